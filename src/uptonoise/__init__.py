@@ -1,0 +1,32 @@
+"""Two-sample tests and learning on distributions, up to symmetric noise of unknown size and kind.
+
+>>> import numpy as np
+>>> import uptonoise as un
+>>> rng = np.random.default_rng(0)
+>>> X, Y = rng.exponential(size=(2, 10_000))
+>>> noisy = Y + rng.normal(size=Y.shape)
+>>> W = un.sample_frequencies(100, 1, scale=2, random_state=0)
+>>> bool(un.mmd(X, noisy, W) > 100 * un.phd(X, noisy, W))
+True
+"""
+
+from uptonoise.bags import Bags
+from uptonoise.characteristic import UnreliablePhaseWarning, ecf, phase
+from uptonoise.discrepancy import mmd, paired_mmd, phd
+from uptonoise.frequencies import median_scale, sample_frequencies
+from uptonoise.sketch import Sketch
+
+__version__ = "0.1.0.dev0"
+
+__all__ = [
+    "Bags",
+    "Sketch",
+    "UnreliablePhaseWarning",
+    "ecf",
+    "median_scale",
+    "mmd",
+    "paired_mmd",
+    "phase",
+    "phd",
+    "sample_frequencies",
+]

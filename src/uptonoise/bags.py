@@ -1,0 +1,430 @@
+"""Bags: many samples of different sizes in one ragged container.
+
+The rows of all bags lie in one contiguous array; bag i is ``values[offsets[i]:offsets[i + 1]]``. Slicing gives what
+scikit-learn expects of X: ``cross_val_score``, ``GridSearchCV``, ``train_test_split`` and Pipelines work on bags.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NoReturn
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise.rows import (
+    ArrayRows,
+    Block,
+    RowSource,
+    aligned,
+    as_frame,
+    as_rows,
+    is_frame,
+    is_series,
+    is_tensor,
+    register_rows,
+    tensor_values,
+)
+
+_CHUNK_ROWS = 65_536
+
+
+class Bags:
+    """Many samples, each with its own number of rows, all with the same columns.
+
+    Parameters
+    ----------
+    bags : list of arrays or frames, 3-D array, or Bags
+        Each bag is a sample: rows are observations, and a 1-D array is one column. Frames are matched by the names of
+        their columns. In a 3-D array the first axis is the bag.
+    ids : sequence, optional
+        A distinct id for each bag; 0, 1, ... by default.
+    labels : sequence, optional
+        A label for each bag; it goes along when bags are sliced.
+    columns : sequence of str, optional
+        The names of the columns, where the bags do not bring them.
+
+    Attributes
+    ----------
+    values : array of shape (n_rows, n_columns)
+        The rows of all bags, one bag after the other; read-only.
+    offsets : array of shape (n_bags + 1,)
+        Where each bag starts.
+    ids, labels, sizes : array of shape (n_bags,)
+        The id, the label (None if there are none) and the number of rows of each bag.
+    columns : tuple of str
+        The names of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> bags = un.Bags([np.zeros((3, 2)), np.ones((5, 2)), np.ones((1, 2))], ids=["a", "b", "c"])
+    >>> bags
+    Bags(3 bags of 1 to 5 rows (median 3), 9 rows in all, 2 columns: x0, x1)
+    >>> bags[1].shape
+    (5, 2)
+    >>> bags[[2, 0]].ids
+    array(['c', 'a'], dtype='<U1')
+    """
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+    ids: NDArray[Any]
+    labels: NDArray[Any] | None
+    columns: tuple[str, ...]
+    named: bool
+
+    def __init__(
+        self,
+        bags: Any,
+        *,
+        ids: Sequence[Any] | None = None,
+        labels: Sequence[Any] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        sources = _bag_sources(bags)
+        if isinstance(bags, Bags):
+            ids = bags.ids if ids is None else ids  # type: ignore[assignment]
+            labels = bags.labels if labels is None else labels  # type: ignore[assignment]
+        names = _checked_ids(range(len(sources)) if ids is None else ids, len(sources))
+        tables = [_raw_values(aligned(source, sources[0])) for source in sources]
+        sizes = np.array([len(table) for table in tables])
+        if (sizes == 0).any():
+            raise ValueError(f"bag {names[np.argmin(sizes)]!r} has no rows; at least one is needed")
+        self._set(
+            _as_floats(np.concatenate(tables)),
+            _offsets(sizes),
+            names,
+            None if labels is None else _checked_labels(labels, len(sources)),
+            _checked_columns(columns, sources[0]),
+            sources[0].named or columns is not None,
+        )
+        _check_rows(self)
+
+    def _set(
+        self,
+        values: NDArray[Any],
+        offsets: NDArray[np.int64],
+        ids: NDArray[Any],
+        labels: NDArray[Any] | None,
+        columns: tuple[str, ...],
+        named: bool,
+    ) -> Bags:
+        values = values.view()
+        values.flags.writeable = False
+        self.values, self.offsets, self.ids, self.labels = values, offsets, ids, labels
+        self.columns, self.named = columns, named
+        return self
+
+    @classmethod
+    def from_long(cls, frame: Any, by: str, values: Sequence[str] | None = None, label: str | None = None) -> Bags:
+        """Return the bags of a long table: one row an observation, one column that says which bag it belongs to.
+
+        Parameters
+        ----------
+        frame : data frame
+            pandas, polars or pyarrow. Rows of one bag need not be adjacent; they keep their order.
+        by : str
+            The column with the ids of the bags. Bags come in the order in which their ids first appear.
+        values : sequence of str, optional
+            The columns to keep; by default all but `by` and `label`.
+        label : str, optional
+            A column with the label of the bag, which must be the same in all its rows.
+
+        Returns
+        -------
+        Bags
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import uptonoise as un
+        >>> cells = pd.DataFrame({"patient": ["p", "q", "p"], "size": [1.0, 2.0, 3.0], "ill": [1, 0, 1]})
+        >>> bags = un.Bags.from_long(cells, by="patient", values=["size"], label="ill")
+        >>> bags.ids, bags.labels, bags[0].ravel()
+        (array(['p', 'q'], dtype=object), array([1, 0]), array([1., 3.]))
+        """
+        table = as_frame(frame, "frame") if is_frame(frame) else _refuse_frame(frame)
+        kept = [column for column in table.columns if column not in (by, label)] if values is None else list(values)
+        _check_columns_exist(table, [by, *([] if label is None else [label]), *kept])
+        if len(table) == 0:
+            raise ValueError("frame has no rows; at least one is needed")
+        ids, numbers_of_rows = _numbered_by_first_row(table[by], by)
+        rows = as_rows(table.select(kept).to_native(), name="frame")
+        values_by_bag = _raw_values(rows)[np.argsort(numbers_of_rows, kind="stable")]
+        labels = None if label is None else _label_of_bags(table[label], numbers_of_rows, ids, label)
+        bags = cls.__new__(cls)
+        bags._set(values_by_bag, _offsets(np.bincount(numbers_of_rows)), ids, labels, rows.columns, True)
+        return _check_rows(bags)
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[Bags]) -> Bags:
+        """Return the bags of all `parts`, one part after the other; columns are matched by name.
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> a, b = un.Bags([[[1.0]], [[2.0]]], ids=["a", "b"]), un.Bags([[[3.0]]], ids=["c"])
+        >>> un.Bags.concatenate([a, b]).ids
+        array(['a', 'b', 'c'], dtype='<U1')
+        """
+        parts = list(parts)
+        if not parts or not all(isinstance(part, Bags) for part in parts):
+            raise ValueError("parts must be at least one Bags")
+        sources = [as_rows(part, name=f"parts[{number}]") for number, part in enumerate(parts)]
+        values = np.concatenate([_raw_values(aligned(source, sources[0])) for source in sources])
+        labels = [part.labels for part in parts]
+        if any(one is None for one in labels) and any(one is not None for one in labels):
+            raise ValueError("parts must either all have labels or none; got both")
+        bags = cls.__new__(cls)
+        return bags._set(
+            values,
+            _offsets(np.concatenate([part.sizes for part in parts])),
+            np.concatenate([part.ids for part in parts]),
+            None if labels[0] is None else np.concatenate(labels),  # type: ignore[arg-type]
+            parts[0].columns,
+            parts[0].named,
+        )
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of rows of each bag."""
+        return np.diff(self.offsets)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of bags, as the one axis that scikit-learn may slice."""
+        return (len(self),)
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of every bag."""
+        return len(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return (self[number] for number in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return one bag's array for an integer, and a Bags for a slice, an index array or a mask."""
+        if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+            key = key[0]
+        if isinstance(key, numbers.Integral) and not isinstance(key, bool | np.bool_):
+            number = range(len(self))[int(key)]
+            return self.values[self.offsets[number] : self.offsets[number + 1]]
+        return self._picked(np.arange(len(self))[_checked_key(key)])
+
+    def _picked(self, picked: NDArray[np.int64]) -> Bags:
+        if len(picked) == 0:
+            raise ValueError("the selection holds no bag; at least one is needed")
+        offsets = _offsets(self.sizes[picked])
+        # Row r of the result comes from where its bag starts, as far on as r is from the start of its new place.
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[picked] - offsets[:-1], self.sizes[picked])
+        bags = type(self).__new__(type(self))
+        labels = None if self.labels is None else self.labels[picked]
+        return bags._set(self.values[rows], offsets, self.ids[picked], labels, self.columns, self.named)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Bags):
+            return NotImplemented
+        same_labels = (self.labels is None) == (other.labels is None) and (
+            self.labels is None or np.array_equal(self.labels, other.labels)  # type: ignore[arg-type]
+        )
+        return bool(
+            same_labels
+            and self.columns == other.columns
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.ids, other.ids)
+            and np.array_equal(self.values, other.values)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError(
+            "Bags have different sizes and do not fit into one array: use bags.values (the rows of all bags) with "
+            "bags.offsets, bags[i] (one bag), or a transformer that turns each bag into a vector"
+        )
+
+    def __repr__(self) -> str:
+        smallest, largest = self.sizes.min(), self.sizes.max()
+        sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+        median = "" if smallest == largest else f" (median {np.median(self.sizes):g})"
+        shown = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
+        return (
+            f"Bags({_count(len(self), 'bag')} of {sizes} rows{median}, {_count(len(self.values), 'row')} in all, "
+            f"{_count(self.n_columns, 'column')}: {shown})"
+        )
+
+
+class BagRows(ArrayRows):
+    """The rows of bags, with the number of each row's bag."""
+
+    def __init__(self, bags: Bags, name: str = "X") -> None:
+        super().__init__(bags.values, name, bags.columns, bag_ids=bags.ids)
+        self.named = bags.named
+        self.offsets = bags.offsets
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield views of the rows, with bag numbers made for one chunk at a time."""
+        for start in range(0, len(self.values), _CHUNK_ROWS):
+            stop = min(len(self.values), start + _CHUNK_ROWS)
+            first, last = np.searchsorted(self.offsets, [start, stop - 1], side="right") - 1
+            bounds = np.clip(self.offsets[first : last + 2], start, stop)
+            yield Block(self.values[start:stop], None, np.repeat(np.arange(first, last + 1), np.diff(bounds)))
+
+
+def _is_bags(X: Any) -> bool:
+    if isinstance(X, Bags):
+        return True
+    if isinstance(X, list | tuple):
+        return bool(X) and any(isinstance(one, np.ndarray) or is_sample(one) for one in X[:2]) and np.ndim(X[0]) > 0
+    return (isinstance(X, np.ndarray) or is_tensor(X)) and X.ndim == 3
+
+
+def is_sample(X: Any) -> bool:
+    """Tell whether `X` is a container of rows other than a list: then a list of such things is bags."""
+    return isinstance(X, RowSource) or is_tensor(X) or is_frame(X) or is_series(X)
+
+
+register_rows(_is_bags, lambda X, name: BagRows(X if isinstance(X, Bags) else Bags(X), name))
+
+
+def _bag_sources(bags: Any) -> list[RowSource]:
+    """Return a row source for each bag."""
+    if isinstance(bags, Bags):
+        return [ArrayRows(one, "bags", bags.columns if bags.named else None) for one in bags]
+    if is_tensor(bags):
+        bags = tensor_values(bags, "bags")
+    if isinstance(bags, np.ndarray) and bags.dtype != object:
+        if bags.ndim != 3:
+            raise ValueError(f"bags must be a list of samples or a 3-D array; got an array of shape {bags.shape}")
+    elif not isinstance(bags, Iterable) or isinstance(bags, str | dict) or is_frame(bags):
+        raise ValueError(
+            f"bags must be a list of samples or a 3-D array; got a {type(bags).__name__}. "
+            "For a long table with a column of ids use Bags.from_long"
+        )
+    sources = [as_rows(one, name=f"bags[{number}]") for number, one in enumerate(bags)]
+    if not sources:
+        raise ValueError("bags is empty; at least one bag is needed")
+    return sources
+
+
+def _raw_values(source: RowSource) -> NDArray[Any]:
+    """Return all rows as they come; they are checked once all bags are together."""
+    chunks = [chunk.values for chunk in source.chunks()]
+    return chunks[0] if len(chunks) == 1 else np.concatenate(chunks or [np.empty((0, len(source.columns)))])
+
+
+def _as_floats(values: NDArray[Any]) -> NDArray[Any]:
+    """Return float64, or float32 where the rows came so, to save memory."""
+    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
+
+
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _check_rows(bags: Bags) -> Bags:
+    for _ in BagRows(bags, "bags").blocks(_CHUNK_ROWS):
+        pass
+    return bags
+
+
+def _checked_ids(ids: Sequence[Any] | NDArray[Any], n_bags: int) -> NDArray[Any]:
+    array = np.asarray(ids)
+    _check_length("ids", array, n_bags)
+    distinct, counts = np.unique(array, return_counts=True)
+    if (counts > 1).any():
+        raise ValueError(f"ids must be distinct; got {distinct[counts > 1][0]!r} more than once")
+    return array
+
+
+def _checked_labels(labels: Sequence[Any], n_bags: int) -> NDArray[Any]:
+    array = np.asarray(labels)
+    _check_length("labels", array, n_bags)
+    return array
+
+
+def _check_length(name: str, given: NDArray[Any], n_bags: int) -> None:
+    if given.shape != (n_bags,):
+        raise ValueError(f"{name} must have one entry for each of the {n_bags} bags; got shape {given.shape}")
+
+
+def _checked_columns(columns: Sequence[str] | None, source: RowSource) -> tuple[str, ...]:
+    if columns is None:
+        return source.columns
+    if isinstance(columns, str) or len(columns) != len(source.columns) or len(set(columns)) != len(columns):
+        raise ValueError(f"columns must be {len(source.columns)} distinct names; got {columns!r}")
+    return tuple(map(str, columns))
+
+
+def _checked_key(key: Any) -> Any:
+    if isinstance(key, slice):
+        return key
+    array = np.asarray(key)
+    if array.dtype == bool or (array.ndim == 1 and array.dtype.kind in "iu"):
+        return array
+    raise IndexError(f"bags are picked by an integer, a slice, an index array or a mask; got {key!r}")
+
+
+def _refuse_frame(frame: Any) -> NoReturn:
+    raise ValueError(f"frame must be a data frame (pandas, polars or pyarrow); got a {type(frame).__name__}")
+
+
+def _check_columns_exist(table: nw.DataFrame[Any], wanted: Sequence[str]) -> None:
+    for column in wanted:
+        if column not in table.columns:
+            raise ValueError(f"frame has no column {column!r}; its columns are {list(table.columns)}")
+
+
+def _numbered_by_first_row(by: nw.Series[Any], name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the ids in the order of their first rows, and the number of each row's bag."""
+    values = by.to_numpy()
+    _refuse_missing(values, by, name)
+    if values.dtype == object:  # strings, or a mix that cannot be sorted
+        numbers_of_ids: dict[Any, int] = {}
+        codes = np.array([numbers_of_ids.setdefault(value, len(numbers_of_ids)) for value in values])
+        ids = np.empty(len(numbers_of_ids), dtype=object)
+        ids[:] = list(numbers_of_ids)
+        return ids, codes
+    ids, first_rows, codes = np.unique(values, return_index=True, return_inverse=True)
+    order = np.argsort(first_rows)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return ids[order], place[codes]
+
+
+def _label_of_bags(label: nw.Series[Any], bag_numbers: NDArray[np.int64], ids: NDArray[Any], name: str) -> NDArray[Any]:
+    labels = label.to_numpy()
+    _refuse_missing(labels, label, name)
+    of_bags = labels[np.unique(bag_numbers, return_index=True)[1]]
+    differs = labels != of_bags[bag_numbers]
+    if differs.any():
+        row = int(np.argmax(differs))
+        bag = bag_numbers[row]
+        raise ValueError(
+            f"column {name!r} must have one label in each bag; bag {ids[bag]!r} has {of_bags[bag]!r} "
+            f"and {labels[row]!r}"
+        )
+    return of_bags
+
+
+def _refuse_missing(values: NDArray[Any], series: nw.Series[Any], name: str) -> None:
+    missing = series.is_null().to_numpy().astype(bool)
+    if values.dtype.kind == "f":
+        missing = missing | np.isnan(values)
+    if missing.any():
+        raise ValueError(
+            f"frame has missing values in column {name!r}, first in row {int(np.argmax(missing))}; "
+            "drop or fill such rows first"
+        )
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

@@ -1,0 +1,314 @@
+"""The empirical characteristic function, phi(w) = mean_i exp(i w.x_i): of a sample, or of every bag.
+
+This is the waist of the library and its hot loop. Rows come in blocks that stay in cache; w.x is reduced to one turn in
+float64, cosine and sine are taken in float32, where they are some twenty times cheaper, and sums are float64 again.
+The error of a value is near 1e-7, far below its sampling error 1/sqrt(n). Nothing of size rows x frequencies is
+ever in memory.
+
+The phase, phi/abs(phi), does not see additive symmetric noise with a positive characteristic function: such noise
+multiplies phi by a positive number. Where abs(phi) is no larger than its own sampling error, the phase is noise.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from uptonoise.frequencies import as_frequencies
+from uptonoise.rows import Block, Floats, RowSource, as_rows
+
+Precision = Literal["fast", "float64"]
+Complex = NDArray[np.complex128]
+
+_BLOCK_ELEMENTS = 2**18
+_LARGEST_ANGLE = 1e15
+_TOLERATED_SHARE = 0.1
+
+
+class UnreliablePhaseWarning(UserWarning):
+    """The phase was taken where the characteristic function is no larger than its sampling error."""
+
+
+def ecf(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision = "fast") -> Complex:
+    """Return the empirical characteristic function, phi(w) = mean_i exp(i w.x_i).
+
+    Parameters
+    ----------
+    X : array, tensor, frame, iterator of these, Bags, or RowSource
+        One sample, or bags (also a list of arrays or a 3-D array).
+    frequencies : array of shape (m, d)
+        One frequency a row.
+    weights : array of shape (n_rows,) or str, optional
+        A weight for each row (for bags: of the rows of all bags, in order), or the column that holds them.
+    precision : {"fast", "float64"}
+        "fast" takes the trigonometric functions in float32, with an error near 1e-7.
+
+    Returns
+    -------
+    complex array of shape (m,), or (n_bags, m) for bags
+
+    Examples
+    --------
+    The characteristic function of the standard normal law is exp(-w^2 / 2):
+
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> X = np.random.default_rng(0).normal(size=(100_000, 1))
+    >>> phi = un.ecf(X, [[0.0], [1.0], [2.0]])
+    >>> np.allclose(phi, np.exp([0, -1 / 2, -2]), atol=0.01)
+    True
+    """
+    return characteristic(X, frequencies, weights, precision=precision).phi
+
+
+def phase(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision = "fast") -> Complex:
+    """Return the phase function phi/abs(phi), which additive symmetric noise leaves as it is.
+
+    A warning says when at more than a tenth of the frequencies abs(phi) is below its sampling error: the phase there is
+    noise.
+
+    Parameters
+    ----------
+    X : array, tensor, frame, iterator of these, Bags, or RowSource
+        One sample, or bags.
+    frequencies : array of shape (m, d)
+        One frequency a row.
+    weights : array of shape (n_rows,) or str, optional
+        A weight for each row, or the column that holds them.
+    precision : {"fast", "float64"}
+        As for :func:`ecf`.
+
+    Returns
+    -------
+    complex array of shape (m,), or (n_bags, m) for bags
+        Of modulus 1; 0 where phi is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.exponential(size=(100_000, 1))
+    >>> noisy = X + rng.laplace(size=X.shape)
+    >>> W = [[0.5], [1.0]]
+    >>> np.allclose(un.ecf(X, W), un.ecf(noisy, W), atol=0.02)
+    False
+    >>> np.allclose(un.phase(X, W), un.phase(noisy, W), atol=0.02)
+    True
+    """
+    found = characteristic(X, frequencies, weights, precision=precision)
+    warn_where_unreliable(found)
+    return unit(found.phi)
+
+
+class Characteristic(NamedTuple):
+    """The characteristic function of a sample (or of each bag), with the weights' sum and sum of squares."""
+
+    phi: Complex
+    weight: Floats
+    weight_squares: Floats
+
+    @property
+    def sampling_error(self) -> Floats:
+        """The size of phi where there is only noise: 1/sqrt(n), n the effective number of rows."""
+        return np.sqrt(self.weight_squares) / self.weight
+
+
+def characteristic(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision = "fast") -> Characteristic:
+    """Return the characteristic function together with what its sampling error needs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.characteristic import characteristic
+    >>> float(characteristic(np.zeros(100), [1.0]).sampling_error)
+    0.1
+    """
+    source = as_rows(X, weights=weights)
+    waves = Waves(as_frequencies(frequencies, len(source.columns)), precision)
+    if source.bag_ids is not None:
+        return _of_bags(source, waves)
+    total = source.fold(_SampleSum(waves))
+    if total.weight == 0:
+        raise ValueError(f"weights of {source.name} must not all be 0")
+    return Characteristic(
+        as_complex(total.waves_sum / total.weight), np.asarray(total.weight), np.asarray(total.weight_squares)
+    )
+
+
+def _of_bags(source: RowSource, waves: Waves) -> Characteristic:
+    assert source.bag_ids is not None
+    total = source.fold(_BagSums(waves, len(source.bag_ids)))
+    if (total.weight == 0).any():
+        bag = source.bag_ids[int(np.argmin(total.weight))]
+        raise ValueError(f"weights of {source.name} must not all be 0 in a bag; they are in bag {bag!r}")
+    total.phi_sums /= total.weight[:, None]
+    return Characteristic(total.phi_sums, total.weight, total.weight_squares)
+
+
+def unit(phi: Complex) -> Complex:
+    """Return phi/abs(phi), and 0 where phi is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.characteristic import unit
+    >>> unit(np.array([3j, 0j])).tolist()
+    [1j, 0j]
+    """
+    amplitude = np.abs(phi)
+    return np.divide(phi, amplitude, out=np.zeros_like(phi), where=amplitude > 0)
+
+
+def warn_where_unreliable(found: Characteristic) -> None:
+    """Warn when at more than a tenth of the frequencies phi is below its sampling error."""
+    share = float(np.mean(np.abs(found.phi) < found.sampling_error[..., None]))
+    if share > _TOLERATED_SHARE:
+        warnings.warn(
+            f"the phase is not reliable at {share:.0%} of the frequencies: abs(phi) is below its sampling error "
+            "1/sqrt(n) there. Use lower frequencies (a larger scale) or more rows",
+            UnreliablePhaseWarning,
+            stacklevel=3,
+        )
+
+
+def as_complex(waves: Floats) -> Complex:
+    """Return [cos, sin] of shape (..., 2m) as complex numbers of shape (..., m).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.characteristic import as_complex
+    >>> as_complex(np.array([1.0, 2.0, 3.0, 4.0]))
+    array([1.+3.j, 2.+4.j])
+    """
+    m = waves.shape[-1] // 2
+    phi = np.empty((*waves.shape[:-1], m), dtype=np.complex128)
+    phi.real, phi.imag = waves[..., :m], waves[..., m:]
+    return phi
+
+
+class Waves:
+    """Cosine and sine of w.x for blocks of rows: [cos(w_1.x), ..., cos(w_m.x), sin(w_1.x), ..., sin(w_m.x)].
+
+    Each thread has its own buffers, and what it gets is valid until its next call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.characteristic import Waves
+    >>> Waves(np.array([[1.0]]), "float64")(np.array([[0.0], [np.pi / 2]])).round(6)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+
+    def __init__(self, frequencies: Floats, precision: Precision) -> None:
+        if precision not in get_args(Precision):
+            raise ValueError(f"precision must be one of {', '.join(get_args(Precision))}; got {precision!r}")
+        self.precision = precision
+        self.n_frequencies, self.n_columns = frequencies.shape
+        turns = 2 * np.pi if precision == "fast" else 1.0
+        self._projection = np.ascontiguousarray(frequencies.T / turns)
+        self._largest = np.abs(frequencies).max(axis=0)
+        self._buffers = threading.local()
+
+    @property
+    def block_rows(self) -> int:
+        """How many rows make a block whose waves stay in cache."""
+        return max(1, _BLOCK_ELEMENTS // max(self.n_frequencies, self.n_columns))
+
+    def __call__(self, values: Floats) -> Floats:
+        """Return the waves of the rows, of shape (n, 2m)."""
+        self._check_size(values)
+        n, m = len(values), self.n_frequencies
+        waves = self._buffer("waves", n, 2 * m, np.float64)
+        if self.precision == "float64":
+            angles = np.matmul(values, self._projection, out=self._buffer("angles", n, m, np.float64))
+            np.cos(angles, out=waves[:, :m])
+            np.sin(angles, out=waves[:, m:])
+            return waves
+        # The place of the result holds the turns and their whole parts until they are no longer needed.
+        turns, whole = waves.reshape(2, n, m)
+        np.matmul(values, self._projection, out=turns)
+        np.rint(turns, out=whole)
+        np.subtract(turns, whole, out=turns)
+        angles32 = self._buffer("angles", n, m, np.float32)
+        np.multiply(turns, 2 * np.pi, out=angles32, casting="same_kind")
+        np.cos(angles32, out=waves[:, :m], dtype=np.float32)
+        np.sin(angles32, out=waves[:, m:], dtype=np.float32)
+        return waves
+
+    def _buffer(self, name: str, n: int, width: int, dtype: Any) -> NDArray[Any]:
+        buffer: NDArray[Any] | None = getattr(self._buffers, name, None)
+        if buffer is None or buffer.size < n * width:
+            buffer = np.empty(n * width, dtype=dtype)
+            setattr(self._buffers, name, buffer)
+        return buffer[: n * width].reshape(n, width)
+
+    def _check_size(self, values: Floats) -> None:
+        """Refuse rows so large that float64 leaves no digit of w.x within one turn."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if max(values.max(), -values.min()) * self._largest.sum() < _LARGEST_ANGLE:
+                return
+            largest = np.abs(values).max(axis=0)
+            angle = float(np.where(self._largest > 0, largest * self._largest, 0.0).sum())
+        if not angle < _LARGEST_ANGLE:
+            raise ValueError(
+                f"X times frequencies reaches {angle:.3g} radians, where the phase has no correct digit; subtract a "
+                "constant from the columns of X, or use lower frequencies"
+            )
+
+
+class _SampleSum:
+    """The sum of the waves of one sample's rows."""
+
+    def __init__(self, waves: Waves) -> None:
+        self.waves = waves
+        self.block_rows = waves.block_rows
+        self.waves_sum = np.zeros(2 * waves.n_frequencies)
+        self.weight = 0.0
+        self.weight_squares = 0.0
+
+    def part(self, block: Block) -> tuple[Floats, float, float]:
+        weights = np.ones(len(block.values)) if block.weights is None else block.weights
+        return weights @ self.waves(block.values), float(weights.sum()), float(weights @ weights)
+
+    def add(self, part: tuple[Floats, float, float]) -> None:
+        self.waves_sum += part[0]
+        self.weight += part[1]
+        self.weight_squares += part[2]
+
+
+class _BagSums:
+    """The sum of the waves of each bag's rows; a bag's rows may lie anywhere."""
+
+    def __init__(self, waves: Waves, n_bags: int) -> None:
+        self.waves = waves
+        self.block_rows = waves.block_rows
+        self.phi_sums = np.zeros((n_bags, waves.n_frequencies), dtype=np.complex128)
+        self.weight = np.zeros(n_bags)
+        self.weight_squares = np.zeros(n_bags)
+
+    def part(self, block: Block) -> tuple[NDArray[np.int64], Complex, Floats, Floats]:
+        assert block.bags is not None
+        n_rows = len(block.values)
+        weights = np.ones(n_rows) if block.weights is None else block.weights
+        order = np.arange(n_rows) if (np.diff(block.bags) >= 0).all() else np.argsort(block.bags, kind="stable")
+        bags, weights = block.bags[order], weights[order]
+        starts = np.concatenate([[0], np.flatnonzero(np.diff(bags)) + 1])
+        # One row for each bag of the block, with the weights at the places of its rows: a product is the sum by bag.
+        by_bag = csr_array((weights, order, np.append(starts, n_rows)), shape=(len(starts), n_rows))
+        squares = np.add.reduceat(weights * weights, starts)
+        phi_sums = as_complex(by_bag @ self.waves(block.values))
+        return bags[starts], phi_sums, np.add.reduceat(weights, starts), squares
+
+    def add(self, part: tuple[NDArray[np.int64], Complex, Floats, Floats]) -> None:
+        bags = part[0]
+        self.phi_sums[bags] += part[1]
+        self.weight[bags] += part[2]
+        self.weight_squares[bags] += part[3]

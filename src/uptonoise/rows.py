@@ -1,0 +1,688 @@
+"""Rows: what every input becomes before anything is computed from it.
+
+A :class:`RowSource` is a sample seen as a stream: the names of its columns, the number of rows where it is known, and
+blocks of (values, weights or None, bag numbers or None). Arrays, torch CPU tensors, pandas, polars and pyarrow
+frames, and iterators of them become one through :func:`as_rows`; other modules add their own types with
+:func:`register_rows`. All checks of input rows live here.
+
+Everything downstream is a sum over rows. An :class:`Accumulator` says how a block is summed, and
+:meth:`RowSource.fold` runs it over blocks of a fixed size, on all cores, adding the parts in the order of the rows:
+neither the chunks that the rows came in nor the number of threads changes a single bit of the result.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._threads import ordered_map, single_threaded_blas
+
+Floats = NDArray[np.float64]
+
+_FRAME_CHUNK_ROWS = 65_536
+_HEAD_ROWS = 1_000
+
+
+class Block(NamedTuple):
+    """Some rows in the order of the source: values (n, d), their weights, and the number of each row's bag."""
+
+    values: NDArray[Any]
+    weights: NDArray[Any] | None = None
+    bags: NDArray[np.int64] | None = None
+
+    def part(self, start: int, stop: int) -> Block:
+        """Return the rows from `start` to `stop` as views."""
+        return Block(*(None if field is None else field[start:stop] for field in self))  # type: ignore[arg-type]
+
+
+Part = TypeVar("Part")
+
+
+class Accumulator(Protocol, Generic[Part]):
+    """A sum over rows: what one block adds (computed in any thread), and how parts add up (called in row order)."""
+
+    @property
+    def block_rows(self) -> int:
+        """How many rows a block has; a property of the sum, never of the machine."""
+
+    def part(self, block: Block) -> Part:
+        """Return what the block adds, without changing the accumulator."""
+
+    def add(self, part: Part) -> None:
+        """Add the part of the next block."""
+
+
+AnyAccumulator = TypeVar("AnyAccumulator", bound=Accumulator[Any])
+
+
+class RowSource(ABC):
+    """A sample as a stream of rows.
+
+    A subclass sets the attributes and says how to get its :meth:`chunks`; checks, blocks of equal size and threads
+    come from here.
+
+    Attributes
+    ----------
+    name : str
+        The argument that the rows came from, for messages.
+    columns : tuple of str
+        The names of the columns; ``x0``, ``x1``, ... where the input had none.
+    named : bool
+        Whether the names came with the input. Named columns are matched by name, others by position.
+    n_rows : int or None
+        The number of rows, None where only reading them all tells.
+    bag_ids : sequence or None
+        The ids of the bags in the order of their numbers; None for one sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows import as_rows
+    >>> source = as_rows(np.arange(10.0).reshape(5, 2))
+    >>> source.columns, source.n_rows
+    (('x0', 'x1'), 5)
+    >>> [block.values.shape for block in source.blocks(2)]
+    [(2, 2), (2, 2), (1, 2)]
+    """
+
+    name: str = "X"
+    columns: tuple[str, ...]
+    named: bool = False
+    n_rows: int | None = None
+    bag_ids: Sequence[Any] | NDArray[Any] | None = None
+
+    @abstractmethod
+    def chunks(self) -> Iterator[Block]:
+        """Yield all rows in order, in pieces of any size and of any real dtype."""
+
+    def blocks(self, size: int) -> Iterator[Block]:
+        """Yield all rows in order, checked, as float64, in blocks of `size` (the last one may be shorter)."""
+        for first_row, block in self._numbered_blocks(size):
+            yield self._checked(first_row, block)
+
+    def fold(self, accumulator: AnyAccumulator) -> AnyAccumulator:
+        """Feed all rows to `accumulator` and return it; threads compute its parts, which are added in order."""
+
+        def part(numbered: tuple[int, Block]) -> Any:
+            return accumulator.part(self._checked(*numbered))
+
+        with single_threaded_blas():
+            for one in ordered_map(part, self._numbered_blocks(accumulator.block_rows)):
+                accumulator.add(one)
+        return accumulator
+
+    def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
+        """Return the values of the first rows, at most `n_rows`; a later pass still sees them."""
+        return next(self.blocks(n_rows)).values
+
+    def take(self, rows: NDArray[np.int64]) -> Floats:
+        """Return the values of the rows with these increasing numbers."""
+        found = [np.empty((0, len(self.columns)))]
+        first_row = 0
+        for block in self.blocks(_FRAME_CHUNK_ROWS):
+            here = rows[np.searchsorted(rows, first_row) : np.searchsorted(rows, first_row + len(block.values))]
+            found.append(block.values[here - first_row])
+            first_row += len(block.values)
+        return np.concatenate(found)
+
+    def _numbered_blocks(self, size: int) -> Iterator[tuple[int, Block]]:
+        """Cut and join chunks into blocks of `size` rows, each with the number of its first row."""
+        first_row, held, pieces = 0, 0, []
+        for chunk in self.chunks():
+            start, n_chunk = 0, len(chunk.values)
+            while start < n_chunk:
+                stop = min(n_chunk, start + size - held)
+                pieces.append(chunk.part(start, stop))
+                held += stop - start
+                start = stop
+                if held == size:
+                    yield first_row, _joined(pieces)
+                    first_row, held, pieces = first_row + held, 0, []
+        if pieces:
+            yield first_row, _joined(pieces)
+        elif first_row == 0:
+            raise ValueError(f"{self.name} has no rows; at least one is needed")
+
+    def _checked(self, first_row: int, block: Block) -> Block:
+        values = np.ascontiguousarray(block.values, dtype=np.float64)
+        finite = np.isfinite(values)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise ValueError(
+                f"{self.name} must be finite; got {_said(values[row, column])} in row {first_row + row}"
+                f"{self._bag_of(block, row)}, column {self.columns[column]!r}. Drop or fill such rows first"
+            )
+        weights = block.weights
+        if weights is not None:
+            weights = np.ascontiguousarray(weights, dtype=np.float64)
+            bad = ~(np.isfinite(weights) & (weights >= 0))
+            if bad.any():
+                row = int(np.argmax(bad))
+                raise ValueError(
+                    f"weights must be finite and not negative; got {weights[row]:g} for row {first_row + row}"
+                    f" of {self.name}"
+                )
+        return Block(values, weights, block.bags)
+
+    def _bag_of(self, block: Block, row: int) -> str:
+        if block.bags is None or self.bag_ids is None:
+            return ""
+        return f" (bag {self.bag_ids[block.bags[row]]!r})"
+
+
+def _joined(pieces: list[Block]) -> Block:
+    if len(pieces) == 1:
+        return pieces[0]
+    fields = zip(*pieces, strict=True)
+    return Block(*(None if field[0] is None else np.concatenate(field) for field in fields))
+
+
+def _said(value: float) -> str:
+    return "NaN (a missing value)" if np.isnan(value) else f"{value}"
+
+
+class ArrayRows(RowSource):
+    """The rows of an array in memory; nothing is copied but one block at a time."""
+
+    def __init__(
+        self, values: NDArray[Any], name: str = "X", columns: Sequence[str] | None = None, bag_ids: Any = None
+    ) -> None:
+        self.values = values
+        self.name = name
+        self.named = columns is not None
+        self.columns = tuple(columns) if columns is not None else numbered_columns(values.shape[1])
+        self.n_rows = len(values)
+        self.bag_ids = bag_ids
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the whole array."""
+        yield Block(self.values)
+
+    def take(self, rows: NDArray[np.int64]) -> Floats:
+        """Return the values of these rows, without reading the others."""
+        picked = ArrayRows(self.values[rows], self.name, self.columns)
+        return next(picked.blocks(max(1, len(rows)))).values
+
+
+class FrameRows(RowSource):
+    """The rows of a data frame that narwhals knows, turned into numbers some thousand rows at a time."""
+
+    def __init__(self, frame: nw.DataFrame[Any], name: str = "X") -> None:
+        _check_numeric(frame, name)
+        self.frame = frame
+        self.name = name
+        # A pandas frame made of an array has the columns 0, 1, ...: positions, not names.
+        self.named = list(frame.columns) != list(range(len(frame.columns)))
+        self.columns = tuple(map(str, frame.columns)) if self.named else numbered_columns(len(frame.columns))
+        self.n_rows = len(frame)
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the frame in slices of many rows."""
+        for start in range(0, len(self.frame), _FRAME_CHUNK_ROWS):
+            yield Block(frame_values(self.frame[start : start + _FRAME_CHUNK_ROWS]))
+
+
+class ChunkRows(RowSource):
+    """The rows of an iterator of chunks, each a sample by itself; it can be read once."""
+
+    def __init__(self, chunks: Iterator[Any], name: str = "X") -> None:
+        self.name = name
+        self._rest = chunks
+        self._ahead: list[Any] = []
+        self._is_read = False
+        try:
+            first = next(chunks)
+        except StopIteration:
+            raise ValueError(f"{name} is an iterator without any chunk; at least one row is needed") from None
+        self._ahead.append(first)
+        source = as_rows(first, name=f"{name} (chunk 0)")
+        self.columns, self.named = source.columns, source.named
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks; a second pass is an error, since the iterator is then empty."""
+        if self._is_read:
+            raise ValueError(
+                f"{self.name} is an iterator and has been read already; give the chunks again, or an array, a frame or "
+                "another source that can be read more than once"
+            )
+        self._is_read = True
+        yield from self._pass(_draining(self._ahead, self._rest))
+
+    def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
+        """Return the first rows, and keep the chunks that hold them for the pass that is to come."""
+        found: list[Block] = []
+        for block in self._pass(_remembering(self._ahead, self._rest)):
+            found.append(block)
+            if sum(len(one.values) for one in found) >= n_rows:
+                break
+        if not any(len(one.values) for one in found):
+            raise ValueError(f"{self.name} has no rows; at least one is needed")
+        return self._checked(0, _joined(found).part(0, n_rows)).values
+
+    def _pass(self, chunks: Iterable[Any]) -> Iterator[Block]:
+        for number, chunk in enumerate(chunks):
+            source = as_rows(chunk, name=f"{self.name} (chunk {number})")
+            _refuse_bags(source, "a chunk of rows")
+            yield from aligned(source, self).chunks()
+
+
+def _draining(ahead: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
+    while ahead:
+        yield ahead.pop(0)
+    yield from rest
+
+
+def _remembering(ahead: list[Any], rest: Iterator[Any]) -> Iterator[Any]:
+    yield from list(ahead)
+    for chunk in rest:
+        ahead.append(chunk)
+        yield chunk
+
+
+class _Derived(RowSource):
+    """A source with other columns or weights than the one below it."""
+
+    def __init__(self, source: RowSource) -> None:
+        self.source = source
+        self.name, self.columns, self.named = source.name, source.columns, source.named
+        self.n_rows, self.bag_ids = source.n_rows, source.bag_ids
+
+    def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
+        return self._derived(self.source.head(n_rows))
+
+    def take(self, rows: NDArray[np.int64]) -> Floats:
+        return self._derived(self.source.take(rows))
+
+    def _derived(self, values: Floats) -> Floats:
+        return values
+
+
+class SelectedRows(_Derived):
+    """The same rows with their columns picked or put in another order."""
+
+    def __init__(self, source: RowSource, columns: Sequence[str]) -> None:
+        super().__init__(source)
+        self.columns = tuple(columns)
+        self._order = [source.columns.index(column) for column in columns]
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks of the source with these columns."""
+        for chunk in self.source.chunks():
+            yield chunk._replace(values=self._derived(chunk.values))
+
+    def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values[:, self._order]
+
+
+class WeightedRows(_Derived):
+    """The same rows with a weight each, from an array beside them."""
+
+    def __init__(self, source: RowSource, weights: NDArray[Any]) -> None:
+        super().__init__(source)
+        self.weights = weights
+        if self.n_rows is not None:
+            self._check_length(self.n_rows)
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks of the source with their weights."""
+        start = 0
+        for chunk in self.source.chunks():
+            stop = start + len(chunk.values)
+            if stop > len(self.weights):
+                self._check_length(stop)
+            yield chunk._replace(weights=self.weights[start:stop])
+            start = stop
+        self._check_length(start)
+
+    def _check_length(self, n_rows: int) -> None:
+        if len(self.weights) != n_rows:
+            raise ValueError(
+                f"weights must have one entry for each row of {self.name} ({n_rows}); got {len(self.weights)}"
+            )
+
+
+class WeightColumnRows(_Derived):
+    """The same rows with one column taken out as their weights."""
+
+    def __init__(self, source: RowSource, column: str) -> None:
+        super().__init__(source)
+        if not source.named or column not in source.columns:
+            known = f"the columns {list(source.columns)}" if source.named else "no column names"
+            raise ValueError(f"weights={column!r} must name a column of {source.name}, which has {known}")
+        self._weight = source.columns.index(column)
+        self.columns = tuple(other for other in source.columns if other != column)
+        if not self.columns:
+            raise ValueError(f"{source.name} has no column left beside the weights {column!r}")
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks of the source, the weights beside the values."""
+        for chunk in self.source.chunks():
+            yield chunk._replace(values=self._derived(chunk.values), weights=chunk.values[:, self._weight])
+
+    def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
+        return np.delete(values, self._weight, axis=1)
+
+
+class _Converter(NamedTuple):
+    matches: Callable[[Any], bool]
+    convert: Callable[[Any, str], RowSource]
+
+
+_CONVERTERS: list[_Converter] = []
+
+
+def register_rows(matches: Callable[[Any], bool], convert: Callable[[Any, str], RowSource]) -> None:
+    """Teach :func:`as_rows` another type of input.
+
+    Parameters
+    ----------
+    matches : callable
+        ``matches(X)`` says, cheaply and without imports, whether `convert` is for X.
+    convert : callable
+        ``convert(X, name)`` returns the :class:`RowSource`; `name` is the argument, for messages.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows import ArrayRows, as_rows, register_rows
+    >>> class Readings:
+    ...     def __init__(self, volts):
+    ...         self.volts = volts
+    >>> def is_readings(X):
+    ...     return type(X).__name__ == "Readings"
+    >>> register_rows(is_readings, lambda X, name: ArrayRows(X.volts[:, None], name, ["volts"]))
+    >>> as_rows(Readings(np.ones(3))).columns
+    ('volts',)
+    """
+    _CONVERTERS.append(_Converter(matches, convert))
+
+
+def as_rows(X: Any, *, name: str = "X", weights: Any = None) -> RowSource:
+    """Return `X` as a :class:`RowSource`.
+
+    Parameters
+    ----------
+    X : array, tensor, frame, series, iterator of these, Bags, or RowSource
+        Rows are observations; a 1-D input is one column. A list of arrays and a 3-D array are bags.
+    name : str
+        The name of the argument, for messages.
+    weights : array of shape (n_rows,) or str, optional
+        A weight for each row, or the name of the column that holds them.
+
+    Returns
+    -------
+    RowSource
+
+    Examples
+    --------
+    >>> from uptonoise.rows import as_rows
+    >>> as_rows([1.0, 2.0, 3.0]).n_rows
+    3
+    """
+    source = _unweighted(X, name)
+    if weights is None:
+        return source
+    if isinstance(weights, str):
+        return WeightColumnRows(source, weights)
+    return WeightedRows(source, _checked_weights(weights))
+
+
+def _unweighted(X: Any, name: str) -> RowSource:
+    if isinstance(X, RowSource):
+        return X
+    if isinstance(X, np.ndarray) and X.ndim < 3:
+        return ArrayRows(as_table(X, name), name)
+    for converter in _CONVERTERS:
+        if converter.matches(X):
+            return converter.convert(X, name)
+    if is_frame(X):
+        return FrameRows(as_frame(X, name), name)
+    if is_series(X):
+        values = nw.from_native(X, series_only=True).to_frame()
+        _check_numeric(values, name)
+        return ArrayRows(frame_values(values), name)
+    if is_tensor(X):
+        return ArrayRows(as_table(tensor_values(X, name), name), name)
+    if isinstance(X, Iterator):
+        return ChunkRows(X, name)
+    return ArrayRows(as_table(X, name), name)
+
+
+def two_samples(X: Any, Y: Any) -> tuple[RowSource, RowSource]:
+    """Return two samples as row sources with the same columns in the same order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from uptonoise.rows import two_samples
+    >>> left, right = two_samples(pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"b": [2], "a": [1]}))
+    >>> right.columns, next(right.blocks(9)).values
+    (('a', 'b'), array([[1., 2.]]))
+    """
+    left, right = one_sample(X, "X"), one_sample(Y, "Y")
+    return left, aligned(right, left)
+
+
+def one_sample(X: Any, name: str = "X", weights: Any = None) -> RowSource:
+    """Return `X` as a row source that is one sample; bags are an error.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import one_sample
+    >>> one_sample([[1.0, 2.0]]).columns
+    ('x0', 'x1')
+    """
+    source = as_rows(X, name=name, weights=weights)
+    _refuse_bags(source, "one sample")
+    return source
+
+
+def aligned(source: RowSource, other: RowSource) -> RowSource:
+    """Return `source` with its columns in the order of `other`'s: by name where both have names, else by position."""
+    check_same_columns(source.name, source, other.name, other)
+    if source.columns == other.columns or not (source.named and other.named):
+        return source
+    return SelectedRows(source, other.columns)
+
+
+class _Columns(Protocol):
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+    @property
+    def named(self) -> bool: ...
+
+
+def check_same_columns(name: str, given: _Columns, other_name: str, other: _Columns) -> None:
+    """Raise where two samples do not have the same columns, whatever their order."""
+    if len(given.columns) != len(other.columns):
+        raise ValueError(
+            f"{name} must have the columns of {other_name}; got {len(given.columns)} {_listed(given)} "
+            f"where {len(other.columns)} {_listed(other)} are expected"
+        )
+    if given.named and other.named and set(given.columns) != set(other.columns):
+        missing = [column for column in other.columns if column not in given.columns]
+        unknown = [column for column in given.columns if column not in other.columns]
+        raise ValueError(
+            f"{name} must have the columns of {other_name}; it lacks {missing} and has {unknown} instead. "
+            "Select or rename columns so that both agree"
+        )
+
+
+def _listed(given: _Columns) -> str:
+    shown = ", ".join(given.columns[:8]) + (", ..." if len(given.columns) > 8 else "")
+    return f"({shown})"
+
+
+def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.Generator) -> Floats:
+    """Return the values of at most `n_rows` rows, drawn without replacement from all sources together.
+
+    Every row gets a random key, and the smallest keys win: so the choice is the same whether the number of rows is
+    known beforehand (then only the winners are read) or not (then one pass keeps the winners so far).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows import as_rows, sample_rows
+    >>> X = np.arange(100.0)
+    >>> known = sample_rows([as_rows(X)], 3, np.random.default_rng(0))
+    >>> streamed = sample_rows([as_rows(iter([X[:40], X[40:]]))], 3, np.random.default_rng(0))
+    >>> np.array_equal(known, streamed)
+    True
+    """
+    drawn = [_drawn(source, n_rows, generator) for source in sources]
+    keys = np.concatenate([one[0] for one in drawn])
+    values = np.concatenate([one[1] for one in drawn])
+    return values[_smallest(keys, n_rows)]
+
+
+def _drawn(source: RowSource, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the `n_rows` smallest keys of one source's rows, and the values of those rows."""
+    if source.n_rows is not None:
+        keys, rows = np.empty(0), np.empty(0, dtype=np.int64)
+        for start in range(0, source.n_rows, _FRAME_CHUNK_ROWS):
+            stop = min(source.n_rows, start + _FRAME_CHUNK_ROWS)
+            keys, rows = np.append(keys, generator.random(stop - start)), np.append(rows, np.arange(start, stop))
+            kept = _smallest(keys, n_rows)
+            keys, rows = keys[kept], rows[kept]
+        return keys, source.take(rows)
+    keys, values = np.empty(0), np.empty((0, len(source.columns)))
+    for block in source.blocks(_FRAME_CHUNK_ROWS):
+        keys, values = np.append(keys, generator.random(len(block.values))), np.concatenate([values, block.values])
+        kept = _smallest(keys, n_rows)
+        keys, values = keys[kept], values[kept]
+    return keys, values
+
+
+def _smallest(keys: Floats, count: int) -> NDArray[np.int64]:
+    """Return the places of the smallest keys, in increasing order of place."""
+    if len(keys) <= count:
+        return np.arange(len(keys))
+    return np.sort(np.argpartition(keys, count)[:count])
+
+
+def numbered_columns(n_columns: int) -> tuple[str, ...]:
+    """Return the names of columns that have none."""
+    return tuple(f"x{number}" for number in range(n_columns))
+
+
+def as_table(X: Any, name: str) -> NDArray[Any]:
+    """Return `X` as a real 2-D array, one column where it is 1-D, without copying an array that is one.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import as_table
+    >>> as_table([1, 2, 3], "X").shape
+    (3, 1)
+    """
+    array = as_real_array(X, name)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must have rows and columns (or be one column); got an array of {array.ndim} dimensions"
+        )
+    if array.shape[1] == 0:
+        raise ValueError(f"{name} must have at least one column; got shape {array.shape}")
+    return array
+
+
+def as_real_array(X: Any, name: str) -> NDArray[Any]:
+    """Return `X` as an array of real numbers, or raise with what is wrong."""
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise ValueError(f"{name} must be dense; got a sparse {type(X).__name__}. Call its .toarray() if that fits")
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        raise ValueError(f"{name} has masked entries, which are missing values; drop or fill them first")
+    try:
+        array = np.asarray(X)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} must be an array of numbers; got {_described(X)} ({error})") from None
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers; got {_described(X)} of dtype {array.dtype}")
+    return array
+
+
+def _described(X: Any) -> str:
+    return "None" if X is None else f"a {type(X).__name__}"
+
+
+def _checked_weights(weights: Any) -> NDArray[Any]:
+    if is_tensor(weights):
+        weights = tensor_values(weights, "weights")
+    array = as_real_array(weights, "weights")
+    if array.ndim != 1:
+        raise ValueError(f"weights must be one number for each row; got an array of shape {array.shape}")
+    return array
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether narwhals (or pyarrow's record batches) make `X` a data frame."""
+    return _is_record_batch(X) or isinstance(
+        nw.from_native(X, pass_through=True, eager_only=False), nw.DataFrame | nw.LazyFrame
+    )
+
+
+def is_series(X: Any) -> bool:
+    """Tell whether `X` is one column of a data frame."""
+    return isinstance(nw.from_native(X, pass_through=True, series_only=True), nw.Series)
+
+
+def is_tensor(X: Any) -> bool:
+    """Tell whether `X` is a torch tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, torch.Tensor)
+
+
+def tensor_values(X: Any, name: str) -> NDArray[Any]:
+    """Return the values of a torch tensor in this machine's memory."""
+    if X.device.type != "cpu":
+        raise ValueError(f"{name} must be in this machine's memory; got a tensor on {X.device}. Call its .cpu() first")
+    if X.is_complex():
+        raise ValueError(f"{name} must hold real numbers; got a tensor of dtype {X.dtype}")
+    if X.dtype.itemsize < 4 and X.is_floating_point():
+        X = X.float()  # numpy knows no bfloat16
+    values: NDArray[Any] = X.detach().numpy()
+    return values
+
+
+def _is_record_batch(X: Any) -> bool:
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(X, pyarrow.RecordBatch)
+
+
+def as_frame(X: Any, name: str) -> nw.DataFrame[Any]:
+    """Return a data frame of any kind as narwhals' own; a lazy one is collected."""
+    if _is_record_batch(X):
+        X = sys.modules["pyarrow"].Table.from_batches([X])
+    try:
+        frame = nw.from_native(X)
+    except (TypeError, nw.exceptions.NarwhalsError) as error:
+        raise ValueError(f"{name} must be a data frame with distinct column names; {error}") from None
+    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+
+
+def frame_values(frame: nw.DataFrame[Any]) -> Floats:
+    """Return the values of a numeric frame as float64; missing ones become NaN."""
+    return frame.select(nw.col(*frame.columns).cast(nw.Float64)).to_numpy()
+
+
+def _check_numeric(frame: nw.DataFrame[Any], name: str) -> None:
+    if not frame.columns:
+        raise ValueError(f"{name} must have at least one column; got a data frame without columns")
+    dtypes = frame.schema.items()
+    wrong = [f"{column!r} ({dtype})" for column, dtype in dtypes if not (dtype.is_numeric() or dtype == nw.Boolean)]
+    if wrong:
+        raise ValueError(f"{name} must have numeric columns only; not numeric: {', '.join(wrong)}. Select the others")
+
+
+def _refuse_bags(source: RowSource, expected: str) -> None:
+    if source.bag_ids is not None:
+        raise ValueError(
+            f"{source.name} must be {expected}; got {len(source.bag_ids)} bags (a Bags, a list of arrays or a 3-D "
+            "array). Give one of its bags, or the rows of all in one array"
+        )

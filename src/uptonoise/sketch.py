@@ -1,0 +1,512 @@
+"""Sketch: count, mean and covariance of [cos(w.x), sin(w.x)], in one pass and mergeable.
+
+Two sketches with the same frequencies are all that a noise-invariant test needs; the rows can stay where they are.
+The sums are of x minus a centre, so that a large offset costs no accuracy. Another centre c' turns every frequency's
+pair by the angle w.(c - c'), a rotation, so sketches with different centres meet exactly.
+
+With weights, W1 their sum and W2 the sum of their squares, the covariance is
+
+    sum_i weight_i (f_i - mean)(f_i - mean)' / (W1 - W2/W1)
+
+which is unbiased, and the usual one for equal weights; the mean has covariance W2/W1^2 times that.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uptonoise.characteristic import Complex, Precision, Waves, as_complex
+from uptonoise.frequencies import as_frequencies
+from uptonoise.rows import Block, Floats, aligned, check_same_columns, numbered_columns, one_sample
+
+_FORMAT = "uptonoise sketch"
+_VERSION = 1
+
+
+class Sketch:
+    """Count, mean and covariance of [cos, sin] at given frequencies: all that tests between samples need.
+
+    Parameters
+    ----------
+    frequencies : array of shape (m, d)
+        One frequency a row.
+    columns : sequence of str, optional
+        The names of the columns; by default those of the first rows.
+    centre : array of shape (d,), optional
+        What is subtracted from the rows; by default the median of the first rows.
+    drawn : dict, optional
+        How the frequencies were drawn, ready for JSON; :func:`~uptonoise.sample_frequencies` brings it along.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> W = un.sample_frequencies(20, 3, random_state=0)
+    >>> rows = np.random.default_rng(0).normal(size=(1_000, 3))
+    >>> s = un.Sketch(W).update(rows[:300]).update(rows[300:])
+    >>> s
+    Sketch(1,000 rows, 20 frequencies, 3 columns: x0, x1, x2)
+    >>> t = un.Sketch.like(s).update(rows)
+    >>> np.allclose(s.covariance, t.covariance, atol=1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        frequencies: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        centre: ArrayLike | None = None,
+        drawn: dict[str, Any] | None = None,
+        precision: Precision = "fast",
+    ) -> None:
+        self._frequencies = as_frequencies(frequencies)
+        self._frequencies.flags.writeable = False
+        self.drawn = getattr(frequencies, "drawn", None) if drawn is None else drawn
+        self._waves = Waves(self._frequencies, precision)
+        self.precision = precision
+        self.named = columns is not None
+        self.columns = _checked_names(columns, self.n_columns)
+        self._centre = None if centre is None else _checked_centre(centre, self.n_columns)
+        self._moments = _Moments.none(self.n_frequencies)
+
+    @classmethod
+    def like(cls, other: Sketch) -> Sketch:
+        """Return an empty sketch with the frequencies, columns and centre of another, which it can be compared with.
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> s = un.Sketch([[1.0], [2.0]]).update([1.0, 2.0, 3.0])
+        >>> un.Sketch.like(s)
+        Sketch(0 rows, 2 frequencies, 1 column: x0)
+        """
+        if not isinstance(other, Sketch):
+            raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
+        return other._with(_Moments.none(other.n_frequencies))
+
+    def _with(self, moments: _Moments) -> Sketch:
+        new = Sketch.__new__(Sketch)
+        new.__dict__.update(self.__dict__)
+        new._moments = moments
+        return new
+
+    def update(self, X: Any, weights: Any = None) -> Sketch:
+        """Add rows to this sketch and return it.
+
+        Parameters
+        ----------
+        X : array, tensor, frame, iterator of these, or RowSource
+            One sample, or a chunk of it.
+        weights : array of shape (n_rows,) or str, optional
+            A weight for each row, or the column that holds them.
+
+        Returns
+        -------
+        Sketch
+            This one. Where the rows are refused it has not changed.
+        """
+        source = one_sample(X, weights=weights)
+        if len(source.columns) != self.n_columns:
+            raise ValueError(
+                f"X must have {self.n_columns} columns, as the frequencies have; got {len(source.columns)}: "
+                f"{', '.join(source.columns[:8])}"
+            )
+        source = aligned(source, _NamedColumns("the sketch", self.columns, self.named))
+        centre = np.median(source.head(), axis=0) if self._centre is None else self._centre
+        added = source.fold(_MomentSum(self._waves, centre)).moments
+        if added.weight == 0:
+            raise ValueError("weights of X must not all be 0")
+        self._moments = self._moments.plus(added)
+        self._centre = centre
+        if source.named and not self.named:
+            self.columns, self.named = source.columns, True
+        return self
+
+    def merge(self, other: Sketch) -> Sketch:
+        """Return a new sketch of the rows of both.
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> s = un.Sketch([[1.0]]).update([1.0, 2.0])
+        >>> t = un.Sketch.like(s).update([3.0])
+        >>> s.merge(t).n_rows, (s + t).n_rows, sum([s, t]).n_rows
+        (3, 3, 3)
+        """
+        self.check_comparable(other)
+        centred = next((one for one in (self, other) if one._centre is not None), self)
+        named = next((one for one in (self, other) if one.named), self)
+        moments = self._moments.plus(other._moments_about(self._centre))
+        new = self._with(moments)
+        new._centre = centred._centre
+        new.columns, new.named = named.columns, named.named
+        return new
+
+    def __add__(self, other: Sketch) -> Sketch:
+        return self.merge(other) if isinstance(other, Sketch) else NotImplemented
+
+    def __radd__(self, other: Any) -> Sketch:
+        # sum() starts from 0.
+        return self._with(self._moments) if isinstance(other, int) and other == 0 else NotImplemented
+
+    def check_comparable(self, other: Sketch) -> None:
+        """Raise where another sketch has other frequencies or columns."""
+        if not isinstance(other, Sketch):
+            raise ValueError(f"a Sketch is expected; got a {type(other).__name__}")
+        advice = "Make one of them with Sketch.like(the other), so that both have the same frequencies and columns"
+        if not np.array_equal(self._frequencies, other._frequencies):
+            raise ValueError(
+                f"the sketches have different frequencies: {self.n_frequencies} in {self.n_columns} columns and "
+                f"{other.n_frequencies} in {other.n_columns}"
+                + (" with other values" if self._frequencies.shape == other._frequencies.shape else "")
+                + f". {advice}"
+            )
+        check_same_columns("a sketch", other, "the other", self)
+        if self.named and other.named and self.columns != other.columns:
+            raise ValueError(
+                f"the sketches have their columns in different orders: {list(self.columns)} and {list(other.columns)}. "
+                f"{advice}"
+            )
+
+    @property
+    def frequencies(self) -> Floats:
+        """The frequencies, of shape (m, d); read-only."""
+        return self._frequencies
+
+    @property
+    def n_frequencies(self) -> int:
+        """The number of frequencies, m."""
+        return int(self._frequencies.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of the rows, d."""
+        return int(self._frequencies.shape[1])
+
+    @property
+    def centre(self) -> Floats | None:
+        """What was subtracted from the rows; None before the first ones."""
+        return None if self._centre is None else self._centre.copy()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._moments.n_rows
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights; the number of rows where there were none."""
+        return self._moments.weight
+
+    @property
+    def weight_squares(self) -> float:
+        """The sum of the squared weights."""
+        return self._moments.weight_squares
+
+    @property
+    def effective_size(self) -> float:
+        """The number of equally weighted rows that would give the mean the same variance."""
+        return self.weight**2 / self.weight_squares if self.weight else 0.0
+
+    @property
+    def ecf(self) -> Complex:
+        """The characteristic function at the frequencies, of shape (m,)."""
+        return as_complex(self.mean)
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of [cos(w.x), sin(w.x)], of shape (2m,): all cosines, then all sines."""
+        return self.mean_about(np.zeros(self.n_columns))
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of [cos(w.x), sin(w.x)] over rows, of shape (2m, 2m)."""
+        return self.covariance_about(np.zeros(self.n_columns))
+
+    def mean_about(self, centre: ArrayLike) -> Floats:
+        """Return the mean of [cos(w.(x - centre)), sin(w.(x - centre))].
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> un.Sketch([[1.0]]).update([1e9, 1e9 + 2]).mean_about([1e9 + 1]).round(6)
+        array([0.540302, 0.      ])
+        """
+        self._check_rows(1, "a mean")
+        return self._moments_about(_checked_centre(centre, self.n_columns)).mean
+
+    def covariance_about(self, centre: ArrayLike) -> Floats:
+        """Return the covariance of [cos(w.(x - centre)), sin(w.(x - centre))] over rows."""
+        self._check_rows(2, "a covariance")
+        moments = self._moments_about(_checked_centre(centre, self.n_columns))
+        freedom = moments.weight - moments.weight_squares / moments.weight
+        if freedom <= 1e-12 * moments.weight:
+            raise ValueError("the sketch must have at least 2 rows with a weight above 0 for a covariance")
+        return moments.scatter / freedom
+
+    def _check_rows(self, needed: int, what: str) -> None:
+        if self.n_rows < needed:
+            raise ValueError(f"the sketch must have at least {needed} rows for {what}; it has {self.n_rows}")
+
+    def _moments_about(self, centre: Floats | None) -> _Moments:
+        if self._centre is None or centre is None or np.array_equal(self._centre, centre):
+            return self._moments
+        return self._moments.turned(self._frequencies @ (self._centre - centre))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the sketch to a plain .npz file, whole or not at all.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import uptonoise as un
+        >>> s = un.Sketch([[1.0]]).update([1.0, 2.0])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     s.save(pathlib.Path(folder) / "s.npz")
+        ...     un.Sketch.load(pathlib.Path(folder) / "s.npz") == s
+        True
+        """
+        header = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "columns": list(self.columns),
+            "named": self.named,
+            "precision": self.precision,
+            "drawn": self.drawn,
+            "n_rows": self.n_rows,
+        }
+        arrays = {
+            "header": np.array(json.dumps(header)),
+            "frequencies": self._frequencies,
+            "weights": np.array([self.weight, self.weight_squares]),
+            "mean": self._moments.mean,
+            "scatter": self._moments.scatter,
+        }
+        if self._centre is not None:
+            arrays["centre"] = self._centre
+        _write_atomically(Path(path), arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Sketch:
+        """Read a sketch that :meth:`save` wrote; nothing in the file is executed."""
+        arrays = _read_arrays(Path(path))
+        header = _checked_header(arrays, Path(path))
+        try:
+            sketch = cls(
+                arrays["frequencies"],
+                columns=header["columns"] if header["named"] else None,
+                centre=arrays.get("centre"),
+                drawn=header["drawn"],
+                precision=header["precision"],
+            )
+            weight, weight_squares = arrays["weights"].tolist()
+            moments = _Moments(header["n_rows"], weight, weight_squares, arrays["mean"], arrays["scatter"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is a damaged sketch: {error}") from None
+        m = sketch.n_frequencies
+        if moments.mean.shape != (2 * m,) or moments.scatter.shape != (2 * m, 2 * m):
+            raise ValueError(f"{path} is a damaged sketch: its sums do not have the shape that {m} frequencies need")
+        if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
+            raise ValueError(f"{path} is a damaged sketch: its sums are not finite")
+        sketch._moments = moments
+        return sketch
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sketch):
+            return NotImplemented
+        return bool(
+            self.columns == other.columns
+            and self.drawn == other.drawn
+            and np.array_equal(self._frequencies, other._frequencies)
+            and (self._centre is None) == (other._centre is None)
+            and (self._centre is None or np.array_equal(self._centre, other._centre))  # type: ignore[arg-type]
+            and self._moments.equals(other._moments)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Buffers of threads do not travel.
+        return {name: value for name, value in self.__dict__.items() if name != "_waves"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._waves = Waves(self._frequencies, self.precision)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
+        plural = "" if self.n_columns == 1 else "s"
+        return (
+            f"Sketch({self.n_rows:,} row{'' if self.n_rows == 1 else 's'}, {self.n_frequencies:,} "
+            f"frequenc{'y' if self.n_frequencies == 1 else 'ies'}, {self.n_columns} column{plural}: {shown})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """Weights, mean, and scatter: the weighted sum of outer products about the mean."""
+
+    n_rows: int
+    weight: float
+    weight_squares: float
+    mean: Floats
+    scatter: Floats
+
+    @classmethod
+    def none(cls, n_frequencies: int) -> _Moments:
+        return cls(0, 0.0, 0.0, np.zeros(2 * n_frequencies), np.zeros((2 * n_frequencies, 2 * n_frequencies)))
+
+    def plus(self, other: _Moments) -> _Moments:
+        """Return the moments of both sets of rows together."""
+        weight = self.weight + other.weight
+        if self.n_rows == 0 or other.n_rows == 0 or weight == 0:
+            kept = other if self.n_rows == 0 else self
+            return replace(kept, n_rows=self.n_rows + other.n_rows)
+        apart = other.mean - self.mean
+        share = other.weight / weight
+        scatter = self.scatter + other.scatter
+        scatter += np.outer(self.weight * share * apart, apart)
+        return _Moments(
+            self.n_rows + other.n_rows,
+            weight,
+            self.weight_squares + other.weight_squares,
+            self.mean + share * apart,
+            scatter,
+        )
+
+    def turned(self, angles: Floats) -> _Moments:
+        """Return the moments after each frequency's [cos, sin] pair has turned by its angle."""
+        mean = _turned(self.mean, angles)
+        scatter = _turned(_turned(self.scatter, angles).T, angles)
+        return replace(self, mean=mean, scatter=(scatter + scatter.T) / 2)
+
+    def equals(self, other: _Moments) -> bool:
+        return (
+            (self.n_rows, self.weight, self.weight_squares) == (other.n_rows, other.weight, other.weight_squares)
+            and np.array_equal(self.mean, other.mean)
+            and np.array_equal(self.scatter, other.scatter)
+        )
+
+
+def _turned(waves: Floats, angles: Floats) -> Floats:
+    """Turn [cos, sin] along the last axis."""
+    m = len(angles)
+    cos, sin = waves[..., :m], waves[..., m:]
+    c, s = np.cos(angles), np.sin(angles)
+    return np.concatenate([c * cos - s * sin, s * cos + c * sin], axis=-1)
+
+
+class _MomentSum:
+    """The moments of the waves of rows minus a centre."""
+
+    def __init__(self, waves: Waves, centre: Floats) -> None:
+        self.waves = waves
+        self.centre = centre
+        # A block long enough that the outer products, not the sums of their results, are the work.
+        self.block_rows = max(waves.block_rows, 2 * waves.n_frequencies)
+        self.moments = _Moments.none(waves.n_frequencies)
+
+    def part(self, block: Block) -> _Moments:
+        n_rows = len(block.values)
+        waves = self.waves(block.values - self.centre)
+        if block.weights is None:
+            weight, weight_squares = float(n_rows), float(n_rows)
+            mean = np.ones(n_rows) @ waves / n_rows
+            waves -= mean
+        else:
+            weight, weight_squares = float(block.weights.sum()), float(block.weights @ block.weights)
+            mean = block.weights @ waves / weight if weight > 0 else np.zeros(waves.shape[1])
+            waves -= mean
+            waves *= np.sqrt(block.weights)[:, None]
+        return _Moments(n_rows, weight, weight_squares, mean, waves.T @ waves)
+
+    def add(self, part: _Moments) -> None:
+        self.moments = self.moments.plus(part)
+
+
+@dataclass(frozen=True)
+class _NamedColumns:
+    """The columns that a sketch expects, as something to align rows with."""
+
+    name: str
+    columns: tuple[str, ...]
+    named: bool
+
+
+def _checked_names(columns: Sequence[str] | None, n_columns: int) -> tuple[str, ...]:
+    if columns is None:
+        return numbered_columns(n_columns)
+    if isinstance(columns, str) or len(columns) != n_columns or len(set(columns)) != n_columns:
+        raise ValueError(
+            f"columns must be {n_columns} distinct names, as the frequencies have columns; got {columns!r}"
+        )
+    return tuple(map(str, columns))
+
+
+def _checked_centre(centre: ArrayLike, n_columns: int) -> Floats:
+    array = np.array(centre, dtype=np.float64)
+    if array.shape != (n_columns,) or not np.isfinite(array).all():
+        raise ValueError(f"centre must be {n_columns} finite numbers, one for each column; got {centre!r}")
+    return array
+
+
+def _write_atomically(path: Path, arrays: dict[str, Any]) -> None:
+    """Write beside the target, then move: a reader sees the old file or the new one, never a part of it."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, **arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return current
+
+
+def _read_arrays(path: Path) -> dict[str, Any]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise ValueError("it holds a single array")
+            return {name: file[name] for name in file.files}
+    except (ValueError, zipfile.BadZipFile, EOFError, KeyError, NotImplementedError) as error:
+        raise ValueError(f"{path} is not a sketch, or it is truncated: {error}") from None
+
+
+def _checked_header(arrays: dict[str, Any], path: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(str(arrays["header"]))
+        is_ours = header["format"] == _FORMAT
+        version = int(header["version"])
+    except (KeyError, TypeError, ValueError):
+        is_ours, version, header = False, 0, {}
+    if not is_ours:
+        raise ValueError(f"{path} is not a sketch: it was not written by Sketch.save")
+    if version > _VERSION:
+        raise ValueError(
+            f"{path} has the sketch format {version}, and this version of uptonoise reads up to {_VERSION}; upgrade it"
+        )
+    if header.get("precision") not in get_args(Precision):
+        raise ValueError(f"{path} is a damaged sketch: its precision is {header.get('precision')!r}")
+    return dict(header)
