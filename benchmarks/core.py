@@ -2,8 +2,8 @@
 
     python benchmarks/core.py
 
-prints one table: 1,000,000 x 5 rows at 100 frequencies for ``ecf``, the same rows in 10,000 bags, and ``Sketch.update`` at
-50 frequencies. Each time is the best of several repetitions.
+prints one table: 1,000,000 x 5 rows at 100 frequencies for ``ecf``, the same rows in 10,000 bags, and
+``Sketch.update`` at 50 frequencies. Each time is the best of several repetitions.
 """
 
 from __future__ import annotations

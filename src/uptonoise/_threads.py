@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import itertools
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -48,7 +47,8 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
     if threads == 1:
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(threads) as pool:
+    # Where BLAS counts threads for each caller (with OpenMP), every thread of the pool needs the limit.
+    with ThreadPoolExecutor(threads, initializer=single_threaded_blas) as pool:
         ahead: deque[Future[Result]] = deque()
         for item in items:
             ahead.append(pool.submit(function, item))
@@ -58,45 +58,15 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
             yield ahead.popleft().result()
 
 
-class _BlasLimit:
-    """How many callers want a single-threaded BLAS now, and what to restore when the last one leaves.
-
-    The limit is one setting of the whole process: without the count, two callers in different threads could
-    restore each other's limit and leave it at one for good.
-    """
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.callers = 0
-        self.limiter: Any = None
-
-    def enter(self) -> None:
-        with self.lock:
-            if self.callers == 0:
-                self.limiter = _blas_controller().limit(limits=1, user_api="blas")
-            self.callers += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.callers -= 1
-            if self.callers == 0:
-                self.limiter.restore_original_limits()
-                self.limiter = None
-
-
 @cache
 def _blas_controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-_LIMIT = _BlasLimit()
+def single_threaded_blas() -> AbstractContextManager[Any]:
+    """Keep BLAS to one thread: ours already use the cores, and its splits would change the order of sums.
 
-
-@contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Keep BLAS to one thread a caller: our threads already use the cores, and its splits would change the sums."""
-    _LIMIT.enter()
-    try:
-        yield
-    finally:
-        _LIMIT.leave()
+    The limit holds from the call, and until the end of the block where it is used in a ``with`` statement.
+    """
+    limit: AbstractContextManager[Any] = _blas_controller().limit(limits=1, user_api="blas")
+    return limit

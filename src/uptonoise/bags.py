@@ -25,6 +25,7 @@ from uptonoise.rows import (
     is_series,
     is_tensor,
     register_rows,
+    shown,
     tensor_values,
 )
 
@@ -93,7 +94,7 @@ class Bags:
         tables = [_raw_values(aligned(source, sources[0])) for source in sources]
         sizes = np.array([len(table) for table in tables])
         if (sizes == 0).any():
-            raise ValueError(f"bag {names[np.argmin(sizes)]!r} has no rows; at least one is needed")
+            raise ValueError(f"bag {shown(names[np.argmin(sizes)])} has no rows; at least one is needed")
         self._set(
             _as_floats(np.concatenate(tables)),
             _offsets(sizes),
@@ -341,7 +342,7 @@ def _checked_ids(ids: Sequence[Any] | NDArray[Any], n_bags: int) -> NDArray[Any]
     _check_length("ids", array, n_bags)
     distinct, counts = np.unique(array, return_counts=True)
     if (counts > 1).any():
-        raise ValueError(f"ids must be distinct; got {distinct[counts > 1][0]!r} more than once")
+        raise ValueError(f"ids must be distinct; got {shown(distinct[counts > 1][0])} more than once")
     return array
 
 
@@ -368,8 +369,8 @@ def _checked_key(key: Any) -> Any:
     if isinstance(key, slice):
         return key
     array = np.asarray(key)
-    if array.dtype == bool or (array.ndim == 1 and array.dtype.kind in "iu"):
-        return array
+    if array.ndim == 1 and (array.dtype.kind in "iub" or len(array) == 0):
+        return array if len(array) else array.astype(np.int64)
     raise IndexError(f"bags are picked by an integer, a slice, an index array or a mask; got {key!r}")
 
 
@@ -409,8 +410,8 @@ def _label_of_bags(label: nw.Series[Any], bag_numbers: NDArray[np.int64], ids: N
         row = int(np.argmax(differs))
         bag = bag_numbers[row]
         raise ValueError(
-            f"column {name!r} must have one label in each bag; bag {ids[bag]!r} has {of_bags[bag]!r} "
-            f"and {labels[row]!r}"
+            f"column {name!r} must have one label in each bag; bag {shown(ids[bag])} has {shown(of_bags[bag])} "
+            f"and {shown(labels[row])}"
         )
     return of_bags
 

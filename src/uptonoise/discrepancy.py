@@ -4,7 +4,7 @@
     phd         mean abs(rho_X - rho_Y)^2       rho = phi/abs(phi): does not see symmetric noise
     paired_mmd  4 mean Im(phi_X conj phi_Y)^2   MMD of X - Y and Y - X: 0 up to symmetric noise, and shrunk by it
 
-All are squared distances, as in the paper, and estimates that include the diagonal: the same sample gives exactly 0.
+All are squared distances, as in the paper, and estimates that include the diagonal: a sample is at 0 from itself.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
 def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
     """Return the phase discrepancy of two samples: how far they are apart up to symmetric noise.
 
-    A warning says when the phase is not reliable at more than a tenth of the frequencies.
+    A warning says when the phase of a sample is not reliable at some frequency: it is noise there, and so is its share
+    of the distance.
 
     Parameters
     ----------

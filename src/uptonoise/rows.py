@@ -173,7 +173,7 @@ class RowSource(ABC):
     def _bag_of(self, block: Block, row: int) -> str:
         if block.bags is None or self.bag_ids is None:
             return ""
-        return f" (bag {self.bag_ids[block.bags[row]]!r})"
+        return f" (bag {shown(self.bag_ids[block.bags[row]])})"
 
 
 def _joined(pieces: list[Block]) -> Block:
@@ -181,6 +181,11 @@ def _joined(pieces: list[Block]) -> Block:
         return pieces[0]
     fields = zip(*pieces, strict=True)
     return Block(*(None if field[0] is None else np.concatenate(field) for field in fields))
+
+
+def shown(value: Any) -> str:
+    """Return how a message shows an id or a label: as users write it, not as numpy keeps it."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _said(value: float) -> str:
@@ -622,9 +627,12 @@ def _checked_weights(weights: Any) -> NDArray[Any]:
 
 def is_frame(X: Any) -> bool:
     """Tell whether narwhals (or pyarrow's record batches) make `X` a data frame."""
-    return _is_record_batch(X) or isinstance(
-        nw.from_native(X, pass_through=True, eager_only=False), nw.DataFrame | nw.LazyFrame
-    )
+    if _is_record_batch(X):
+        return True
+    try:
+        return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except nw.exceptions.NarwhalsError:  # a frame, but one that narwhals refuses: as_frame says why
+        return True
 
 
 def is_series(X: Any) -> bool:

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from uptonoise.characteristic import Complex, Precision, Waves, as_complex
 from uptonoise.frequencies import as_frequencies
-from uptonoise.rows import Block, Floats, aligned, check_same_columns, numbered_columns, one_sample
+from uptonoise.rows import Block, Floats, aligned, as_real_array, check_same_columns, numbered_columns, one_sample
 
 _FORMAT = "uptonoise sketch"
 _VERSION = 1
@@ -457,7 +457,7 @@ def _checked_names(columns: Sequence[str] | None, n_columns: int) -> tuple[str, 
 
 
 def _checked_centre(centre: ArrayLike, n_columns: int) -> Floats:
-    array = np.array(centre, dtype=np.float64)
+    array = as_real_array(centre, "centre").astype(np.float64)
     if array.shape != (n_columns,) or not np.isfinite(array).all():
         raise ValueError(f"centre must be {n_columns} finite numbers, one for each column; got {centre!r}")
     return array
@@ -486,9 +486,8 @@ def _umask() -> int:
 
 def _read_arrays(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise ValueError("it holds a single array")
+        # np.load leaves a file that it cannot read open, and takes other kinds of file than .npz.
+        with path.open("rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (ValueError, zipfile.BadZipFile, EOFError, KeyError, NotImplementedError) as error:
         raise ValueError(f"{path} is not a sketch, or it is truncated: {error}") from None
