@@ -1,4 +1,4 @@
-"""Does a sample differ from another by its signal, or only by the noise of the instrument?
+"""Tell a sample that differs by its signal from one that differs only by the noise of the instrument.
 
 Two detectors measure the same chi-squared signal, one of them with twice as much noise variance as signal variance.
 MMD, like every ordinary distance, sees two different samples. The phase discrepancy does not see the noise, and still

@@ -216,7 +216,7 @@ class Waves:
         if precision not in get_args(Precision):
             raise ValueError(f"precision must be one of {', '.join(get_args(Precision))}; got {precision!r}")
         self.precision = precision
-        self.n_frequencies, self.n_columns = frequencies.shape
+        self.n_frequencies, self.n_columns = int(frequencies.shape[0]), int(frequencies.shape[1])
         turns = 2 * np.pi if precision == "fast" else 1.0
         self._projection = np.ascontiguousarray(frequencies.T / turns)
         self._largest = np.abs(frequencies).max(axis=0)

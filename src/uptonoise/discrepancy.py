@@ -136,7 +136,7 @@ def squared_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
     0.5
     """
     apart = phi_X - phi_Y
-    return np.mean(apart.real**2 + apart.imag**2, axis=-1)
+    return np.asarray(np.mean(apart.real**2 + apart.imag**2, axis=-1))
 
 
 def squared_phd(phi_X: Complex, phi_Y: Complex) -> Floats:
@@ -162,7 +162,7 @@ def squared_paired_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
     >>> float(squared_paired_mmd(np.array([0.5j]), np.array([1.0 + 0j])))
     1.0
     """
-    return 4 * np.mean((phi_X * np.conj(phi_Y)).imag ** 2, axis=-1)
+    return np.asarray(4 * np.mean((phi_X * np.conj(phi_Y)).imag ** 2, axis=-1))
 
 
 def _both(X: Any, Y: Any, frequencies: Any, precision: Precision) -> tuple[Characteristic, Characteristic]:

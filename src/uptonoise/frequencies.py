@@ -33,7 +33,7 @@ Law = Literal["gaussian", "laplace", "matern", "radial"]
 Method = Literal["iid", "orthogonal", "sobol"]
 
 
-class Frequencies(np.ndarray):  # type: ignore[type-arg]
+class Frequencies(np.ndarray):
     """An array of frequencies that remembers how it was drawn.
 
     It is an ordinary array in every other way; whatever is computed from it, also a slice, is an array that was not
@@ -137,11 +137,14 @@ def _at_unit_scale(law: Law, normals: Floats, uniforms: Floats, nu: float) -> Fl
         return normals
     if law == "laplace":
         # cot(pi * tail) is the Cauchy quantile, exact in the tails where 1 - ndtr is not.
-        return np.sign(normals) / np.tan(np.pi * ndtr(-np.abs(normals)))
+        cauchy: Floats = np.sign(normals) / np.tan(np.pi * ndtr(-np.abs(normals)))
+        return cauchy
     if law == "matern":
-        return normals / np.sqrt(chdtri(2 * nu, uniforms) / (2 * nu))[:, None]
+        student: Floats = normals / np.sqrt(chdtri(2 * nu, uniforms) / (2 * nu))[:, None]
+        return student
     radii = ndtri((1 + uniforms) / 2)
-    return radii[:, None] * normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    radial: Floats = radii[:, None] * normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    return radial
 
 
 def _iid(m: int, d: int, generator: np.random.Generator) -> tuple[Floats, Floats]:

@@ -180,7 +180,7 @@ def _joined(pieces: list[Block]) -> Block:
     if len(pieces) == 1:
         return pieces[0]
     fields = zip(*pieces, strict=True)
-    return Block(*(None if field[0] is None else np.concatenate(field) for field in fields))
+    return Block(*(None if field[0] is None else np.concatenate(field) for field in fields))  # type: ignore[arg-type]
 
 
 def shown(value: Any) -> str:
@@ -223,8 +223,9 @@ class FrameRows(RowSource):
         self.frame = frame
         self.name = name
         # A pandas frame made of an array has the columns 0, 1, ...: positions, not names.
-        self.named = list(frame.columns) != list(range(len(frame.columns)))
-        self.columns = tuple(map(str, frame.columns)) if self.named else numbered_columns(len(frame.columns))
+        names: list[Any] = list(frame.columns)
+        self.named = names != list(range(len(names)))
+        self.columns = tuple(map(str, names)) if self.named else numbered_columns(len(names))
         self.n_rows = len(frame)
 
     def chunks(self) -> Iterator[Block]:
@@ -488,23 +489,25 @@ def one_sample(X: Any, name: str = "X", weights: Any = None) -> RowSource:
     return source
 
 
-def aligned(source: RowSource, other: RowSource) -> RowSource:
+class Columns(Protocol):
+    """Anything that has columns: what it is called, their names, and whether these came with the input."""
+
+    name: str
+    columns: tuple[str, ...]
+    named: bool
+
+
+def aligned(source: RowSource, other: Columns) -> RowSource:
     """Return `source` with its columns in the order of `other`'s: by name where both have names, else by position."""
-    check_same_columns(source.name, source, other.name, other)
+    check_same_columns(source, other)
     if source.columns == other.columns or not (source.named and other.named):
         return source
     return SelectedRows(source, other.columns)
 
 
-class _Columns(Protocol):
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-    @property
-    def named(self) -> bool: ...
-
-
-def check_same_columns(name: str, given: _Columns, other_name: str, other: _Columns) -> None:
+def check_same_columns(given: Columns, other: Columns) -> None:
     """Raise where two samples do not have the same columns, whatever their order."""
+    name, other_name = given.name, other.name
     if len(given.columns) != len(other.columns):
         raise ValueError(
             f"{name} must have the columns of {other_name}; got {len(given.columns)} {_listed(given)} "
@@ -519,7 +522,7 @@ def check_same_columns(name: str, given: _Columns, other_name: str, other: _Colu
         )
 
 
-def _listed(given: _Columns) -> str:
+def _listed(given: Columns) -> str:
     shown = ", ".join(given.columns[:8]) + (", ..." if len(given.columns) > 8 else "")
     return f"({shown})"
 

@@ -63,6 +63,8 @@ class Sketch:
     True
     """
 
+    name: str = "the sketch"
+
     def __init__(
         self,
         frequencies: Any,
@@ -124,7 +126,7 @@ class Sketch:
                 f"X must have {self.n_columns} columns, as the frequencies have; got {len(source.columns)}: "
                 f"{', '.join(source.columns[:8])}"
             )
-        source = aligned(source, _NamedColumns("the sketch", self.columns, self.named))
+        source = aligned(source, self)
         centre = np.median(source.head(), axis=0) if self._centre is None else self._centre
         added = source.fold(_MomentSum(self._waves, centre)).moments
         if added.weight == 0:
@@ -174,7 +176,7 @@ class Sketch:
                 + (" with other values" if self._frequencies.shape == other._frequencies.shape else "")
                 + f". {advice}"
             )
-        check_same_columns("a sketch", other, "the other", self)
+        check_same_columns(other, self)
         if self.named and other.named and self.columns != other.columns:
             raise ValueError(
                 f"the sketches have their columns in different orders: {list(self.columns)} and {list(other.columns)}. "
@@ -435,15 +437,6 @@ class _MomentSum:
 
     def add(self, part: _Moments) -> None:
         self.moments = self.moments.plus(part)
-
-
-@dataclass(frozen=True)
-class _NamedColumns:
-    """The columns that a sketch expects, as something to align rows with."""
-
-    name: str
-    columns: tuple[str, ...]
-    named: bool
 
 
 def _checked_names(columns: Sequence[str] | None, n_columns: int) -> tuple[str, ...]:
