@@ -10,23 +10,41 @@
 True
 """
 
+from uptonoise import datasets
 from uptonoise.bags import Bags
 from uptonoise.characteristic import UnreliablePhaseWarning, ecf, phase
 from uptonoise.discrepancy import mmd, paired_mmd, phd
 from uptonoise.frequencies import median_scale, sample_frequencies
 from uptonoise.sketch import Sketch
+from uptonoise.twosample import (
+    TwoSampleResult,
+    UnequalNoiseWarning,
+    me_test,
+    mmd_test,
+    paired_difference_test,
+    phd_test,
+    sme_test,
+)
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Bags",
     "Sketch",
+    "TwoSampleResult",
+    "UnequalNoiseWarning",
     "UnreliablePhaseWarning",
+    "datasets",
     "ecf",
+    "me_test",
     "median_scale",
     "mmd",
+    "mmd_test",
+    "paired_difference_test",
     "paired_mmd",
     "phase",
     "phd",
+    "phd_test",
     "sample_frequencies",
+    "sme_test",
 ]

@@ -497,6 +497,20 @@ class Columns(Protocol):
     named: bool
 
 
+def read_rows(source: RowSource) -> Floats:
+    """Return all rows of a source in memory, for tests that look at them more than once.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import as_rows, read_rows
+    >>> read_rows(as_rows(iter([[1.0, 2.0], [3.0]])))
+    array([[1.],
+           [2.],
+           [3.]])
+    """
+    return np.concatenate([block.values for block in source.blocks(_FRAME_CHUNK_ROWS)])
+
+
 def aligned(source: RowSource, other: Columns) -> RowSource:
     """Return `source` with its columns in the order of `other`'s: by name where both have names, else by position."""
     check_same_columns(source, other)

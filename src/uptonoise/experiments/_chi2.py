@@ -1,0 +1,36 @@
+"""Cells of the chi-squared setting: X0 of chi2(4)/4 in every column, against itself or against chi2(8)/8."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from uptonoise.datasets import make_chi2_samples
+from uptonoise.experiments._rejections import Cell
+from uptonoise.rows import Floats
+
+
+def cell(
+    tests: dict[str, Callable[..., Any]],
+    n_rows: int,
+    noise: tuple[float, float] = (0.0, 0.0),
+    n_columns: int = 5,
+    kind: str = "gaussian",
+    freedoms: tuple[int, int] = (4, 4),
+) -> Cell:
+    """Return the cell of one setting."""
+    settings = {"N": n_rows, "n1": noise[0], "n2": noise[1], "kind": kind, "d": n_columns}
+    draw = partial(_draw, n_rows=n_rows, n_columns=n_columns, noise=noise, kind=kind, freedoms=freedoms)
+    return Cell(settings, draw, tests)
+
+
+def _draw(generator: np.random.Generator, **settings: Any) -> tuple[Floats, Floats]:
+    return make_chi2_samples(**settings, random_state=generator)
+
+
+def noises() -> Sequence[tuple[float, float]]:
+    """Return the noise-to-signal ratios that the level is checked at."""
+    return [(0.5, 0.0), (1.0, 0.5), (2.0, 0.0)]

@@ -1,0 +1,120 @@
+"""Rejection rates of tests, cell by cell: the frame that all testing experiments share.
+
+An experiment is data: its name, what the paper shows, and its cells. A cell says how a pair of samples is drawn and
+which tests look at it. Every repetition of every cell has a seed of its own, made of the experiment's seed, the
+cell's name and the repetition's number, so that neither the order nor the number of workers changes a p-value.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from uptonoise.rows import Floats
+from uptonoise.twosample import UnequalNoiseWarning
+
+Draw = Callable[[np.random.Generator], tuple[Floats, Floats]]
+_BATCH = 25
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting: its values for the table, how to draw X and Y, and the tests by name."""
+
+    settings: dict[str, Any]
+    draw: Draw
+    tests: dict[str, Callable[..., Any]]
+
+    @property
+    def name(self) -> str:
+        """The settings as text, from which the cell's seeds are made."""
+        return ", ".join(f"{key}={value}" for key, value in self.settings.items())
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure or table: what the paper shows, and the cells that show it here."""
+
+    name: str
+    paper: str
+    cells: Callable[[], Sequence[Cell]]
+    repetitions: int = 1_000
+    seed: int = 0
+    alpha: float = 0.05
+
+
+def run(experiment: Experiment, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
+    """Run an experiment, write its rejection rates as CSV into `folder`, and return the file.
+
+    Cells are written as they are done, so that an interruption loses only the one under way.
+    """
+    n = repetitions or experiment.repetitions
+    path = folder / f"{experiment.name}.csv"
+    folder.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file, Parallel(n_jobs=workers or os.cpu_count()) as parallel:
+        writer: csv.DictWriter[str] | None = None
+        for row in _rows(experiment, n, parallel):
+            if writer is None:
+                writer = csv.DictWriter(file, list(row))
+                writer.writeheader()
+            writer.writerow(row)
+            file.flush()
+            print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+    return path
+
+
+def _rows(experiment: Experiment, repetitions: int, parallel: Any) -> Iterator[dict[str, Any]]:
+    low, high = wald_band(experiment.alpha, repetitions)
+    for cell in experiment.cells():
+        start = time.perf_counter()
+        batches = [range(first, min(first + _BATCH, repetitions)) for first in range(0, repetitions, _BATCH)]
+        parts = parallel(delayed(_pvalues)(cell, experiment.seed, batch) for batch in batches)
+        pvalues = np.concatenate(parts)
+        seconds = time.perf_counter() - start
+        for test, column in zip(cell.tests, pvalues.T, strict=True):
+            rate = float(np.mean(column <= experiment.alpha))
+            yield cell.settings | {
+                "test": test,
+                "rate": f"{rate:.4f}",
+                "in_band": low <= rate <= high,
+                "repetitions": repetitions,
+                "seed": experiment.seed,
+                "cell_seconds": f"{seconds:.1f}",
+            }
+
+
+def _pvalues(cell: Cell, seed: int, repetitions: Sequence[int]) -> Floats:
+    """Return the p-values of all tests of a cell for some repetitions."""
+    os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
+    found = np.empty((len(repetitions), len(cell.tests)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnequalNoiseWarning)  # that it happens is what these experiments show
+        for place, repetition in enumerate(repetitions):
+            words = np.random.SeedSequence([seed, zlib.crc32(cell.name.encode()), repetition])
+            generator = np.random.default_rng(words)
+            X, Y = cell.draw(generator)
+            found[place] = [test(X, Y, random_state=generator).pvalue for test in cell.tests.values()]
+    return found
+
+
+def wald_band(alpha: float, repetitions: int) -> tuple[float, float]:
+    """Return the paper's 99 % Wald interval around the level.
+
+    Examples
+    --------
+    >>> from uptonoise.experiments._rejections import wald_band
+    >>> [round(one, 4) for one in wald_band(0.05, 1_000)]
+    [0.0323, 0.0677]
+    """
+    width = 2.57 * np.sqrt(alpha * (1 - alpha) / repetitions)
+    return float(alpha - width), float(alpha + width)

@@ -1,0 +1,28 @@
+"""HIGGS, the azimuthal angles of the four jets: the paper's Figure 2 and the figure of Type I errors (Appendix F).
+
+The paper shows that ME finds a difference as N grows, and that SME stays at the level: what differs can be explained by
+symmetric noise. Draws of more than a few thousand rows from the 46,240-row subset share the luck of that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uptonoise.datasets import HIGGS_JET_PHI
+from uptonoise.experiments._higgs import cell
+from uptonoise.experiments._rejections import Cell, Experiment
+from uptonoise.twosample import me_test, sme_test
+
+SIZES = (500, 1_000, 2_000, 4_000, 7_000, 10_000)
+LEVEL_SIZES = (500, 1_000, 2_000)
+TESTS = {"sme": sme_test, "me": me_test}
+
+
+def cells() -> Sequence[Cell]:
+    """Return the two processes against each other at each size, then two draws from one."""
+    between = [cell(TESTS, n, HIGGS_JET_PHI, False) for n in SIZES]
+    within = [cell(TESTS, n, HIGGS_JET_PHI, True) for n in LEVEL_SIZES]
+    return [*between, *within]
+
+
+EXPERIMENT = Experiment("higgs-jet-phi", __doc__.splitlines()[0], cells)

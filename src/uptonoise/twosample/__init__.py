@@ -1,0 +1,22 @@
+"""Two-sample tests, one file a test, and the result that they share."""
+
+from uptonoise.twosample._me import MeResult, me_test
+from uptonoise.twosample._mmd import MmdResult, mmd_test
+from uptonoise.twosample._paired import PairedDifferenceResult, SmeResult, paired_difference_test, sme_test
+from uptonoise.twosample._phd import PhdResult, UnequalNoiseWarning, phd_test
+from uptonoise.twosample._result import TwoSampleResult
+
+__all__ = [
+    "MeResult",
+    "MmdResult",
+    "PairedDifferenceResult",
+    "PhdResult",
+    "SmeResult",
+    "TwoSampleResult",
+    "UnequalNoiseWarning",
+    "me_test",
+    "mmd_test",
+    "paired_difference_test",
+    "phd_test",
+    "sme_test",
+]

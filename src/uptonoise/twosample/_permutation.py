@@ -1,0 +1,95 @@
+"""Permutation nulls as matrix products.
+
+A permutation of the pooled rows only says which rows are called X. With those labels as the rows of a 0/1 matrix, one
+product with the rows' features gives the sums over "X" for all permutations at once. Labels are drawn block by block:
+how many of a block's rows are called X is hypergeometric, and which ones is a shuffle, so nothing of size
+permutations x rows is in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise.characteristic import Waves
+from uptonoise.rows import Floats
+from uptonoise.twosample._samples import Samples
+
+Labels = NDArray[np.float32]
+
+
+def label_blocks(
+    sizes: tuple[int, int], block_sizes: Iterable[int], n_permutations: int, generator: np.random.Generator
+) -> Iterator[Labels]:
+    """Yield, for consecutive blocks of the pooled rows (X first), which rows are called X.
+
+    Row 0 of each block is the data as it came, and each further row a permutation of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample._permutation import label_blocks
+    >>> blocks = list(label_blocks((3, 2), [2, 2, 1], 4, np.random.default_rng(0)))
+    >>> np.concatenate(blocks, axis=1).sum(axis=1)
+    array([3., 3., 3., 3., 3.], dtype=float32)
+    """
+    left = np.full(n_permutations, sizes[0])
+    rows_left = sum(sizes)
+    for size in block_sizes:
+        called = generator.hypergeometric(left, rows_left - left, size)
+        labels = np.arange(size) < np.append(max(0, sizes[0] - (sum(sizes) - rows_left)), called)[:, None]
+        shuffled = labels.astype(np.float32)
+        generator.permuted(shuffled[1:], axis=1, out=shuffled[1:])
+        yield shuffled
+        left -= called
+        rows_left -= size
+
+
+def permutation_pvalue(statistics: Floats) -> float:
+    """Return (1 + how many of the others are at least the first) / (1 + how many others).
+
+    Rounding must not decide between equal statistics, so one that is smaller by rounding alone counts too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample._permutation import permutation_pvalue
+    >>> permutation_pvalue(np.array([3.0, 1.0, 2.0, 4.0]))
+    0.5
+    """
+    observed, others = statistics[0], statistics[1:]
+    rounding = 1e-6 * np.abs(statistics).max()
+    return float((1 + np.count_nonzero(others >= observed - rounding)) / (1 + len(others)))
+
+
+def wave_means_by_label(
+    samples: Samples, frequencies: Floats, n_permutations: int, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the means of [cos, sin] over the rows called X and over those called Y, for the data and all permutations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample._permutation import wave_means_by_label
+    >>> from uptonoise.twosample._samples import read_samples
+    >>> samples = read_samples(np.zeros(3), np.full(2, np.pi), 1, "this example")
+    >>> X, Y = wave_means_by_label(samples, np.array([[1.0]]), 9, np.random.default_rng(0))
+    >>> X[0].round(6) + 0, Y[0].round(6) + 0, X.shape
+    (array([1., 0.]), array([-1.,  0.]), (10, 2))
+    """
+    waves = Waves(frequencies, "fast")
+    pooled = np.concatenate([samples.X, samples.Y])
+    centre = np.median(pooled, axis=0)  # neither distances nor phases between samples depend on it
+    starts = range(0, len(pooled), waves.block_rows)
+    block_sizes = (min(waves.block_rows, len(pooled) - start) for start in starts)
+    labels = label_blocks(samples.sizes, block_sizes, n_permutations, generator)
+    sums = np.zeros((n_permutations + 1, 2 * len(frequencies)))
+    total = np.zeros(2 * len(frequencies))
+    for start, called_X in zip(starts, labels, strict=True):
+        block = waves(pooled[start : start + waves.block_rows] - centre).astype(np.float32)
+        sums += called_X @ block
+        total += block.sum(axis=0, dtype=np.float64)
+    n, k = samples.sizes
+    return sums / n, (total - sums) / k

@@ -1,0 +1,100 @@
+"""What every two-sample test returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TwoSampleResult:
+    """The outcome of a two-sample test; each test's own result adds fields.
+
+    Attributes
+    ----------
+    statistic : float
+        The test's statistic.
+    pvalue : float
+        The probability of a statistic at least as large where the null hypothesis holds.
+    sizes : tuple of int
+        The numbers of rows of X and Y.
+    columns : tuple of str
+        The names of the columns.
+    null : str
+        What the statistic was compared with.
+    seed : int or None
+        The seed that gives this result again; None where a Generator was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> result = un.mmd_test(rng.normal(size=100), rng.normal(size=80) + 3, random_state=0)
+    >>> result.pvalue < 0.01, result.sizes, sorted(result.to_dict())[:2]
+    (True, (100, 80), ['columns', 'method'])
+    """
+
+    test: ClassVar[str] = "Two-sample test"
+
+    statistic: float
+    pvalue: float
+    sizes: tuple[int, int]
+    columns: tuple[str, ...]
+    null: str
+    seed: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as what JSON knows: numbers, strings, lists, dicts and None."""
+        return {"test": self.test} | {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(_same(getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+
+    def __hash__(self) -> int:
+        # Arrays cannot be hashed; equal results agree in these.
+        return hash((type(self), self.statistic, self.pvalue, self.sizes, self.columns, self.null, self.seed))
+
+    def __repr__(self) -> str:
+        columns = f"{len(self.columns)} column" + ("" if len(self.columns) == 1 else "s")
+        lines = [
+            f"{self.test}: p = {_said_pvalue(self.pvalue)}",
+            f"  statistic {self.statistic:.4g}, null: {self.null}",
+            f"  X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}, {columns}; seed {self.seed}",
+            *(f"  {line}" for line in self._more()),
+        ]
+        return "\n".join(lines)
+
+    def _more(self) -> list[str]:
+        """Return the lines that a test's own result adds to what people read."""
+        return []
+
+
+def _said_pvalue(pvalue: float) -> str:
+    return f"{pvalue:.3g}" if pvalue >= 1e-4 or pvalue == 0 else f"{pvalue:.1e}"
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other, equal_nan=True)
+    if isinstance(one, float) and isinstance(other, float) and one != one:
+        return other != other
+    return bool(one == other)
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, TwoSampleResult):
+        return value.to_dict()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple | list):
+        return [_as_json(one) for one in value]
+    if isinstance(value, dict):
+        return {str(key): _as_json(one) for key, one in value.items()}
+    return value
