@@ -85,9 +85,7 @@ def test_one_sample(function, bad):
     sample, match = BAD_SAMPLES[bad]
     if bad.startswith("an "):  # iterators are read once, by whichever case comes first
         sample = iter([]) if "empty" in bad else iter([np.zeros((0, 2))])
-    if function == "median_scale" and bad == "no columns":
-        match = "column"
-    argument = r"(X|bag)"
+    argument = r"bags" if function == "Bags" else "X"
     with pytest.raises(ValueError, match=f"{argument}.*{match}"):
         OF_ONE[function](sample)
 
@@ -133,6 +131,7 @@ def test_two_samples_are_not_bags(function):
         np.array([["a", "b"]]),
         "gaussian",
         [[1.0, 2.0], [3.0]],
+        pd.DataFrame({"a": [1.0], "b": [2.0]}),
     ],
     ids=str,
 )
@@ -151,6 +150,8 @@ def test_frequencies(function, bad):
         np.zeros(50),
         np.full(50, np.nan),
         np.full(50, np.inf),
+        np.full(50, 1e200),
+        np.full(50, 1e-200),
         np.ones(50, dtype=complex),
         "weight",
         1.0,

@@ -149,7 +149,7 @@ def test_from_long_with_numbers_and_mixed_ids():
     [
         ({"ill": [1, 0, 0, 0, 0]}, r"'ill'.*bag 'q' has 1 and 0"),
         ({"patient": ["q", None, "q", "r", "p"]}, r"'patient', first in row 1"),
-        ({"size": [1.0, np.nan, 3.0, 4.0, 5.0]}, r"bag 'p'.*'size'"),
+        ({"size": [1.0, np.nan, 3.0, 4.0, 5.0]}, r"frame.*row 1, column 'size'"),
         ({"ill": [1, 0, None, 0, 0]}, r"'ill', first in row 2"),
         ({"shape": list("abcde")}, r"'shape'"),
     ],
@@ -176,8 +176,9 @@ def test_concatenation_keeps_ids_and_matches_names(ragged):
     np.testing.assert_array_equal(un.Bags.concatenate([first, other]).values, [[3.0, 4.0], [2.0, 1.0]])
     with pytest.raises(ValueError, match="labels"):
         un.Bags.concatenate([bags, un.Bags(bags, ids=list("uvwxyz"))[[0]], un.Bags([np.zeros((1, 2))])])
-    with pytest.raises(ValueError, match="at least one Bags"):
-        un.Bags.concatenate([])
+    for bad in ([], None, [np.zeros((2, 2))]):
+        with pytest.raises(ValueError, match="parts must be Bags, at least one"):
+            un.Bags.concatenate(bad)
 
 
 def test_bags_of_bags_are_the_same(ragged):
@@ -196,7 +197,11 @@ def test_pickle(ragged):
         (lambda: un.Bags([np.zeros((2, 1)), np.zeros((0, 1))], ids=["a", "b"]), "bag 'b' has no rows"),
         (lambda: un.Bags([]), "at least one bag"),
         (lambda: un.Bags([np.zeros((2, 1)), np.zeros((2, 2))]), r"bags\[1\].*columns"),
-        (lambda: un.Bags([np.zeros((2, 1)), np.array([[np.inf]])], ids=["a", "b"]), "bag 'b'"),
+        (lambda: un.Bags([np.zeros((2, 1)), np.array([[1.0], [np.inf]])], ids=["a", "b"]), "row 1 of bag 'b'"),
+        (lambda: un.Bags([np.zeros((1, 1))] * 2, ids=[["a"], ["b"]]), "ids must be"),
+        (lambda: un.Bags([np.zeros((1, 1))] * 2, labels=3), "labels"),
+        (lambda: un.Bags([np.zeros((1, 2))], columns=3), "columns"),
+        (lambda: un.Bags([np.zeros((1, 2))], columns=[1, "1"]), "distinct"),
         (lambda: un.Bags(np.zeros((2, 2))), "3-D array"),
         (lambda: un.Bags(pd.DataFrame({"a": [1.0]})), "from_long"),
         (lambda: un.Bags(3), "list of samples"),
@@ -210,6 +215,55 @@ def test_pickle(ragged):
 def test_bad_bags(make, match):
     with pytest.raises(ValueError, match=match):
         make()
+
+
+def test_ids_keep_their_types():
+    arrays = [np.zeros((1, 1))] * 2
+    assert un.Bags(arrays, ids=[1, "a"]).ids.tolist() == [1, "a"]
+    assert un.Bags(arrays, ids=[1, "1"]).ids.tolist() == [1, "1"]
+    assert un.Bags(arrays, ids=[None, "a"]).ids.tolist() == [None, "a"]
+    assert un.Bags(arrays, ids=[("p", 1), ("p", 2)]).ids.tolist() == [("p", 1), ("p", 2)]
+    joined = un.Bags.concatenate([un.Bags(arrays), un.Bags(arrays, ids=["a", "b"])])
+    assert joined.ids.tolist() == [0, 1, "a", "b"]
+    assert un.Bags(joined[[0, 0]]).ids.tolist() == [0, 0]
+
+
+def test_nothing_can_be_changed_also_after_a_pickle(ragged):
+    for bags in (ragged[1], pickle.loads(pickle.dumps(ragged[1]))):
+        for array in (bags.values, bags.offsets, bags.ids, bags.labels, bags[0]):
+            with pytest.raises(ValueError, match="read-only"):
+                array[0] = array[1]
+
+
+def test_numbers_outside_and_tuples_are_no_keys(ragged):
+    with pytest.raises(IndexError, match="6 bags; got the number 6"):
+        ragged[1][6]
+    with pytest.raises(IndexError, match="index array"):
+        ragged[1][1, 2]
+
+
+def test_from_long_with_names_that_are_no_strings_and_one_value_column():
+    frame = pd.DataFrame({0: [1, 2, 1], 1: [3.0, 4.0, 5.0]})
+    bags = un.Bags.from_long(frame, by=0)
+    assert bags.columns == ("1",)
+    assert bags.sizes.tolist() == [2, 1]
+    long = pd.DataFrame(long_frame())
+    assert un.Bags.from_long(long, by="patient", values="size").columns == ("size",)
+    for bad in (3, [], ["size", "size"], "nothing"):
+        with pytest.raises(ValueError, match=r"values|no column"):
+            un.Bags.from_long(long, by="patient", values=bad)
+    nested = pl.DataFrame({"id": [[1], [2]], "x": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="'id' must hold numbers, strings or dates"):
+        un.Bags.from_long(nested, by="id")
+
+
+@pytest.mark.parametrize(
+    "ids", [pd.Categorical(["b", "a", "b"]), pd.to_datetime(["2020-01-02", "2020-01-01", "2020-01-02"])]
+)
+def test_from_long_with_other_kinds_of_ids(ids):
+    bags = un.Bags.from_long(pd.DataFrame({"id": ids, "x": [1.0, 2.0, 3.0]}), by="id")
+    assert bags.sizes.tolist() == [2, 1]
+    np.testing.assert_array_equal(bags[0], [[1.0], [3.0]])
 
 
 def test_an_empty_selection_is_an_error(ragged):

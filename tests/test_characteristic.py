@@ -137,11 +137,21 @@ def test_phase_is_zero_where_phi_is():
 
 def test_phase_warns_where_it_is_noise(rng):
     X = rng.normal(size=(1000, 1))
-    with pytest.warns(un.UnreliablePhaseWarning, match=r"not reliable at \d+ of 20 frequencies:.*more rows"):
+    with pytest.warns(
+        un.UnreliablePhaseWarning, match=r"phase of X is not reliable at \d+ of 20 frequencies:.*more rows"
+    ):
         un.phase(X, np.linspace(5, 50, 20))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         un.phase(X, np.linspace(0.1, 1.5, 20))
+
+
+def test_the_phase_of_one_row_is_reliable(rng):
+    rows, w = rng.normal(size=(50, 1)), rng.normal(size=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        un.phase(rows[:1], w)
+        un.phase(un.Bags(rows[:, None, :]), w)
 
 
 def test_phase_of_bags_warns_only_where_much_of_it_is_noise(rng):
@@ -182,6 +192,20 @@ def test_angles_without_a_digit_are_refused():
         un.ecf([1e300, 1.0], [1e10])
     with pytest.raises(ValueError, match="no correct digit"):
         un.ecf([1e17, 1.0], [1.0])
+    with pytest.raises(ValueError, match="Y times frequencies"):
+        un.mmd([1.0], [1e17], [1.0])
+
+
+def test_a_source_of_bags_must_tell_the_bags():
+    from uptonoise.rows import ArrayRows
+
+    with pytest.raises(ValueError, match="must tell each row's bag"):
+        un.ecf(ArrayRows(np.zeros((3, 1)), bag_ids=["a", "b"]), [1.0])
+
+
+def test_rows_mistaken_for_bags_are_explained():
+    with pytest.raises(ValueError, match="X was read as 2 bags of 1 column"):
+        un.ecf([np.array([1.0, 2.0]), np.array([3.0, 4.0])], np.ones((3, 2)))
 
 
 def test_columns_of_very_different_size_are_fine(rng, plain_ecf):

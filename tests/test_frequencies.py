@@ -1,6 +1,8 @@
+import copy
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy import stats
@@ -75,6 +77,13 @@ def test_diagonal_covariance_is_squared_lengths():
     np.testing.assert_allclose(by_length, by_covariance, rtol=1e-12)
 
 
+def test_covariances_of_very_different_units():
+    lengths = np.array([1e-8, 1.0])
+    by_covariance = un.sample_frequencies(5, 2, scale=np.diag(lengths**2), random_state=0)
+    np.testing.assert_allclose(by_covariance, un.sample_frequencies(5, 2, scale=lengths, random_state=0), rtol=1e-12)
+    un.sample_frequencies(2, 2, scale=np.array([[1, 1e-17], [3e-17, 1.0]]))
+
+
 def test_orthogonal_frequencies_are_orthogonal_in_groups():
     W = un.sample_frequencies(10, 4, method="orthogonal", random_state=0)
     gram = W[:4] @ W[:4].T
@@ -113,8 +122,12 @@ def test_frequencies_remember_through_pickle_and_forget_through_arithmetic():
     again = pickle.loads(pickle.dumps(W))
     assert again.drawn == W.drawn
     np.testing.assert_array_equal(again, W)
-    assert (W * 2).drawn is None
+    assert copy.deepcopy(W).drawn == W.drawn
+    assert type(W * 2) is np.ndarray
+    assert isinstance(W.mean(), float)
     assert W[:3].drawn is None
+    W[0] = 0
+    assert W.drawn is None
 
 
 @pytest.mark.parametrize(
@@ -130,7 +143,10 @@ def test_frequencies_remember_through_pickle_and_forget_through_arithmetic():
         ({"scale": np.nan}, "scale"),
         ({"scale": [1.0, 2.0]}, r"scale.*\(2,\)"),
         ({"scale": np.zeros((3, 3))}, "positive definite"),
-        ({"scale": np.arange(9.0).reshape(3, 3)}, "symmetric"),
+        ({"scale": np.arange(1.0, 10.0).reshape(3, 3)}, "symmetric"),
+        ({"scale": 1e-309}, "scale=1e-309"),
+        ({"law": "matern", "nu": 1e-4, "n_frequencies": 100, "random_state": 0}, "finite frequencies"),
+        ({"law": np.array(["gaussian", "x"])}, "law"),
         ({"scale": "median"}, "scale"),
         ({"law": "matern", "nu": 0}, "nu"),
         ({"random_state": -1}, "random_state"),
@@ -183,6 +199,26 @@ def test_median_scale_where_most_rows_are_equal(rng):
     X = np.zeros((1000, 1))
     X[:100, 0] = rng.normal(size=100)
     assert 0.3 < un.median_scale(X) < 2
+
+
+def test_median_scale_where_all_rows_drawn_are_equal():
+    rare = np.r_[np.zeros(200_000), np.arange(20.0)]
+    assert 1 < un.median_scale(rare) < 10
+    columns = np.column_stack([rare, np.arange(len(rare)), np.ones(len(rare))])
+    assert un.median_scale(columns, per_column=True)[0] == un.median_scale(rare)
+
+
+def test_median_scale_sees_a_bad_value_that_it_did_not_draw():
+    X = np.arange(4000.0)
+    X[3504] = np.nan
+    for sample in (X, pd.DataFrame(X), iter([X])):
+        with pytest.raises(ValueError, match="row 3504"):
+            un.median_scale(sample)
+
+
+def test_median_scale_at_the_limits_of_float64():
+    assert un.median_scale([0, 5e-324, 0]) == 5e-324
+    assert np.isfinite(un.median_scale(np.array([[-1.7e308, 0], [1.7e308, 1], [0, 2]]), per_column=True)).all()
 
 
 def test_median_scale_of_heavy_tails_huge_and_tiny_numbers(rng):

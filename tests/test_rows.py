@@ -107,6 +107,28 @@ def test_frames_are_matched_by_name():
     np.testing.assert_array_equal(aligned.head(), [[10.0, 20.0]])
 
 
+def test_frames_with_numbers_as_names_are_matched_by_them_too():
+    left = pd.DataFrame([[1.0, 2.0]])
+    _, right = two_samples(left, left[[1, 0]])
+    np.testing.assert_array_equal(all_values(right), [[1.0, 2.0]])
+    with pytest.raises(ValueError, match="distinct"):
+        as_rows(pd.DataFrame([[1.0, 2.0]], columns=["1", 1]))
+
+
+def test_one_iterator_is_not_two_samples():
+    chunks = iter([VALUES, VALUES])
+    with pytest.raises(ValueError, match="same one"):
+        two_samples(chunks, chunks)
+
+
+def test_large_integers_and_arrow_backed_frames():
+    moment = 1_700_000_000_123_456_789
+    for frame in (pa.table({"a": [moment]}), pl.DataFrame({"a": [moment]}), pd.DataFrame({"a": [moment]})):
+        np.testing.assert_array_equal(all_values(as_rows(frame)), [[float(moment)]])
+    arrow = pd.DataFrame({"a": pd.array([1, 2], dtype="int64[pyarrow]"), "b": [1.0, 2.0]})
+    np.testing.assert_array_equal(all_values(as_rows(arrow)), [[1.0, 1.0], [2.0, 2.0]])
+
+
 def test_an_array_and_a_frame_are_matched_by_position():
     left, right = two_samples(pd.DataFrame({"b": [1.0], "a": [2.0]}), np.array([[3.0, 4.0]]))
     np.testing.assert_array_equal(all_values(right), [[3.0, 4.0]])
@@ -164,6 +186,7 @@ def test_missing_values_of_every_frame_are_refused():
         pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}),
         pl.DataFrame({"a": [1, None]}),
         pa.table({"a": [1, None]}),
+        pd.DataFrame({"a": pd.array([1, None], dtype="int64[pyarrow]"), "b": [1.0, 2.0]}),
     ):
         with pytest.raises(ValueError, match=r"NaN.*row 1"):
             list(as_rows(frame).blocks(10))
@@ -192,6 +215,33 @@ def test_selected_frame_rows_can_be_sampled():
 def test_bags_are_not_one_sample():
     with pytest.raises(ValueError, match="one sample"):
         one_sample([np.zeros((2, 1)), np.zeros((3, 1))])
+
+
+@pytest.mark.parametrize(
+    ("tensor", "match"),
+    [
+        (torch.ones(2, 2).to_sparse(), "dense"),
+        (torch.ones(2, 2, dtype=torch.complex64), "real numbers"),
+    ],
+)
+def test_tensors_that_hold_no_rows(tensor, match):
+    with pytest.raises(ValueError, match=f"X.*{match}"):
+        as_rows(tensor)
+
+
+def test_lists_of_samples_are_bags_however_they_come():
+    bag = np.zeros((2, 1))
+    objects = np.empty(2, dtype=object)
+    objects[:] = [bag, np.ones((3, 1))]
+    for bags in (
+        [bag, bag],
+        [[[1.0]], [[2.0], [3.0]]],
+        objects,
+        [as_rows(bag), as_rows(bag)],
+        [pl.LazyFrame({"a": [1.0]}), pl.LazyFrame({"a": [2.0]})],
+    ):
+        assert len(as_rows(bags).bag_ids) == 2
+    assert as_rows([np.array(1.0), np.array(2.0)]).bag_ids is None
 
 
 def test_import_is_light():

@@ -2,12 +2,14 @@ import json
 import os
 import pickle
 import stat
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import uptonoise as un
+from uptonoise.sketch import exact_angles
 
 
 def waves(X, W):
@@ -99,6 +101,55 @@ def test_large_offset_costs_no_accuracy(rng):
     assert abs(far.centre[0] - offset) < 1
     np.testing.assert_allclose(far.mean_about([offset]), near.mean, atol=1e-6)
     np.testing.assert_allclose(far.covariance_about([offset]), near.covariance, atol=1e-6)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e9])
+def test_chunks_of_rows_far_from_the_origin(rng, offset):
+    X, W = rng.normal(size=(3000, 2)) + np.array([offset, -2 * offset]), rng.normal(size=(5, 2))
+    whole = un.Sketch(W, precision="float64").update(X)
+    parts = un.Sketch(W, precision="float64").update(X[:10]).update(X[10:])
+    assert not np.array_equal(whole.centre, parts.centre)
+    np.testing.assert_allclose(parts.mean, whole.mean, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(parts.covariance, whole.covariance, rtol=0, atol=1e-12)
+    outlier = un.Sketch(W, precision="float64").update([[1e10, 0.0]]).update(X)
+    np.testing.assert_allclose(
+        outlier.mean, un.Sketch(W, precision="float64").update(X).update([[1e10, 0.0]]).mean, rtol=0, atol=1e-12
+    )
+
+
+def test_angles_of_centres_are_exact(rng):
+    W, one, two = rng.normal(size=(50, 3)), 1e9 * rng.normal(size=3), 1e9 * rng.normal(size=3)
+    with localcontext() as context:
+        context.prec = 60
+        pi = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+        exact = [
+            sum(Decimal(w) * (Decimal(a) - Decimal(b)) for w, a, b in zip(row, one, two, strict=True)) for row in W
+        ]
+        within = [float(angle - 2 * pi * (angle / (2 * pi)).to_integral_value()) for angle in exact]
+    found = exact_angles(W, one, two)
+    np.testing.assert_allclose(np.exp(1j * found), np.exp(1j * np.array(within)), atol=1e-14)
+
+
+def test_rows_too_large_for_a_phase_are_refused():
+    with pytest.raises(ValueError, match="no correct digit"):
+        un.Sketch([[1.0]]).update([1e300, 1e300]).mean  # noqa: B018
+    with pytest.raises(ValueError, match="no correct digit"):
+        un.phd(un.Sketch([[1.0]]).update([0, 1.0]), un.Sketch([[1.0]]).update([1e18, 1e18]))
+    with pytest.raises(ValueError, match="no correct digit"):
+        un.Sketch([[1.0]]).update([1e308, -1e308, -1e308])
+
+
+@pytest.mark.parametrize("drawn", ["hello", [1], {"a": np.int64(3)}])
+def test_drawn_must_fit_json(W, drawn):
+    with pytest.raises(ValueError, match="drawn must be a dict"):
+        un.Sketch(W, drawn=drawn)
+
+
+def test_drawn_is_not_shared(W):
+    s = un.Sketch(W, drawn={"law": ("a", 1)})
+    t = un.Sketch.like(s)
+    t.drawn["law"] = "other"
+    assert s.drawn == {"law": ["a", 1]}
 
 
 def test_other_centres_meet_exactly(rows, W):
@@ -252,14 +303,23 @@ def test_files_with_wrong_content_or_a_newer_format(tmp_path, rows, W):
         ({"mean": arrays["mean"][:-1]}, "damaged"),
         ({"scatter": np.full_like(arrays["scatter"], np.nan)}, "not finite"),
         ({"weights": np.ones(3)}, "damaged"),
+        ({"weights": np.array([np.nan, 1.0])}, "not finite"),
+        ({"weights": np.array([-1.0, 1.0])}, "rows of weight -1"),
+        ({"weights": np.array(["a", "b"])}, "damaged"),
+        ({"mean": 5 * np.ones_like(arrays["mean"])}, "cosines"),
+        ({"mean": arrays["mean"].astype(complex)}, "damaged"),
+        ({"scatter": np.triu(arrays["scatter"])}, "cosines"),
+        ({"header": np.array(json.dumps(header | {"n_rows": -5}))}, "-5 rows"),
+        ({"header": np.array(json.dumps(header | {"n_rows": "x"}))}, "damaged"),
+        ({"header": np.array(json.dumps(header | {"drawn": [1]}))}, "drawn"),
     ]:
         np.savez(path, **(arrays | change))
         with pytest.raises(ValueError, match=match):
             un.Sketch.load(path)
-    del arrays["mean"]
-    np.savez(path, **arrays)
-    with pytest.raises(ValueError, match="damaged"):
-        un.Sketch.load(path)
+    for name in ("mean", "centre"):
+        np.savez(path, **{other: array for other, array in arrays.items() if other != name})
+        with pytest.raises(ValueError, match="damaged"):
+            un.Sketch.load(path)
 
 
 def test_sketches_that_do_not_fit_name_like(rows, W):
@@ -272,7 +332,7 @@ def test_sketches_that_do_not_fit_name_like(rows, W):
         for call in (s.merge, lambda other: s + other, lambda other: un.mmd(s, other)):
             with pytest.raises(ValueError, match=r"Sketch\.like"):
                 call(other)
-    with pytest.raises(ValueError, match="Sketch is expected"):
+    with pytest.raises(ValueError, match="other must be a Sketch"):
         s.merge(3)
     with pytest.raises(TypeError):
         s + 3
@@ -286,11 +346,11 @@ def test_a_covariance_needs_two_rows(W, n_rows):
     with pytest.raises(ValueError, match=f"at least 2 rows for a covariance; it has {n_rows}"):
         s.covariance  # noqa: B018
     if not n_rows:
-        with pytest.raises(ValueError, match="at least 1 rows for a mean"):
+        with pytest.raises(ValueError, match="at least 1 row for a mean"):
             s.mean  # noqa: B018
     else:
-        s.update(np.ones((4, 3)), weights=[0, 0, 0, 1e-300])
-        with pytest.raises(ValueError, match="weight above 0"):
+        s.update(np.ones((4, 3)), weights=[0, 0, 0, 1e-50])
+        with pytest.raises(ValueError, match="effective size of 1 row"):
             s.covariance  # noqa: B018
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController
+import threadpoolctl
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -29,7 +29,7 @@ def n_threads() -> int:
     """
     for variable in ("UPTONOISE_NUM_THREADS", "OMP_NUM_THREADS"):
         given = os.environ.get(variable, "")
-        if given.isdigit() and int(given) > 0:
+        if given.isascii() and given.isdigit() and int(given) > 0:
             return int(given)
         if given and variable.startswith("UPTONOISE"):
             raise ValueError(f"the environment variable {variable} must be a positive integer; got {given!r}")
@@ -48,7 +48,7 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
         yield from map(function, items)
         return
     # Where BLAS counts threads for each caller (with OpenMP), every thread of the pool needs the limit.
-    with ThreadPoolExecutor(threads, initializer=single_threaded_blas) as pool:
+    with ThreadPoolExecutor(threads, initializer=limit_blas) as pool:
         ahead: deque[Future[Result]] = deque()
         for item in items:
             ahead.append(pool.submit(function, item))
@@ -59,14 +59,48 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> It
 
 
 @cache
-def _blas_controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas_controller() -> Any:
+    return threadpoolctl.ThreadpoolController()
 
 
-def single_threaded_blas() -> AbstractContextManager[Any]:
-    """Keep BLAS to one thread: ours already use the cores, and its splits would change the order of sums.
+class _BlasLimit:
+    """How many callers want a single-threaded BLAS now, and what to restore when the last of them leaves.
 
-    The limit holds from the call, and until the end of the block where it is used in a ``with`` statement.
+    The limit is one setting of the whole process: callers in several threads that each restored what they had found
+    would leave it at one.
     """
-    limit: AbstractContextManager[Any] = _blas_controller().limit(limits=1, user_api="blas")
-    return limit
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.callers = 0
+        self.limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.callers == 0:
+                self.limiter = limit_blas()
+            self.callers += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.callers -= 1
+            if self.callers == 0:
+                _free_blas_control()
+                self.limiter.restore_original_limits()
+                _free_blas_control()
+
+
+def limit_blas() -> Any:
+    """Set BLAS to one thread, and return what restores the number that it had."""
+    return _blas_controller().limit(limits=1, user_api="blas")
+
+
+def _free_blas_control() -> None:
+    """Let this thread change the limit: newer versions of threadpoolctl let only the thread do so that set it."""
+    controller: Any = getattr(threadpoolctl, "OpenBLASController", None)
+    if hasattr(controller, "clear_controlling_thread"):
+        controller.clear_controlling_thread(force=True)
+
+
+single_threaded_blas = _BlasLimit()
+"""Keeps BLAS to one thread: ours already use the cores, and its splits would change the order of sums."""

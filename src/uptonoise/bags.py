@@ -19,11 +19,14 @@ from uptonoise.rows import (
     Block,
     RowSource,
     aligned,
+    as_column_names,
     as_frame,
     as_rows,
+    counted,
     is_frame,
     is_series,
     is_tensor,
+    read_rows,
     register_rows,
     shown,
     tensor_values,
@@ -86,24 +89,30 @@ class Bags:
         labels: Sequence[Any] | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        sources = _bag_sources(bags)
         if isinstance(bags, Bags):
-            ids = bags.ids if ids is None else ids  # type: ignore[assignment]
-            labels = bags.labels if labels is None else labels  # type: ignore[assignment]
-        names = _checked_ids(range(len(sources)) if ids is None else ids, len(sources))
+            own_ids = bags.ids if ids is None else _checked_ids(ids, len(bags))
+            self._set(bags.values, bags.offsets, own_ids, bags.labels, bags.columns, bags.named)
+        else:
+            self._gather(_bag_sources(bags, "bags"), "bags", ids)
+        if labels is not None:
+            self.labels = _read_only(_checked_labels(labels, len(self)))
+        if columns is not None:
+            self.columns, self.named = as_column_names(columns, "columns", self.n_columns), True
+
+    def _gather(self, sources: list[RowSource], name: str, ids: Sequence[Any] | None = None) -> Bags:
+        """Put the rows of all sources into one array."""
+        names = np.arange(len(sources)) if ids is None else _checked_ids(ids, len(sources))
         tables = [_raw_values(aligned(source, sources[0])) for source in sources]
         sizes = np.array([len(table) for table in tables])
         if (sizes == 0).any():
-            raise ValueError(f"bag {shown(names[np.argmin(sizes)])} has no rows; at least one is needed")
-        self._set(
-            _as_floats(np.concatenate(tables)),
-            _offsets(sizes),
-            names,
-            None if labels is None else _checked_labels(labels, len(sources)),
-            _checked_columns(columns, sources[0]),
-            sources[0].named or columns is not None,
-        )
-        _check_rows(self)
+            raise ValueError(
+                f"{name} must have at least one row in each bag; bag {shown(names[np.argmin(sizes)])} has no rows"
+            )
+        values = _as_floats(np.concatenate(tables))
+        self._set(values, _offsets(sizes), names, None, sources[0].columns, sources[0].named)
+        for _ in BagRows(self, name).blocks(_CHUNK_ROWS):
+            pass  # the check of every row is all that is wanted
+        return self
 
     def _set(
         self,
@@ -114,14 +123,18 @@ class Bags:
         columns: tuple[str, ...],
         named: bool,
     ) -> Bags:
-        values = values.view()
-        values.flags.writeable = False
-        self.values, self.offsets, self.ids, self.labels = values, offsets, ids, labels
+        self.values, self.offsets, self.ids = _read_only(values), _read_only(offsets), _read_only(ids)
+        self.labels = None if labels is None else _read_only(labels)
         self.columns, self.named = columns, named
         return self
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set(*(state[name] for name in ("values", "offsets", "ids", "labels", "columns", "named")))
+
     @classmethod
-    def from_long(cls, frame: Any, by: str, values: Sequence[str] | None = None, label: str | None = None) -> Bags:
+    def from_long(
+        cls, frame: Any, by: str, values: str | Sequence[str] | None = None, label: str | None = None
+    ) -> Bags:
         """Return the bags of a long table: one row an observation, one column that says which bag it belongs to.
 
         Parameters
@@ -130,7 +143,7 @@ class Bags:
             pandas, polars or pyarrow. Rows of one bag need not be adjacent; they keep their order.
         by : str
             The column with the ids of the bags. Bags come in the order in which their ids first appear.
-        values : sequence of str, optional
+        values : str or sequence of str, optional
             The columns to keep; by default all but `by` and `label`.
         label : str, optional
             A column with the label of the bag, which must be the same in all its rows.
@@ -149,21 +162,22 @@ class Bags:
         (array(['p', 'q'], dtype=object), array([1, 0]), array([1., 3.]))
         """
         table = as_frame(frame, "frame") if is_frame(frame) else _refuse_frame(frame)
-        kept = [column for column in table.columns if column not in (by, label)] if values is None else list(values)
+        kept = _value_columns(table, by, values, label)
         _check_columns_exist(table, [by, *([] if label is None else [label]), *kept])
         if len(table) == 0:
             raise ValueError("frame has no rows; at least one is needed")
-        ids, numbers_of_rows = _numbered_by_first_row(table[by], by)
-        rows = as_rows(table.select(kept).to_native(), name="frame")
-        values_by_bag = _raw_values(rows)[np.argsort(numbers_of_rows, kind="stable")]
-        labels = None if label is None else _label_of_bags(table[label], numbers_of_rows, ids, label)
+        ids, numbers_of_rows = _numbered_by_first_row(_plain_column(table, by), by)
+        rows = as_rows(table.select(nw.col(*kept)).to_native(), name="frame")
+        by_bag = read_rows(rows)[np.argsort(numbers_of_rows, kind="stable")]
+        labels = None if label is None else _label_of_bags(_plain_column(table, label), numbers_of_rows, ids, label)
         bags = cls.__new__(cls)
-        bags._set(values_by_bag, _offsets(np.bincount(numbers_of_rows)), ids, labels, rows.columns, True)
-        return _check_rows(bags)
+        return bags._set(by_bag, _offsets(np.bincount(numbers_of_rows)), ids, labels, rows.columns, True)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Bags]) -> Bags:
         """Return the bags of all `parts`, one part after the other; columns are matched by name.
+
+        Ids stay as they are, so that two parts with the same id give it twice.
 
         Examples
         --------
@@ -172,9 +186,10 @@ class Bags:
         >>> un.Bags.concatenate([a, b]).ids
         array(['a', 'b', 'c'], dtype='<U1')
         """
-        parts = list(parts)
+        parts = list(parts) if isinstance(parts, Iterable) else [parts]
         if not parts or not all(isinstance(part, Bags) for part in parts):
-            raise ValueError("parts must be at least one Bags")
+            kinds = sorted({type(part).__name__ for part in parts})
+            raise ValueError(f"parts must be Bags, at least one; got {', '.join(kinds) or 'none'}")
         sources = [as_rows(part, name=f"parts[{number}]") for number, part in enumerate(parts)]
         values = np.concatenate([_raw_values(aligned(source, sources[0])) for source in sources])
         labels = [part.labels for part in parts]
@@ -184,8 +199,8 @@ class Bags:
         return bags._set(
             values,
             _offsets(np.concatenate([part.sizes for part in parts])),
-            np.concatenate([part.ids for part in parts]),
-            None if labels[0] is None else np.concatenate(labels),  # type: ignore[arg-type]
+            _joined([part.ids for part in parts]),
+            None if labels[0] is None else _joined(labels),  # type: ignore[arg-type]
             parts[0].columns,
             parts[0].named,
         )
@@ -216,7 +231,9 @@ class Bags:
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]
         if isinstance(key, numbers.Integral) and not isinstance(key, bool | np.bool_):
-            number = range(len(self))[int(key)]
+            if not -len(self) <= int(key) < len(self):
+                raise IndexError(f"there are {counted(len(self), 'bag')}; got the number {key}")
+            number = int(key) % len(self)
             return self.values[self.offsets[number] : self.offsets[number + 1]]
         return self._picked(np.arange(len(self))[_checked_key(key)])
 
@@ -254,12 +271,12 @@ class Bags:
 
     def __repr__(self) -> str:
         smallest, largest = self.sizes.min(), self.sizes.max()
-        sizes = f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+        sizes = counted(smallest, "row") if smallest == largest else f"{smallest} to {largest} rows"
         median = "" if smallest == largest else f" (median {np.median(self.sizes):g})"
-        shown = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
+        some = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
         return (
-            f"Bags({_count(len(self), 'bag')} of {sizes} rows{median}, {_count(len(self.values), 'row')} in all, "
-            f"{_count(self.n_columns, 'column')}: {shown})"
+            f"Bags({counted(len(self), 'bag')} of {sizes}{median}, {counted(len(self.values), 'row')} in all, "
+            f"{counted(self.n_columns, 'column')}: {some})"
         )
 
 
@@ -279,40 +296,53 @@ class BagRows(ArrayRows):
             bounds = np.clip(self.offsets[first : last + 2], start, stop)
             yield Block(self.values[start:stop], None, np.repeat(np.arange(first, last + 1), np.diff(bounds)))
 
+    def _place(self, first_row: int, block: Block, row: int) -> str:
+        number = int(np.searchsorted(self.offsets, first_row + row, side="right")) - 1
+        return f"row {first_row + row - self.offsets[number]} of bag {shown(self.bag_ids[number])}"  # type: ignore[index]
+
 
 def _is_bags(X: Any) -> bool:
+    """Tell bags from one sample: a 3-D array, or a list (or array) of things that are samples themselves."""
     if isinstance(X, Bags):
         return True
+    if isinstance(X, np.ndarray) and X.dtype == object:
+        return X.ndim == 1 and len(X) > 0 and all(_is_sample(one) for one in X)
+    if isinstance(X, np.ndarray) or is_tensor(X):
+        return bool(X.ndim == 3)
+    return isinstance(X, list | tuple) and len(X) > 0 and any(_is_sample(one) for one in X[:2])
+
+
+def _is_sample(X: Any) -> bool:
+    """Tell whether `X` holds rows: an array, a tensor, a frame, a series, a source, or a list of lists."""
+    if isinstance(X, np.ndarray) or is_tensor(X):
+        return bool(X.ndim > 0)
     if isinstance(X, list | tuple):
-        return bool(X) and any(isinstance(one, np.ndarray) or is_sample(one) for one in X[:2]) and np.ndim(X[0]) > 0
-    return (isinstance(X, np.ndarray) or is_tensor(X)) and X.ndim == 3
+        return len(X) > 0 and isinstance(X[0], list | tuple)
+    return isinstance(X, RowSource) or is_frame(X) or is_series(X)
 
 
-def is_sample(X: Any) -> bool:
-    """Tell whether `X` is a container of rows other than a list: then a list of such things is bags."""
-    return isinstance(X, RowSource) or is_tensor(X) or is_frame(X) or is_series(X)
+def _as_bag_rows(X: Any, name: str) -> BagRows:
+    return BagRows(X if isinstance(X, Bags) else Bags.__new__(Bags)._gather(_bag_sources(X, name), name), name)
 
 
-register_rows(_is_bags, lambda X, name: BagRows(X if isinstance(X, Bags) else Bags(X), name))
+register_rows(_is_bags, _as_bag_rows)
 
 
-def _bag_sources(bags: Any) -> list[RowSource]:
+def _bag_sources(bags: Any, name: str) -> list[RowSource]:
     """Return a row source for each bag."""
-    if isinstance(bags, Bags):
-        return [ArrayRows(one, "bags", bags.columns if bags.named else None) for one in bags]
     if is_tensor(bags):
-        bags = tensor_values(bags, "bags")
+        bags = tensor_values(bags, name)
     if isinstance(bags, np.ndarray) and bags.dtype != object:
         if bags.ndim != 3:
-            raise ValueError(f"bags must be a list of samples or a 3-D array; got an array of shape {bags.shape}")
+            raise ValueError(f"{name} must be a list of samples or a 3-D array; got an array of shape {bags.shape}")
     elif not isinstance(bags, Iterable) or isinstance(bags, str | dict) or is_frame(bags):
         raise ValueError(
-            f"bags must be a list of samples or a 3-D array; got a {type(bags).__name__}. "
+            f"{name} must be a list of samples or a 3-D array; got a {type(bags).__name__}. "
             "For a long table with a column of ids use Bags.from_long"
         )
-    sources = [as_rows(one, name=f"bags[{number}]") for number, one in enumerate(bags)]
+    sources = [as_rows(one, name=f"{name}[{number}]") for number, one in enumerate(bags)]
     if not sources:
-        raise ValueError("bags is empty; at least one bag is needed")
+        raise ValueError(f"{name} is empty; at least one bag is needed")
     return sources
 
 
@@ -331,25 +361,48 @@ def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
-def _check_rows(bags: Bags) -> Bags:
-    for _ in BagRows(bags, "bags").blocks(_CHUNK_ROWS):
-        pass
-    return bags
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array = array.view()
+    array.flags.writeable = False
+    return array
 
 
 def _checked_ids(ids: Sequence[Any] | NDArray[Any], n_bags: int) -> NDArray[Any]:
-    array = np.asarray(ids)
-    _check_length("ids", array, n_bags)
-    distinct, counts = np.unique(array, return_counts=True)
-    if (counts > 1).any():
-        raise ValueError(f"ids must be distinct; got {shown(distinct[counts > 1][0])} more than once")
+    array = _one_each("ids", ids, n_bags)
+    try:
+        seen: set[Any] = set()
+        twice = [one for one in array.tolist() if one in seen or seen.add(one)]  # type: ignore[func-returns-value]
+    except TypeError as error:
+        raise ValueError(f"ids must be numbers, strings or other things that can be keys; {error}") from None
+    if twice:
+        raise ValueError(f"ids must be distinct; got {shown(twice[0])} more than once")
     return array
 
 
-def _checked_labels(labels: Sequence[Any], n_bags: int) -> NDArray[Any]:
-    array = np.asarray(labels)
-    _check_length("labels", array, n_bags)
+def _checked_labels(labels: Sequence[Any] | NDArray[Any], n_bags: int) -> NDArray[Any]:
+    return _one_each("labels", labels, n_bags)
+
+
+def _one_each(name: str, given: Sequence[Any] | NDArray[Any], n_bags: int) -> NDArray[Any]:
+    """Return one entry for each bag as an array that changes none of them."""
+    if isinstance(given, np.ndarray):
+        array = given
+    else:
+        entries = list(given) if isinstance(given, Iterable) else [given]
+        kinds = {type(one) for one in entries}
+        if len(kinds) == 1 and not kinds & {list, tuple, dict, set}:
+            array = np.asarray(entries)
+        else:  # numpy would turn a number beside a string into a string, and a tuple into a row
+            array = np.empty(len(entries), dtype=object)
+            array[:] = entries
+    _check_length(name, array, n_bags)
     return array
+
+
+def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Concatenate ids or labels; as objects where numpy would turn numbers into strings."""
+    kinds = {array.dtype.kind for array in arrays}
+    return np.concatenate([array.astype(object) for array in arrays] if len(kinds) > 1 else arrays)
 
 
 def _check_length(name: str, given: NDArray[Any], n_bags: int) -> None:
@@ -357,18 +410,10 @@ def _check_length(name: str, given: NDArray[Any], n_bags: int) -> None:
         raise ValueError(f"{name} must have one entry for each of the {n_bags} bags; got shape {given.shape}")
 
 
-def _checked_columns(columns: Sequence[str] | None, source: RowSource) -> tuple[str, ...]:
-    if columns is None:
-        return source.columns
-    if isinstance(columns, str) or len(columns) != len(source.columns) or len(set(columns)) != len(columns):
-        raise ValueError(f"columns must be {len(source.columns)} distinct names; got {columns!r}")
-    return tuple(map(str, columns))
-
-
 def _checked_key(key: Any) -> Any:
     if isinstance(key, slice):
         return key
-    array = np.asarray(key)
+    array = np.asarray(key) if not isinstance(key, tuple) else np.empty(())
     if array.ndim == 1 and (array.dtype.kind in "iub" or len(array) == 0):
         return array if len(array) else array.astype(np.int64)
     raise IndexError(f"bags are picked by an integer, a slice, an index array or a mask; got {key!r}")
@@ -376,6 +421,27 @@ def _checked_key(key: Any) -> Any:
 
 def _refuse_frame(frame: Any) -> NoReturn:
     raise ValueError(f"frame must be a data frame (pandas, polars or pyarrow); got a {type(frame).__name__}")
+
+
+def _value_columns(
+    table: nw.DataFrame[Any], by: str, values: str | Sequence[str] | None, label: str | None
+) -> list[str]:
+    if values is None:
+        kept = [column for column in table.columns if column not in (by, label)]
+    elif isinstance(values, Sequence) and not isinstance(values, str):
+        kept = list(values)
+    else:
+        kept = [values]
+    if not kept or len(set(kept)) < len(kept):
+        raise ValueError(f"values must be distinct columns of frame, at least one; got {kept}")
+    return kept
+
+
+def _plain_column(table: nw.DataFrame[Any], name: str) -> nw.Series[Any]:
+    column = table.get_column(name)
+    if column.dtype.is_nested():
+        raise ValueError(f"column {name!r} must hold numbers, strings or dates; got {column.dtype}")
+    return column
 
 
 def _check_columns_exist(table: nw.DataFrame[Any], wanted: Sequence[str]) -> None:
@@ -425,7 +491,3 @@ def _refuse_missing(values: NDArray[Any], series: nw.Series[Any], name: str) -> 
             f"frame has missing values in column {name!r}, first in row {int(np.argmax(missing))}; "
             "drop or fill such rows first"
         )
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

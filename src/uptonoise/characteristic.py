@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from uptonoise.frequencies import as_frequencies
-from uptonoise.rows import Block, Floats, RowSource, as_rows, shown
+from uptonoise.rows import Block, Floats, RowSource, as_rows, counted, shown
 
 Precision = Literal["fast", "float64"]
 Complex = NDArray[np.complex128]
@@ -102,7 +102,7 @@ def phase(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision
     True
     """
     found = characteristic(X, frequencies, weights, precision=precision)
-    warn_where_unreliable(found)
+    warn_where_unreliable(found, "X")
     return unit(found.phi)
 
 
@@ -130,7 +130,7 @@ def characteristic(X: Any, frequencies: Any, weights: Any = None, *, precision: 
     0.1
     """
     source = as_rows(X, weights=weights)
-    waves = Waves(as_frequencies(frequencies, len(source.columns)), precision)
+    waves = Waves(_fitting_frequencies(frequencies, source), precision, source.name)
     if source.bag_ids is not None:
         return _of_bags(source, waves)
     total = source.fold(_SampleSum(waves))
@@ -141,11 +141,21 @@ def characteristic(X: Any, frequencies: Any, weights: Any = None, *, precision: 
     )
 
 
+def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:
+    try:
+        return as_frequencies(frequencies, len(source.columns))
+    except ValueError as error:
+        if source.bag_ids is None:
+            raise
+        read = f"{source.name} was read as {counted(len(source.bag_ids), 'bag')}"
+        raise ValueError(f"{error}; {read} of {counted(len(source.columns), 'column')}") from None
+
+
 def _of_bags(source: RowSource, waves: Waves) -> Characteristic:
-    assert source.bag_ids is not None
-    total = source.fold(_BagSums(waves, len(source.bag_ids)))
+    ids: Any = source.bag_ids
+    total = source.fold(_BagSums(waves, len(ids)))
     if (total.weight == 0).any():
-        bag = source.bag_ids[int(np.argmin(total.weight))]
+        bag = ids[int(np.argmin(total.weight))]
         raise ValueError(f"weights of {source.name} must not all be 0 in a bag; they are in bag {shown(bag)}")
     total.phi_sums /= total.weight[:, None]
     return Characteristic(total.phi_sums, total.weight, total.weight_squares)
@@ -165,18 +175,19 @@ def unit(phi: Complex) -> Complex:
     return np.divide(phi, amplitude, out=np.zeros_like(phi), where=amplitude > 0)
 
 
-def warn_where_unreliable(found: Characteristic) -> None:
+def warn_where_unreliable(found: Characteristic, name: str) -> None:
     """Warn when phi is below its sampling error: at any frequency of a sample, or at a tenth of those of bags.
 
     Features of many small bags always hold some such phases, and a model can live with a few; a distance cannot.
     """
-    unreliable = np.abs(found.phi) < found.sampling_error[..., None]
+    # A single row has amplitude 1 and sampling error 1, up to rounding.
+    unreliable = np.abs(found.phi) < (1 - 1e-6) * found.sampling_error[..., None]
     if unreliable.mean() <= (0 if unreliable.ndim == 1 else _TOLERATED_SHARE_IN_BAGS):
         return
     where = f"{unreliable.sum()} of {unreliable.size} frequencies" + (" of bags" if unreliable.ndim > 1 else "")
     warnings.warn(
-        f"the phase is not reliable at {where}: abs(phi) is below its sampling error 1/sqrt(n) there. Use lower "
-        "frequencies (a larger scale) or more rows",
+        f"the phase of {name} is not reliable at {where}: abs(phi) is below its sampling error 1/sqrt(n) there. "
+        "Use lower frequencies (a larger scale) or more rows",
         UnreliablePhaseWarning,
         stacklevel=3,
     )
@@ -198,6 +209,12 @@ def as_complex(waves: Floats) -> Complex:
     return phi
 
 
+def check_precision(precision: Any) -> None:
+    """Raise where a precision is not one of those that there are."""
+    if precision not in get_args(Precision):
+        raise ValueError(f"precision must be one of {', '.join(get_args(Precision))}; got {precision!r}")
+
+
 class Waves:
     """Cosine and sine of w.x for blocks of rows: [cos(w_1.x), ..., cos(w_m.x), sin(w_1.x), ..., sin(w_m.x)].
 
@@ -212,9 +229,9 @@ class Waves:
            [0., 1.]])
     """
 
-    def __init__(self, frequencies: Floats, precision: Precision) -> None:
-        if precision not in get_args(Precision):
-            raise ValueError(f"precision must be one of {', '.join(get_args(Precision))}; got {precision!r}")
+    def __init__(self, frequencies: Floats, precision: Precision, name: str = "X") -> None:
+        self.name = name
+        check_precision(precision)
         self.precision = precision
         self.n_frequencies, self.n_columns = int(frequencies.shape[0]), int(frequencies.shape[1])
         turns = 2 * np.pi if precision == "fast" else 1.0
@@ -264,8 +281,8 @@ class Waves:
             angle = float(np.where(self._largest > 0, largest * self._largest, 0.0).sum())
         if not angle < _LARGEST_ANGLE:
             raise ValueError(
-                f"X times frequencies reaches {angle:.3g} radians, where the phase has no correct digit; subtract a "
-                "constant from the columns of X, or use lower frequencies"
+                f"{self.name} times frequencies reaches {angle:.3g} radians, where float64 has no correct digit of a "
+                f"phase; subtract a constant from the columns of {self.name}, or use lower frequencies"
             )
 
 
@@ -300,7 +317,8 @@ class _BagSums:
         self.weight_squares = np.zeros(n_bags)
 
     def part(self, block: Block) -> tuple[NDArray[np.int64], Complex, Floats, Floats]:
-        assert block.bags is not None
+        if block.bags is None:
+            raise ValueError(f"{self.waves.name} is a source of bags, and its blocks must tell each row's bag")
         order = np.arange(len(block.values), dtype=np.int32)
         weights = np.ones(len(order)) if block.weights is None else block.weights
         bags, steps = block.bags, np.diff(block.bags)

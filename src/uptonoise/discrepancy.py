@@ -19,6 +19,7 @@ from uptonoise.characteristic import (
     Precision,
     as_complex,
     characteristic,
+    check_precision,
     unit,
     warn_where_unreliable,
 )
@@ -33,7 +34,7 @@ def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
     Parameters
     ----------
     X, Y : array, frame, RowSource, or Sketch
-        The two samples.
+        The two samples; weighted ones come as sketches.
     frequencies : array of shape (m, d)
         One frequency a row; two sketches bring their own.
     precision : {"fast", "float64"}
@@ -66,7 +67,7 @@ def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
     Parameters
     ----------
     X, Y : array, frame, RowSource, or Sketch
-        The two samples.
+        The two samples; weighted ones come as sketches.
     frequencies : array of shape (m, d)
         One frequency a row; two sketches bring their own.
     precision : {"fast", "float64"}
@@ -88,8 +89,8 @@ def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
     (True, True)
     """
     left, right = _both(X, Y, frequencies, precision)
-    warn_where_unreliable(left)
-    warn_where_unreliable(right)
+    warn_where_unreliable(left, "X")
+    warn_where_unreliable(right, "Y")
     return float(squared_phd(left.phi, right.phi))
 
 
@@ -101,7 +102,7 @@ def paired_mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision 
     Parameters
     ----------
     X, Y : array, frame, RowSource, or Sketch
-        The two samples.
+        The two samples; weighted ones come as sketches.
     frequencies : array of shape (m, d)
         One frequency a row; two sketches bring their own.
     precision : {"fast", "float64"}
@@ -167,6 +168,7 @@ def squared_paired_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
 
 def _both(X: Any, Y: Any, frequencies: Any, precision: Precision) -> tuple[Characteristic, Characteristic]:
     """Return the characteristic functions of both, from rows or from sketches."""
+    check_precision(precision)
     if isinstance(X, Sketch) and isinstance(Y, Sketch):
         return _of_sketches(X, Y, frequencies)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):

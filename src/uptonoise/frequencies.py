@@ -17,17 +17,27 @@ law           frequency at scale 1                        kernel
 from __future__ import annotations
 
 import numbers
+import zlib
 from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, eigh
+from scipy.linalg import eigh, eigvalsh
 from scipy.spatial.distance import pdist
 from scipy.special import chdtri, gammaincinv, ndtr, ndtri
 
 from uptonoise._random import RandomState, as_generator, seeded_generator
-from uptonoise.rows import Floats, aligned, as_real_array, as_rows, is_tensor, sample_rows, tensor_values
+from uptonoise.rows import (
+    Floats,
+    RowSource,
+    aligned,
+    as_real_array,
+    as_rows,
+    is_frame,
+    refuse_one_iterator_twice,
+    sample_rows,
+)
 
 Law = Literal["gaussian", "laplace", "matern", "radial"]
 Method = Literal["iid", "orthogonal", "sobol"]
@@ -36,13 +46,8 @@ Method = Literal["iid", "orthogonal", "sobol"]
 class Frequencies(np.ndarray):
     """An array of frequencies that remembers how it was drawn.
 
-    It is an ordinary array in every other way; whatever is computed from it, also a slice, is an array that was not
-    drawn, and says so with None.
-
-    Attributes
-    ----------
-    drawn : dict or None
-        Law, scale, method and seed, ready for JSON.
+    It is an ordinary array in every other way. Once changed, or sliced, it is no longer what was drawn, and says so
+    with None; what is computed from it is a plain array.
 
     Examples
     --------
@@ -50,23 +55,40 @@ class Frequencies(np.ndarray):
     >>> W = un.sample_frequencies(3, 2, random_state=0)
     >>> W.drawn
     {'law': 'gaussian', 'scale': 1.0, 'method': 'iid', 'seed': 0}
-    >>> (2 * W).drawn is None
+    >>> W[:2].drawn is None
     True
     """
 
-    drawn: dict[str, Any] | None
+    _drawn: dict[str, Any] | None
+    _checksum: int
 
     def __array_finalize__(self, obj: Any) -> None:
-        self.drawn = None
+        self._drawn, self._checksum = None, 0
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        plain = np.asarray(array)
+        return plain[()] if return_scalar else plain
+
+    @property
+    def drawn(self) -> dict[str, Any] | None:
+        """Law, scale, method and seed, ready for JSON; None where the values are not those that were drawn."""
+        return self._drawn if self._drawn is not None and self._checksum == _checksum(self) else None
 
     def __reduce__(self) -> Any:
-        return _restored, (np.asarray(self), self.drawn)
+        return _as_drawn, (np.asarray(self), self.drawn)
+
+    def __deepcopy__(self, memo: Any) -> Frequencies:
+        return _as_drawn(np.array(self), self.drawn)
 
 
-def _restored(values: Floats, drawn: dict[str, Any] | None) -> Frequencies:
+def _as_drawn(values: Floats, drawn: dict[str, Any] | None) -> Frequencies:
     frequencies = values.view(Frequencies)
-    frequencies.drawn = drawn
+    frequencies._drawn, frequencies._checksum = drawn, _checksum(values)
     return frequencies
+
+
+def _checksum(values: NDArray[Any]) -> int:
+    return zlib.crc32(np.ascontiguousarray(values).tobytes())
 
 
 def sample_frequencies(
@@ -114,9 +136,9 @@ def sample_frequencies(
     """
     m = positive_int(n_frequencies, "n_frequencies")
     d = positive_int(n_columns, "n_columns")
-    if law not in get_args(Law):
+    if not isinstance(law, str) or law not in get_args(Law):
         raise ValueError(f"law must be one of {', '.join(get_args(Law))}; got {law!r}")
-    if method not in get_args(Method):
+    if not isinstance(method, str) or method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}; got {method!r}")
     if not (isinstance(nu, numbers.Real) and 0 < nu < np.inf):
         raise ValueError(f"nu must be a positive number; got {nu!r}")
@@ -128,7 +150,13 @@ def sample_frequencies(
     drawn = {"law": law, "scale": lengths, "method": method, "seed": seed}
     if law == "matern":
         drawn["nu"] = float(nu)
-    return _restored(np.ascontiguousarray(standard @ root if root.ndim == 2 else standard * root), drawn)
+    with np.errstate(over="ignore"):
+        frequencies = np.ascontiguousarray(standard @ root if root.ndim == 2 else standard * root)
+    if not np.isfinite(frequencies).all():
+        raise ValueError(
+            f"scale={scale!r} (and nu={nu:g}) must give finite frequencies; they are too large for float64"
+        )
+    return _as_drawn(frequencies, drawn)
 
 
 def _at_unit_scale(law: Law, normals: Floats, uniforms: Floats, nu: float) -> Floats:
@@ -140,7 +168,8 @@ def _at_unit_scale(law: Law, normals: Floats, uniforms: Floats, nu: float) -> Fl
         cauchy: Floats = np.sign(normals) / np.tan(np.pi * ndtr(-np.abs(normals)))
         return cauchy
     if law == "matern":
-        student: Floats = normals / np.sqrt(chdtri(2 * nu, uniforms) / (2 * nu))[:, None]
+        with np.errstate(divide="ignore"):
+            student: Floats = normals / np.sqrt(chdtri(2 * nu, uniforms) / (2 * nu))[:, None]
         return student
     radii = ndtri((1 + uniforms) / 2)
     radial: Floats = radii[:, None] * normals / np.linalg.norm(normals, axis=1, keepdims=True)
@@ -192,17 +221,20 @@ def _inverse_root(scale: ArrayLike, d: int) -> Floats:
     if given.ndim < 2:
         if not (np.isfinite(given).all() and (given > 0).all()):
             raise ValueError(f"scale must be positive and finite; got {scale!r}")
-        return np.asarray(1 / given)
-    if not (np.isfinite(given).all() and np.allclose(given, given.T, rtol=1e-8, atol=0)):
-        raise ValueError("scale must be a symmetric covariance matrix of finite numbers")
-    try:
-        variances, axes = eigh(given)
-    except LinAlgError as error:
-        raise ValueError(f"scale must be a covariance matrix; it has no eigenvalues ({error})") from None
-    if variances[0] <= 1e-14 * variances[-1]:
+        with np.errstate(over="ignore"):
+            return np.asarray(1 / given)
+    deviations = np.sqrt(np.diag(given)) if (np.diag(given) > 0).all() else np.zeros(d)
+    if not (np.isfinite(given).all() and (deviations > 0).all()):
+        raise ValueError("scale must be a positive definite covariance matrix of finite numbers")
+    # Correlations tell whether it is symmetric and regular, whatever the units of the columns.
+    correlation = given / np.outer(deviations, deviations)
+    if not np.allclose(correlation, correlation.T, rtol=0, atol=1e-8):
+        raise ValueError("scale must be a symmetric covariance matrix")
+    smallest = float(eigvalsh((correlation + correlation.T) / 2)[0])
+    variances, axes = eigh((given + given.T) / 2)
+    if smallest <= 1e-12 or variances[0] <= 0:
         raise ValueError(
-            f"scale must be a positive definite covariance; its eigenvalues go from {variances[0]:g} to "
-            f"{variances[-1]:g}"
+            f"scale must be a positive definite covariance; the smallest eigenvalue of its correlations is {smallest:g}"
         )
     return np.asarray((axes / np.sqrt(variances)) @ axes.T)
 
@@ -239,6 +271,7 @@ def median_scale(
     """
     if not samples:
         raise ValueError("samples must be at least one sample; got none")
+    refuse_one_iterator_twice(samples, "samples")
     names = ["X"] if len(samples) == 1 else [f"samples[{number}]" for number in range(len(samples))]
     sources = [as_rows(sample, name=name) for sample, name in zip(samples, names, strict=True)]
     sources = [aligned(source, sources[0]) for source in sources]
@@ -248,21 +281,48 @@ def median_scale(
     rows = sample_rows(sources, n_rows, as_generator(random_state))
     if len(rows) < 2:
         raise ValueError(f"{names[0]} must have at least 2 rows for a distance between them; got {len(rows)}")
-    if (rows == rows[0]).all():
-        raise ValueError(f"all rows of {names[0]} are equal, so there is no scale; give a length instead")
     if not per_column:
-        return _median_length(rows)
-    return np.array([_median_length(column[:, None]) if np.ptp(column) > 0 else 1.0 for column in rows.T])
+        return _median_length(_with_rare_rows(sources, rows, slice(None)))
+    lengths = [_column_length(_with_rare_rows(sources, rows, [column])) for column in range(rows.shape[1])]
+    if all(length is None for length in lengths):
+        raise _no_scale(names[0])
+    return np.array([1.0 if length is None else length for length in lengths])
+
+
+def _with_rare_rows(sources: list[RowSource], rows: Floats, columns: Any) -> Floats:
+    """Return these columns of the rows; where all rows drawn are equal, with the first others that there are."""
+    picked = rows[:, columns]
+    if (picked != picked[0]).any() or any(source.n_rows is None for source in sources):
+        return picked
+    others = [picked[:1]]
+    for source in sources:
+        for block in source.blocks(65_536):
+            values = block.values[:, columns]
+            others.append(values[(values != picked[0]).any(axis=1)][: len(rows)])
+            if sum(map(len, others)) > len(rows):
+                return np.concatenate(others)
+    return np.concatenate(others)
+
+
+def _column_length(column: Floats) -> float | None:
+    return _median_length(column) if (column != column[0]).any() else None
 
 
 def _median_length(rows: Floats) -> float:
-    # Halves of the range keep the squares of huge and of tiny numbers inside float64.
-    unit = max(float(np.ptp(column / 2)) for column in rows.T)
+    if not (rows != rows[0]).any():
+        raise _no_scale("the samples")
+    # In units of the range, the squares of huge and of tiny numbers stay inside float64.
+    smallest = np.finfo(np.float64).smallest_subnormal
+    unit = max(float((rows.max(axis=0) / 2 - rows.min(axis=0) / 2).max()), smallest)
     squares = pdist(rows / unit, "sqeuclidean")
     median = np.median(squares)
     if median == 0:
         median = np.median(squares[squares > 0])
-    return float(unit * np.sqrt(median / 2))
+    return max(float(unit * np.sqrt(median / 2)), smallest)
+
+
+def _no_scale(name: str) -> ValueError:
+    return ValueError(f"all rows of {name} are equal, so there is no scale; give a length instead")
 
 
 def as_frequencies(frequencies: Any, n_columns: int | None = None) -> Floats:
@@ -274,8 +334,11 @@ def as_frequencies(frequencies: Any, n_columns: int | None = None) -> Floats:
     >>> as_frequencies([0.5, 1.0], n_columns=1).shape
     (2, 1)
     """
-    if is_tensor(frequencies):
-        frequencies = tensor_values(frequencies, "frequencies")
+    if is_frame(frequencies):
+        raise ValueError(
+            "frequencies must be an array with its columns in the order of the data's; got a data frame. Select its "
+            "columns in that order and call .to_numpy()"
+        )
     array = as_real_array(frequencies, "frequencies")
     if array.ndim == 1:
         array = array[:, None]

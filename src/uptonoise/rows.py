@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 
 _FRAME_CHUNK_ROWS = 65_536
 _HEAD_ROWS = 1_000
+_SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # their squares and sums are numbers still
 
 
 class Block(NamedTuple):
@@ -112,7 +113,7 @@ class RowSource(ABC):
         def part(numbered: tuple[int, Block]) -> Any:
             return accumulator.part(self._checked(*numbered))
 
-        with single_threaded_blas():
+        with single_threaded_blas:
             for one in ordered_map(part, self._numbered_blocks(accumulator.block_rows)):
                 accumulator.add(one)
         return accumulator
@@ -150,30 +151,32 @@ class RowSource(ABC):
             raise ValueError(f"{self.name} has no rows; at least one is needed")
 
     def _checked(self, first_row: int, block: Block) -> Block:
-        values = np.ascontiguousarray(block.values, dtype=np.float64)
+        with np.errstate(over="ignore"):  # what is too large for float64 becomes infinite, and is refused
+            values = np.ascontiguousarray(block.values, dtype=np.float64)
         finite = np.isfinite(values)
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
+            found, place = _said(values[row, column]), self._place(first_row, block, row)
             raise ValueError(
-                f"{self.name} must be finite; got {_said(values[row, column])} in row {first_row + row}"
-                f"{self._bag_of(block, row)}, column {self.columns[column]!r}. Drop or fill such rows first"
+                f"{self.name} must be finite; got {found} in {place}, column {self.columns[column]!r}. "
+                "Drop or fill such rows first"
             )
         weights = block.weights
         if weights is not None:
             weights = np.ascontiguousarray(weights, dtype=np.float64)
-            bad = ~(np.isfinite(weights) & (weights >= 0))
-            if bad.any():
-                row = int(np.argmax(bad))
+            good = ((weights >= _SMALLEST_WEIGHT) & (weights <= _LARGEST_WEIGHT)) | (weights == 0)
+            if not good.all():
+                row = int(np.argmin(good))
                 raise ValueError(
-                    f"weights must be finite and not negative; got {weights[row]:g} for row {first_row + row}"
-                    f" of {self.name}"
+                    f"weights must be 0, or between {_SMALLEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}; got {weights[row]:g} "
+                    f"for {self._place(first_row, block, row)} of {self.name}"
                 )
         return Block(values, weights, block.bags)
 
-    def _bag_of(self, block: Block, row: int) -> str:
-        if block.bags is None or self.bag_ids is None:
-            return ""
-        return f" (bag {shown(self.bag_ids[block.bags[row]])})"
+    def _place(self, first_row: int, block: Block, row: int) -> str:
+        """Return where a row of a block is, in words."""
+        bag = "" if block.bags is None or self.bag_ids is None else f" (bag {shown(self.bag_ids[block.bags[row]])})"
+        return f"row {first_row + row}{bag}"
 
 
 def _joined(pieces: list[Block]) -> Block:
@@ -209,11 +212,6 @@ class ArrayRows(RowSource):
         """Yield the whole array."""
         yield Block(self.values)
 
-    def take(self, rows: NDArray[np.int64]) -> Floats:
-        """Return the values of these rows, without reading the others."""
-        picked = ArrayRows(self.values[rows], self.name, self.columns)
-        return next(picked.blocks(max(1, len(rows)))).values
-
 
 class FrameRows(RowSource):
     """The rows of a data frame that narwhals knows, turned into numbers some thousand rows at a time."""
@@ -225,7 +223,7 @@ class FrameRows(RowSource):
         # A pandas frame made of an array has the columns 0, 1, ...: positions, not names.
         names: list[Any] = list(frame.columns)
         self.named = names != list(range(len(names)))
-        self.columns = tuple(map(str, names)) if self.named else numbered_columns(len(names))
+        self.columns = as_column_names(names, name)
         self.n_rows = len(frame)
 
     def chunks(self) -> Iterator[Block]:
@@ -409,15 +407,15 @@ def register_rows(matches: Callable[[Any], bool], convert: Callable[[Any, str], 
     _CONVERTERS.append(_Converter(matches, convert))
 
 
-def as_rows(X: Any, *, name: str = "X", weights: Any = None) -> RowSource:
+def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSource:
     """Return `X` as a :class:`RowSource`.
 
     Parameters
     ----------
     X : array, tensor, frame, series, iterator of these, Bags, or RowSource
         Rows are observations; a 1-D input is one column. A list of arrays and a 3-D array are bags.
-    name : str
-        The name of the argument, for messages.
+    name : str, optional
+        The name of the argument, for messages; "X" for what has none yet.
     weights : array of shape (n_rows,) or str, optional
         A weight for each row, or the name of the column that holds them.
 
@@ -431,7 +429,11 @@ def as_rows(X: Any, *, name: str = "X", weights: Any = None) -> RowSource:
     >>> as_rows([1.0, 2.0, 3.0]).n_rows
     3
     """
-    source = _unweighted(X, name)
+    if isinstance(X, RowSource):
+        source = X
+        source.name = source.name if name is None else name
+    else:
+        source = _unweighted(X, name or "X")
     if weights is None:
         return source
     if isinstance(weights, str):
@@ -440,9 +442,7 @@ def as_rows(X: Any, *, name: str = "X", weights: Any = None) -> RowSource:
 
 
 def _unweighted(X: Any, name: str) -> RowSource:
-    if isinstance(X, RowSource):
-        return X
-    if isinstance(X, np.ndarray) and X.ndim < 3:
+    if isinstance(X, np.ndarray) and X.ndim < 3 and X.dtype != object:
         return ArrayRows(as_table(X, name), name)
     for converter in _CONVERTERS:
         if converter.matches(X):
@@ -453,8 +453,6 @@ def _unweighted(X: Any, name: str) -> RowSource:
         values = nw.from_native(X, series_only=True).to_frame()
         _check_numeric(values, name)
         return ArrayRows(frame_values(values), name)
-    if is_tensor(X):
-        return ArrayRows(as_table(tensor_values(X, name), name), name)
     if isinstance(X, Iterator):
         return ChunkRows(X, name)
     return ArrayRows(as_table(X, name), name)
@@ -471,8 +469,16 @@ def two_samples(X: Any, Y: Any) -> tuple[RowSource, RowSource]:
     >>> right.columns, next(right.blocks(9)).values
     (('a', 'b'), array([[1., 2.]]))
     """
+    refuse_one_iterator_twice([X, Y], "X and Y")
     left, right = one_sample(X, "X"), one_sample(Y, "Y")
     return left, aligned(right, left)
+
+
+def refuse_one_iterator_twice(samples: Sequence[Any], names: str) -> None:
+    """Raise where an iterator stands in two places: each would get a part of its chunks."""
+    iterators = [id(sample) for sample in samples if isinstance(sample, Iterator)]
+    if len(set(iterators)) < len(iterators):
+        raise ValueError(f"{names} must be different iterators; got the same one, which can be read only once")
 
 
 def one_sample(X: Any, name: str = "X", weights: Any = None) -> RowSource:
@@ -512,9 +518,9 @@ def read_rows(source: RowSource) -> Floats:
 
 
 def aligned(source: RowSource, other: Columns) -> RowSource:
-    """Return `source` with its columns in the order of `other`'s: by name where both have names, else by position."""
+    """Return `source` with its columns in the order of `other`'s: by name where they are the same, else by position."""
     check_same_columns(source, other)
-    if source.columns == other.columns or not (source.named and other.named):
+    if source.columns == other.columns or set(source.columns) != set(other.columns):
         return source
     return SelectedRows(source, other.columns)
 
@@ -524,8 +530,8 @@ def check_same_columns(given: Columns, other: Columns) -> None:
     name, other_name = given.name, other.name
     if len(given.columns) != len(other.columns):
         raise ValueError(
-            f"{name} must have the columns of {other_name}; got {len(given.columns)} {_listed(given)} "
-            f"where {len(other.columns)} {_listed(other)} are expected"
+            f"{name} must have the columns of {other_name}, {counted(len(other.columns), 'column')} {_listed(other)}; "
+            f"got {len(given.columns)} {_listed(given)}"
         )
     if given.named and other.named and set(given.columns) != set(other.columns):
         missing = [column for column in other.columns if column not in given.columns]
@@ -588,6 +594,35 @@ def _smallest(keys: Floats, count: int) -> NDArray[np.int64]:
     return np.sort(np.argpartition(keys, count)[:count])
 
 
+def as_column_names(names: Any, what: str, n_columns: int | None = None) -> tuple[str, ...]:
+    """Return names as distinct strings, or raise; as many as are expected where that is known.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import as_column_names
+    >>> as_column_names(["a", 1], "X")
+    ('a', '1')
+    """
+    is_list = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str)
+    columns = tuple(map(str, names)) if is_list else ()
+    if not is_list or len(set(columns)) != len(columns) or n_columns not in (None, len(columns)):
+        wanted = "distinct column names" if n_columns is None else counted(n_columns, "distinct column name")
+        raise ValueError(f"{what} must have {wanted}; got {names!r}")
+    return columns
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where it must be.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import counted
+    >>> counted(1, "row"), counted(2_000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def numbered_columns(n_columns: int) -> tuple[str, ...]:
     """Return the names of columns that have none."""
     return tuple(f"x{number}" for number in range(n_columns))
@@ -616,13 +651,15 @@ def as_table(X: Any, name: str) -> NDArray[Any]:
 
 def as_real_array(X: Any, name: str) -> NDArray[Any]:
     """Return `X` as an array of real numbers, or raise with what is wrong."""
+    if is_tensor(X):
+        return tensor_values(X, name)
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise ValueError(f"{name} must be dense; got a sparse {type(X).__name__}. Call its .toarray() if that fits")
     if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
         raise ValueError(f"{name} has masked entries, which are missing values; drop or fill them first")
     try:
         array = np.asarray(X)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, RuntimeError) as error:
         raise ValueError(f"{name} must be an array of numbers; got {_described(X)} ({error})") from None
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold real numbers; got {_described(X)} of dtype {array.dtype}")
@@ -634,8 +671,6 @@ def _described(X: Any) -> str:
 
 
 def _checked_weights(weights: Any) -> NDArray[Any]:
-    if is_tensor(weights):
-        weights = tensor_values(weights, "weights")
     array = as_real_array(weights, "weights")
     if array.ndim != 1:
         raise ValueError(f"weights must be one number for each row; got an array of shape {array.shape}")
@@ -667,11 +702,13 @@ def tensor_values(X: Any, name: str) -> NDArray[Any]:
     """Return the values of a torch tensor in this machine's memory."""
     if X.device.type != "cpu":
         raise ValueError(f"{name} must be in this machine's memory; got a tensor on {X.device}. Call its .cpu() first")
-    if X.is_complex():
+    if X.is_complex() or X.is_quantized:
         raise ValueError(f"{name} must hold real numbers; got a tensor of dtype {X.dtype}")
+    if str(X.layout) != "torch.strided":
+        raise ValueError(f"{name} must be dense; got a tensor of layout {X.layout}. Call its .to_dense() if that fits")
     if X.dtype.itemsize < 4 and X.is_floating_point():
         X = X.float()  # numpy knows no bfloat16
-    values: NDArray[Any] = X.detach().numpy()
+    values: NDArray[Any] = X.detach().resolve_neg().numpy()
     return values
 
 
@@ -688,12 +725,20 @@ def as_frame(X: Any, name: str) -> nw.DataFrame[Any]:
         frame = nw.from_native(X)
     except (TypeError, nw.exceptions.NarwhalsError) as error:
         raise ValueError(f"{name} must be a data frame with distinct column names; {error}") from None
-    return frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    try:
+        whole: nw.DataFrame[Any] = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    except Exception as error:  # whatever the engine of the lazy frame raises
+        raise ValueError(f"{name} is a lazy frame that cannot be collected: {error}") from error
+    return whole
 
 
 def frame_values(frame: nw.DataFrame[Any]) -> Floats:
     """Return the values of a numeric frame as float64; missing ones become NaN."""
-    return frame.select(nw.col(*frame.columns).cast(nw.Float64)).to_numpy()
+    values = np.empty(frame.shape)
+    for number, column in enumerate(frame.iter_columns()):
+        array = column.to_numpy()
+        values[:, number] = array if array.dtype.kind in "biuf" else column.cast(nw.Float64).to_numpy()
+    return values
 
 
 def _check_numeric(frame: nw.DataFrame[Any], name: str) -> None:
@@ -708,6 +753,6 @@ def _check_numeric(frame: nw.DataFrame[Any], name: str) -> None:
 def _refuse_bags(source: RowSource, expected: str) -> None:
     if source.bag_ids is not None:
         raise ValueError(
-            f"{source.name} must be {expected}; got {len(source.bag_ids)} bags (a Bags, a list of arrays or a 3-D "
-            "array). Give one of its bags, or the rows of all in one array"
+            f"{source.name} must be {expected}; got {counted(len(source.bag_ids), 'bag')} (a Bags, a list of arrays or "
+            "a 3-D array). Give one of its bags, or the rows of all in one array"
         )

@@ -13,10 +13,12 @@ which is unbiased, and the usual one for equal weights; the mean has covariance 
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import tempfile
+import secrets
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,10 +29,21 @@ from numpy.typing import ArrayLike
 
 from uptonoise.characteristic import Complex, Precision, Waves, as_complex
 from uptonoise.frequencies import as_frequencies
-from uptonoise.rows import Block, Floats, aligned, as_real_array, check_same_columns, numbered_columns, one_sample
+from uptonoise.rows import (
+    Block,
+    Floats,
+    aligned,
+    as_column_names,
+    as_real_array,
+    check_same_columns,
+    counted,
+    numbered_columns,
+    one_sample,
+)
 
 _FORMAT = "uptonoise sketch"
 _VERSION = 1
+_LARGEST_ANGLE = 1e15
 
 
 class Sketch:
@@ -76,12 +89,13 @@ class Sketch:
     ) -> None:
         self._frequencies = as_frequencies(frequencies)
         self._frequencies.flags.writeable = False
-        self.drawn = getattr(frequencies, "drawn", None) if drawn is None else drawn
+        self.drawn = _checked_drawn(getattr(frequencies, "drawn", None) if drawn is None else drawn)
         self._waves = Waves(self._frequencies, precision)
         self.precision = precision
         self.named = columns is not None
-        self.columns = _checked_names(columns, self.n_columns)
+        self.columns = as_column_names(columns or numbered_columns(self.n_columns), "columns", self.n_columns)
         self._centre = None if centre is None else _checked_centre(centre, self.n_columns)
+        self._centre_is_given = centre is not None
         self._moments = _Moments.none(self.n_frequencies)
 
     @classmethod
@@ -101,7 +115,7 @@ class Sketch:
 
     def _with(self, moments: _Moments) -> Sketch:
         new = Sketch.__new__(Sketch)
-        new.__dict__.update(self.__dict__)
+        new.__dict__.update(self.__dict__, drawn=_checked_drawn(self.drawn))
         new._moments = moments
         return new
 
@@ -123,15 +137,18 @@ class Sketch:
         source = one_sample(X, weights=weights)
         if len(source.columns) != self.n_columns:
             raise ValueError(
-                f"X must have {self.n_columns} columns, as the frequencies have; got {len(source.columns)}: "
+                f"X must have {counted(self.n_columns, 'column')}, as the frequencies have; got {len(source.columns)}: "
                 f"{', '.join(source.columns[:8])}"
             )
         source = aligned(source, self)
-        centre = np.median(source.head(), axis=0) if self._centre is None else self._centre
-        added = source.fold(_MomentSum(self._waves, centre)).moments
+        # Rows are centred where they lie, also those of a later chunk far from the first; meeting costs no accuracy.
+        given = self._centre if self._centre_is_given else None
+        near = np.median(source.head(), axis=0) if given is None else given
+        centre = near if self._centre is None else self._centre
+        added = source.fold(_MomentSum(self._waves, near)).moments
         if added.weight == 0:
             raise ValueError("weights of X must not all be 0")
-        self._moments = self._moments.plus(added)
+        self._moments = self._moments.plus(_recentred(added, self._frequencies, near, centre))
         self._centre = centre
         if source.named and not self.named:
             self.columns, self.named = source.columns, True
@@ -167,7 +184,7 @@ class Sketch:
     def check_comparable(self, other: Sketch) -> None:
         """Raise where another sketch has other frequencies or columns."""
         if not isinstance(other, Sketch):
-            raise ValueError(f"a Sketch is expected; got a {type(other).__name__}")
+            raise ValueError(f"other must be a Sketch; got {type(other).__name__}")
         advice = "Make one of them with Sketch.like(the other), so that both have the same frequencies and columns"
         if not np.array_equal(self._frequencies, other._frequencies):
             raise ValueError(
@@ -256,17 +273,18 @@ class Sketch:
         moments = self._moments_about(_checked_centre(centre, self.n_columns))
         freedom = moments.weight - moments.weight_squares / moments.weight
         if freedom <= 1e-12 * moments.weight:
-            raise ValueError("the sketch must have at least 2 rows with a weight above 0 for a covariance")
+            raise ValueError("the weights of the sketch leave it an effective size of 1 row; a covariance needs 2")
         return moments.scatter / freedom
 
     def _check_rows(self, needed: int, what: str) -> None:
         if self.n_rows < needed:
-            raise ValueError(f"the sketch must have at least {needed} rows for {what}; it has {self.n_rows}")
+            least = counted(needed, "row")
+            raise ValueError(f"the sketch must have at least {least} for {what}; it has {self.n_rows}")
 
     def _moments_about(self, centre: Floats | None) -> _Moments:
-        if self._centre is None or centre is None or np.array_equal(self._centre, centre):
+        if self._centre is None or centre is None:
             return self._moments
-        return self._moments.turned(self._frequencies @ (self._centre - centre))
+        return _recentred(self._moments, self._frequencies, self._centre, centre)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sketch to a plain .npz file, whole or not at all.
@@ -289,6 +307,7 @@ class Sketch:
             "precision": self.precision,
             "drawn": self.drawn,
             "n_rows": self.n_rows,
+            "centre_is_given": self._centre_is_given,
         }
         arrays = {
             "header": np.array(json.dumps(header)),
@@ -310,20 +329,14 @@ class Sketch:
             sketch = cls(
                 arrays["frequencies"],
                 columns=header["columns"] if header["named"] else None,
-                centre=arrays.get("centre"),
+                centre=arrays["centre"] if header["n_rows"] else arrays.get("centre"),
                 drawn=header["drawn"],
                 precision=header["precision"],
             )
-            weight, weight_squares = arrays["weights"].tolist()
-            moments = _Moments(header["n_rows"], weight, weight_squares, arrays["mean"], arrays["scatter"])
+            sketch._centre_is_given = bool(header["centre_is_given"])
+            sketch._moments = _Moments.checked(header["n_rows"], arrays, sketch.n_frequencies)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is a damaged sketch: {error}") from None
-        m = sketch.n_frequencies
-        if moments.mean.shape != (2 * m,) or moments.scatter.shape != (2 * m, 2 * m):
-            raise ValueError(f"{path} is a damaged sketch: its sums do not have the shape that {m} frequencies need")
-        if not (np.isfinite(moments.mean).all() and np.isfinite(moments.scatter).all()):
-            raise ValueError(f"{path} is a damaged sketch: its sums are not finite")
-        sketch._moments = moments
         return sketch
 
     def __eq__(self, other: object) -> bool:
@@ -350,11 +363,9 @@ class Sketch:
 
     def __repr__(self) -> str:
         shown = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
-        plural = "" if self.n_columns == 1 else "s"
-        return (
-            f"Sketch({self.n_rows:,} row{'' if self.n_rows == 1 else 's'}, {self.n_frequencies:,} "
-            f"frequenc{'y' if self.n_frequencies == 1 else 'ies'}, {self.n_columns} column{plural}: {shown})"
-        )
+        frequencies = "1 frequency" if self.n_frequencies == 1 else f"{self.n_frequencies:,} frequencies"
+        columns = counted(self.n_columns, "column")
+        return f"Sketch({counted(self.n_rows, 'row')}, {frequencies}, {columns}: {shown})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,6 +381,23 @@ class _Moments:
     @classmethod
     def none(cls, n_frequencies: int) -> _Moments:
         return cls(0, 0.0, 0.0, np.zeros(2 * n_frequencies), np.zeros((2 * n_frequencies, 2 * n_frequencies)))
+
+    @classmethod
+    def checked(cls, n_rows: Any, arrays: dict[str, Any], n_frequencies: int) -> _Moments:
+        """Return moments that were read from a file, where they can be moments of cosines and sines."""
+        names = ("weights", "mean", "scatter")
+        weights, mean, scatter = (as_real_array(arrays[name], name).astype(np.float64) for name in names)
+        width = 2 * n_frequencies
+        if (weights.shape, mean.shape, scatter.shape) != ((2,), (width,), (width, width)):
+            raise ValueError(f"its sums do not have the shape that {n_frequencies} frequencies need")
+        if not all(np.isfinite(array).all() for array in (weights, mean, scatter)):
+            raise ValueError("its sums are not finite")
+        is_count = isinstance(n_rows, int) and not isinstance(n_rows, bool) and n_rows >= 0
+        if not is_count or ((weights > 0) != (n_rows > 0)).any():
+            raise ValueError(f"it has {n_rows!r} rows of weight {weights[0]:g}")
+        if np.abs(mean).max() > 1 + 1e-6 or not np.array_equal(scatter, scatter.T) or np.diag(scatter).min() < 0:
+            raise ValueError("its sums are not those of cosines and sines")
+        return cls(n_rows, float(weights[0]), float(weights[1]), mean, scatter)
 
     def plus(self, other: _Moments) -> _Moments:
         """Return the moments of both sets of rows together."""
@@ -423,7 +451,8 @@ class _MomentSum:
 
     def part(self, block: Block) -> _Moments:
         n_rows = len(block.values)
-        waves = self.waves(block.values - self.centre)
+        with np.errstate(over="ignore"):  # what overflows is refused as too large
+            waves = self.waves(block.values - self.centre)
         if block.weights is None:
             weight, weight_squares = float(n_rows), float(n_rows)
             mean = np.ones(n_rows) @ waves / n_rows
@@ -439,14 +468,77 @@ class _MomentSum:
         self.moments = self.moments.plus(part)
 
 
-def _checked_names(columns: Sequence[str] | None, n_columns: int) -> tuple[str, ...]:
-    if columns is None:
-        return numbered_columns(n_columns)
-    if isinstance(columns, str) or len(columns) != n_columns or len(set(columns)) != n_columns:
+def _recentred(moments: _Moments, frequencies: Floats, centre: Floats, other: Floats) -> _Moments:
+    """Return the moments of rows minus `centre` as those of the same rows minus another one."""
+    if np.array_equal(centre, other):
+        return moments
+    return moments.turned(exact_angles(frequencies, centre, other))
+
+
+def exact_angles(frequencies: Floats, centre: Floats, other: Floats) -> Floats:
+    """Return w.(centre - other) within one turn, correct to float64 however large the centres are.
+
+    The products and their sum are kept as unevaluated pairs of float64 (twice its digits), and whole turns are taken
+    off before anything is rounded.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.sketch import exact_angles
+    >>> float(exact_angles(np.array([[1.0]]), np.array([1e9 + 0.5]), np.array([1e9]))[0])
+    0.5
+    """
+    reach = float((np.abs(frequencies).max(axis=0) * (np.abs(centre) + np.abs(other))).sum())
+    if not reach < _LARGEST_ANGLE:
         raise ValueError(
-            f"columns must be {n_columns} distinct names, as the frequencies have columns; got {columns!r}"
+            f"the centres of sketches times frequencies reach {reach:.3g} radians, where float64 has no correct digit "
+            "of a phase; subtract a constant from the columns of X before sketching"
         )
-    return tuple(map(str, columns))
+    high, low = np.zeros(len(frequencies)), np.zeros(len(frequencies))
+    for column, (one, two) in enumerate(zip(centre, -other, strict=True)):
+        for value in (one, two):
+            product, rest = _exact_product(frequencies[:, column], value)
+            high, error = _exact_sum(high, product)
+            low = low + (error + rest)
+    turns = np.rint(high / _TURN)
+    product, rest = _exact_product(turns, _TURN)
+    high, error = _exact_sum(high, -product)
+    return high + (error + low - rest - turns * _TURN_REST)
+
+
+_TURN = 2 * np.pi
+_TURN_REST = 2.4492935982947064e-16  # what 2 pi has beyond its float64
+
+
+def _exact_product(a: Floats, b: Any) -> tuple[Floats, Floats]:
+    """Return a b as the sum of two float64 (Dekker 1971)."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+def _halves(a: Any) -> tuple[Any, Any]:
+    scaled = a * 134217729.0  # 2^27 + 1
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def _exact_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Return a + b as the sum of two float64 (Knuth 1969)."""
+    total = a + b
+    of_b = total - a
+    return total, (a - (total - of_b)) + (b - of_b)
+
+
+def _checked_drawn(drawn: Any) -> dict[str, Any] | None:
+    """Return a copy of how frequencies were drawn, as JSON gives it back."""
+    try:
+        copied = json.loads(json.dumps(drawn))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"drawn must be a dict that JSON can hold; {error}") from None
+    if copied is not None and not isinstance(copied, dict):
+        raise ValueError(f"drawn must be a dict; got {drawn!r}")
+    return copied
 
 
 def _checked_centre(centre: ArrayLike, n_columns: int) -> Floats:
@@ -458,31 +550,24 @@ def _checked_centre(centre: ArrayLike, n_columns: int) -> Floats:
 
 def _write_atomically(path: Path, arrays: dict[str, Any]) -> None:
     """Write beside the target, then move: a reader sees the old file or the new one, never a part of it."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.", suffix=".tmp")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             np.savez(file, **arrays)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
 def _read_arrays(path: Path) -> dict[str, Any]:
+    content = io.BytesIO(path.read_bytes())  # so that an error from here on is about the content
     try:
-        # np.load leaves a file that it cannot read open, and takes other kinds of file than .npz.
-        with path.open("rb") as opened, np.lib.npyio.NpzFile(opened, allow_pickle=False) as file:
+        with np.lib.npyio.NpzFile(content, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (ValueError, zipfile.BadZipFile, EOFError, KeyError, NotImplementedError) as error:
+    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError) as error:
         raise ValueError(f"{path} is not a sketch, or it is truncated: {error}") from None
 
 

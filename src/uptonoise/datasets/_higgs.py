@@ -77,8 +77,8 @@ def _found(path: str | os.PathLike[str] | None) -> Path:
             if candidate.is_file():
                 return candidate
     raise FileNotFoundError(
-        f"no HIGGS file at {places[0]}: download HIGGS.csv.gz from the UCI machine learning repository (data set 280) and "
-        "give its path, or name its folder in the environment variable UPTONOISE_DATA"
+        f"no HIGGS file at {places[0]}: download HIGGS.csv.gz from the UCI machine learning repository (data set 280) "
+        "and give its path, or name its folder in the environment variable UPTONOISE_DATA"
     )
 
 

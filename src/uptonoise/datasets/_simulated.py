@@ -50,14 +50,16 @@ def symmetric_noise(
         raise ValueError(f"sd must be a number that is not negative; got {sd!r}")
     generator = as_generator(random_state)
     shape = (n_rows, n_columns)
-    if kind == "gaussian":
-        return sd * generator.standard_normal(shape)
     if kind == "laplace":
-        return sd / np.sqrt(2) * generator.laplace(size=shape)
-    if kind == "cauchy":
-        return sd * _NORMAL_QUARTILE * generator.standard_cauchy(shape)
-    common = np.sqrt(generator.chisquare(_T_FREEDOM, size=(n_rows, 1)) / (_T_FREEDOM - 2))
-    return sd * generator.standard_normal(shape) / common
+        unit = generator.laplace(size=shape) / np.sqrt(2)
+    elif kind == "cauchy":
+        unit = _NORMAL_QUARTILE * generator.standard_cauchy(shape)
+    else:
+        unit = generator.standard_normal(shape)
+    if kind == "t":
+        unit /= np.sqrt(generator.chisquare(_T_FREEDOM, size=(n_rows, 1)) / (_T_FREEDOM - 2))
+    noise: Floats = sd * unit
+    return noise
 
 
 def make_chi2_samples(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.experiments._rejections import Cell
+from uptonoise.experiments._rejections import Cell, Tests
 from uptonoise.rows import Floats
 
 
 def cell(
-    tests: dict[str, Callable[..., Any]],
+    tests: Tests,
     n_rows: int,
     noise: tuple[float, float] = (0.0, 0.0),
     n_columns: int = 5,

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from uptonoise.datasets import load_higgs
-from uptonoise.experiments._rejections import Cell
+from uptonoise.experiments._rejections import Cell, Tests
 from uptonoise.rows import Floats
 
 
-def cell(tests: dict[str, Callable[..., Any]], n_rows: int, columns: Sequence[str], same: bool) -> Cell:
+def cell(tests: Tests, n_rows: int, columns: Sequence[str], same: bool) -> Cell:
     """Return the cell of background against signal, or of two disjoint draws from the signal where `same`."""
     settings = {"N": n_rows, "features": len(columns), "X": "signal" if same else "background", "Y": "signal"}
     return Cell(settings, partial(_draw, n_rows=n_rows, columns=tuple(columns), same=same), tests)

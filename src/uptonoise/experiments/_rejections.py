@@ -24,6 +24,7 @@ from uptonoise.rows import Floats
 from uptonoise.twosample import UnequalNoiseWarning
 
 Draw = Callable[[np.random.Generator], tuple[Floats, Floats]]
+Tests = dict[str, Callable[..., Any]]
 _BATCH = 25
 
 
@@ -33,7 +34,7 @@ class Cell:
 
     settings: dict[str, Any]
     draw: Draw
-    tests: dict[str, Callable[..., Any]]
+    tests: Tests
 
     @property
     def name(self) -> str:

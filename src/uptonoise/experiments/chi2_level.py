@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 from uptonoise.datasets import NOISE_KINDS
 from uptonoise.experiments._chi2 import cell, noises
-from uptonoise.experiments._rejections import Cell, Experiment
+from uptonoise.experiments._rejections import Cell, Experiment, Tests
 from uptonoise.twosample import me_test, mmd_test, phd_test, sme_test
 
 SIZES = (100, 200, 500, 1_000)
 COLUMNS = (1, 5, 20)
-ALL_TESTS = {"sme": sme_test, "me": me_test, "phd": phd_test, "mmd": mmd_test}
-SME = {"sme": sme_test}
+ALL_TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, "mmd": mmd_test}
+SME: Tests = {"sme": sme_test}
 
 
 def cells() -> Sequence[Cell]:

@@ -1,7 +1,7 @@
 """Power in the chi-squared setting: the paper's Figure 1 (right), chi2(4)/4 against chi2(8)/8 in 5 columns.
 
-The paper shows that ME rejects everywhere; that SME needs more rows, the more so the larger the noise; and that PhD, where
-its level is right (little noise), has more power than SME.
+The paper shows that ME rejects everywhere; that SME needs more rows, the more so the larger the noise; and that PhD,
+where its level is right (little noise), has more power than SME.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uptonoise.experiments._chi2 import cell
-from uptonoise.experiments._rejections import Cell, Experiment
+from uptonoise.experiments._rejections import Cell, Experiment, Tests
 from uptonoise.twosample import me_test, phd_test, sme_test
 
 SIZES = (100, 200, 500, 1_000, 2_000)
 NOISES = ((0.0, 0.0), (0.5, 0.5), (2.0, 0.0))
-TESTS = {"sme": sme_test, "me": me_test, "phd": phd_test}
+TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test}
 
 
 def cells() -> Sequence[Cell]:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from uptonoise.datasets import HIGGS_HIGH_LEVEL
 from uptonoise.experiments._higgs import cell
-from uptonoise.experiments._rejections import Cell, Experiment
+from uptonoise.experiments._rejections import Cell, Experiment, Tests
 from uptonoise.twosample import me_test, sme_test
 
 SIZES = (500, 600, 700, 800, 900, 1_000)
-TESTS = {"sme": sme_test, "me": me_test}
+TESTS: Tests = {"sme": sme_test, "me": me_test}
 
 
 def cells() -> Sequence[Cell]:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from uptonoise.datasets import HIGGS_JET_PHI
 from uptonoise.experiments._higgs import cell
-from uptonoise.experiments._rejections import Cell, Experiment
+from uptonoise.experiments._rejections import Cell, Experiment, Tests
 from uptonoise.twosample import me_test, sme_test
 
 SIZES = (500, 1_000, 2_000, 4_000, 7_000, 10_000)
 LEVEL_SIZES = (500, 1_000, 2_000)
-TESTS = {"sme": sme_test, "me": me_test}
+TESTS: Tests = {"sme": sme_test, "me": me_test}
 
 
 def cells() -> Sequence[Cell]:

@@ -1,11 +1,22 @@
-"""Hotelling's test of equal means for two samples of features, with unequal sizes and nearly singular covariances.
+"""Hotelling's test of equal means for two samples of features, with the law of its statistic corrected for leverage.
 
-    S = mean F - mean G        M = Cov S        T = S' M^-1 S
+The null hypothesis is that both samples have the same law, so the N = n + k pooled rows may swap their labels. With U
+an orthonormal basis of the centred features (J columns) and a the centred labels scaled to a'a = N - 1,
 
-M is inverted in correlation form with a floor under its eigenvalues w. With h = w / (w + floor), T is to first order
-sum_j h_j chi2_1, that is s2/s1 times Hotelling's T^2 in s1^2/s2 dimensions, s1 = sum h and s2 = sum h^2; where M is
-regular, h = 1 and this is the plain test. The degrees of freedom of M match its first two moments (Krishnamoorthy and
-Yu 2004).
+    Q = |a'U|^2        T^2 = Q (N - 2) / (N - 1 - Q)
+
+is Hotelling's statistic. For Gaussian features Q / (N - 1) is Beta(J/2, (N - 1 - J)/2), which is the usual F law of
+T^2. Bumps that few rows reach are far from Gaussian: one row may hold nearly all of a column of U. Such a row's part
+of Q is a_i^2 h_i, h_i = |U_i|^2 its leverage, and at equal sizes a_i^2 is the same under both labels: not a
+chi-squared variable but a constant, so the F law rejects too seldom. At very unequal sizes a_i^2 varies more than a
+chi-squared, and it rejects too often. Over all permutations of the labels, with kappa the fourth moment of a and
+H = sum h_i^2,
+
+    E Q = J        Var Q ~ 2 (J - H) + (kappa - 1)(H - J^2/N)
+
+so Q - c is given g times the Beta law in f dimensions, with c = (H - J(J+2)/N)/kappa the constant part (0 for
+Gaussian features) and g and f = (J - c)/g matched to this mean and variance. Where no row stands out this is the
+plain F law.
 """
 
 from __future__ import annotations
@@ -13,18 +24,18 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc
+from scipy.special import betaincc, chdtrc
 
 from uptonoise.rows import Floats
 
 Null = Literal["f", "chi2"]
 
-_EIGENVALUE_FLOOR = 1e-8  # of a correlation matrix: a guard against rounding, not a regulariser
+_SMALLEST_EIGENVALUE = 1e-8  # of the features' correlations: below it columns coincide up to rounding
 _SMALLEST_VARIANCE = 1e-200
 
 
 class Hotelling(NamedTuple):
-    """T, its p-value, what each feature adds to T, and the degrees of freedom of the F law (infinite for chi2)."""
+    """T^2, its p-value, what each feature adds to T^2, and the degrees of freedom (the second is infinite for chi2)."""
 
     statistic: float
     pvalue: float
@@ -32,19 +43,8 @@ class Hotelling(NamedTuple):
     freedoms: tuple[float, float]
 
 
-class _Part(NamedTuple):
-    """One of the independent estimates that add up to Cov S, with its degrees of freedom."""
-
-    covariance: Floats
-    freedom: int
-
-
 def hotelling_test(F: Floats, G: Floats, null: Null) -> Hotelling:
     """Test whether two samples of features have the same mean, where equal laws are the null hypothesis.
-
-    Equal laws have equal covariances, so a pooled estimate of M is right under the null. The unpooled one is right for
-    equal means alone, but far off for very different sizes: a feature that few of the n rows reach looks certain. Of the two
-    tests the one with the larger p-value counts, which keeps the level in both cases; at equal sizes they have the same T.
 
     Examples
     --------
@@ -56,46 +56,40 @@ def hotelling_test(F: Floats, G: Floats, null: Null) -> Hotelling:
     >>> test.pvalue < 1e-6, int(test.contributions.argmax())
     (True, 0)
     """
-    n, k = len(F), len(G)
-    apart = F.mean(axis=0) - G.mean(axis=0)
-    A, B = _covariance(F), _covariance(G)
-    pooled = ((n - 1) * A + (k - 1) * B) * ((1 / n + 1 / k) / (n + k - 2))
-    both = (
-        _quadratic_form(apart, [_Part(A / n, n - 1), _Part(B / k, k - 1)], null),
-        _quadratic_form(apart, [_Part(pooled, n + k - 2)], null),
-    )
-    return max(both, key=lambda one: one.pvalue)
-
-
-def _quadratic_form(apart: Floats, parts: list[_Part], null: Null) -> Hotelling:
-    covariance = np.sum([part.covariance for part in parts], axis=0)
-    variances = np.diag(covariance)
-    reached = variances > _SMALLEST_VARIANCE  # a bump that no row reaches carries nothing
-    if not reached.any():
-        return Hotelling(0.0, 1.0, np.zeros(len(apart)), (float(len(apart)), np.inf))
-    unit = np.where(reached, 1 / np.sqrt(np.where(reached, variances, 1)), 0)
-    values, vectors = np.linalg.eigh(covariance * np.outer(unit, unit))
-    values = np.maximum(values, 0)
-    root = unit[:, None] * vectors / np.sqrt(values + _EIGENVALUE_FLOOR)
+    n, N = len(F), len(F) + len(G)
+    centred = np.concatenate([F, G])
+    centred -= centred.mean(axis=0)
+    variances = np.mean(centred**2, axis=0)
+    centred /= np.sqrt(np.where(variances > _SMALLEST_VARIANCE, variances, np.inf))
+    values, vectors = np.linalg.eigh(centred.T @ centred / N)
+    kept = values > _SMALLEST_EIGENVALUE * max(values[-1], 1.0)
+    if not kept.any():  # no bump reaches any row: nothing differs
+        return Hotelling(0.0, 1.0, np.zeros(F.shape[1]), (float(F.shape[1]), np.inf))
+    root = vectors[:, kept] / np.sqrt(N * values[kept])
+    labels = (np.arange(N) < n) - n / N
+    apart = np.sqrt(N * (N - 1) / (n * (N - n))) * (labels @ centred)
     contributions = apart * (root @ (root.T @ apart))
-    statistic = float(contributions.sum())
-    shares = values / (values + _EIGENVALUE_FLOOR)
-    s1, s2 = shares.sum(), (shares**2).sum()
-    dimensions = float(s1**2 / s2)
-    scaled = max(statistic * s1 / s2, 0.0)
+    Q = min(float(contributions.sum()), (N - 1) * (1 - 1e-15))
+    to_hotelling = (N - 2) / (N - 1 - Q)
     if null == "chi2":
-        return Hotelling(statistic, float(chdtrc(dimensions, scaled)), contributions, (dimensions, np.inf))
-    freedom = (s2 + s1**2) / sum(_spread(root.T @ part.covariance @ root) / part.freedom for part in parts)
-    rest = float(max(freedom - s1 + 1, 1))
-    pvalue = float(fdtrc(dimensions, rest, scaled * rest / (freedom * dimensions)))
-    return Hotelling(statistic, pvalue, contributions, (dimensions, rest))
+        pvalue, freedoms = float(chdtrc(root.shape[1], Q * to_hotelling)), (float(root.shape[1]), np.inf)
+    else:
+        leverages = np.sum((centred @ root) ** 2, axis=1)
+        pvalue, freedoms = _corrected_f(Q, leverages, root.shape[1], n / N)
+    return Hotelling(Q * to_hotelling, pvalue, contributions * to_hotelling, freedoms)
 
 
-def _covariance(F: Floats) -> Floats:
-    centred = F - F.mean(axis=0)
-    return centred.T @ centred / (len(F) - 1)
-
-
-def _spread(covariance: Floats) -> float:
-    """Return tr(C^2) + tr(C)^2: the variance, times the degrees of freedom, of a Wishart matrix with mean C."""
-    return float(np.sum(covariance**2) + np.trace(covariance) ** 2)
+def _corrected_f(Q: float, leverages: Floats, J: int, share: float) -> tuple[float, tuple[float, float]]:
+    """Return the p-value of Q and the F law's degrees of freedom, from the rows' leverages and X's share of them."""
+    N = len(leverages)
+    H = float(np.sum(leverages**2))
+    kappa = 1 / (share * (1 - share)) - 3
+    constant = max(H - J * (J + 2) / N, 0.0) / kappa
+    free = J - constant
+    variance = 2 * (J - H) + (kappa - 1) * (H - J**2 / N)
+    usual = 2 * free * (1 - (J + 2) / N)
+    stretch = max(variance / usual, 1e-3) if usual > 0 else 1.0
+    freedom = max(free / stretch, 0.1)
+    rest = max(N - 1 - freedom, 1.0)
+    inside = float(np.clip((Q - constant) / stretch / (N - 1), 0, 1))
+    return float(betaincc(freedom / 2, rest / 2, inside)), (freedom, rest)

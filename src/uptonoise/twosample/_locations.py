@@ -1,13 +1,13 @@
 """Learning where two samples differ: locations V and a width s that maximise the ME statistic of a training part.
 
 Columns are in units of their own robust scale, and k(x, v) = exp(-|x - v|^2 / (2 s^2)). With n rows of X and k of Y,
-S and M as in the Hotelling test of the features, and K = k(V, V), the maximum is of
+S the difference of the means of k(., V), M its covariance, and K = k(V, V), the maximum is of
 
     f(V, log s) = S' (M + R)^-1 S - a |V - V0|^2 / c^2 - b (log s - log s0)^2,    R = ridge (1/n + 1/k) K
 
-c is the median-heuristic width per column. u' K u is the squared norm of the witness function u' k(., V) in the kernel's
-space: unlike a multiple of the identity, R does not punish locations for being close to each other. With F = k([X; Y], V),
-u = (M + R)^-1 S and, for row i, the signed weight
+c is the median-heuristic width per column. u' K u is the squared norm of the witness function u' k(., V) in the
+kernel's space: unlike a multiple of the identity, R does not punish locations for being close to each other. With
+F = k([X; Y], V), u = (M + R)^-1 S and, for row i, the signed weight
 
     q_i =  2/n - 2 u'(F_i - mean F_X) / (n (n - 1))    in X
     q_i = -2/k - 2 u'(F_i - mean F_Y) / (k (k - 1))    in Y
@@ -17,8 +17,8 @@ put E_ij = q_i u_j F_ij and B_jl = -ridge (1/n + 1/k) u_j u_l K_jl. The gradient
     d/dv_j    = [sum_i E_ij (x_i - v_j) + 2 sum_l B_jl (v_l - v_j)] / s^2
     d/dlog s  = [sum_ij E_ij |x_i - v_j|^2 + sum_jl B_jl |v_j - v_l|^2] / s^2
 
-S' M^-1 S is in units of its own sampling error, so the two penalties, which keep a small training part from fitting its own
-rows, fade as it grows.
+S' M^-1 S is in units of its own sampling error, so the two penalties, which keep a small training part from fitting its
+own rows, fade as it grows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The mean-embedding (ME) test: do two samples differ in the mean of a few Gaussian bumps?
+"""The mean-embedding (ME) test: whether two samples differ in the means of a few Gaussian bumps.
 
 Jitkrittum, Szabo, Chwialkowski and Gretton (2016). Where the bumps lie and how wide they are is learnt on a part of
 the rows; the others give the p-value, so that, given the bumps, it is a Hotelling test. It sees every difference,
@@ -28,8 +28,8 @@ class MeResult(TwoSampleResult):
     Attributes
     ----------
     locations : array of shape (n_locations, d)
-        The centres of the bumps, in the data's units. They may lie outside of the data: then a bump weighs the rows in a
-        tail.
+        The centres of the bumps, in the data's units. They may lie outside of the data: then a bump weighs the rows in
+        a tail.
     widths : array of shape (d,)
         The width of the bumps in each column, in the data's units.
     contributions : array of shape (n_locations,)

@@ -60,11 +60,11 @@ def paired_difference_test(
     Parameters
     ----------
     X, Y : array, frame, or RowSource
-        The two samples; they are read into memory. Of the larger one only as many rows as the other has are used, and an
-        odd number of pairs drops one.
+        The two samples; they are read into memory. Of the larger one only as many rows as the other has are used, and
+        an odd number of pairs drops one.
     test : callable
-        ``test(W, Z, **options)`` returns something with a `pvalue` and a `statistic`, or the tuple (statistic, p-value),
-        as scipy's tests do. One column comes as a 1-D array. Where it takes a `random_state` it is given one.
+        ``test(W, Z, **options)`` returns something with a `pvalue` and a `statistic`, or the tuple (statistic,
+        p-value), as scipy's tests do. One column comes as a 1-D array. Where it takes a `random_state` it is given one.
     random_state : None, int, Generator or RandomState
         The seed of the pairing and of the test.
     **options

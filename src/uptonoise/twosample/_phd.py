@@ -36,8 +36,8 @@ class PhdResult(TwoSampleResult):
     Attributes
     ----------
     amplitude_pvalue : float
-        How likely amplitudes that differ so much are where both samples have the same noise (and signal); a small value
-        says that `pvalue` cannot be trusted.
+        How likely amplitudes that differ so much are where both samples have the same noise (and signal); a small
+        value says that `pvalue` cannot be trusted.
     frequencies : array of shape (m, d)
         The frequencies used.
     permuted : array of shape (n_permutations,)
@@ -112,9 +112,9 @@ def phd_test(
     amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
     if amplitude_pvalue < _WARNING_LEVEL:
         warnings.warn(
-            f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so their noise levels may; the permutation "
-            "null of the PhD test is then wrong and its p-value too small. The paired-difference test sme_test is valid "
-            "at any noise",
+            f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so their noise levels may; the "
+            "permutation null of the PhD test is then wrong and its p-value too small. Use a test that is valid at any "
+            "noise, as sme_test",
             UnequalNoiseWarning,
             stacklevel=2,
         )
