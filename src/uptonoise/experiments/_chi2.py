@@ -22,9 +22,12 @@ def cell(
     freedoms: tuple[int, int] = (4, 4),
 ) -> Cell:
     """Return the cell of one setting."""
+    same = freedoms[0] == freedoms[1]
+    # With the same signal and no noise every test keeps the level; under noise only those that are blind to it.
+    at_level = set(tests) if same and noise == (0, 0) else {"sme"} if same else set()
     settings = {"N": n_rows, "n1": noise[0], "n2": noise[1], "kind": kind, "d": n_columns}
     draw = partial(_draw, n_rows=n_rows, n_columns=n_columns, noise=noise, kind=kind, freedoms=freedoms)
-    return Cell(settings, draw, tests)
+    return Cell(settings, draw, tests, frozenset(at_level))
 
 
 def _draw(generator: np.random.Generator, **settings: Any) -> tuple[Floats, Floats]:

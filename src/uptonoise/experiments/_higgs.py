@@ -15,8 +15,9 @@ from uptonoise.rows import Floats
 
 def cell(tests: Tests, n_rows: int, columns: Sequence[str], same: bool) -> Cell:
     """Return the cell of background against signal, or of two disjoint draws from the signal where `same`."""
+    at_level = frozenset(tests if same else ())
     settings = {"N": n_rows, "features": len(columns), "X": "signal" if same else "background", "Y": "signal"}
-    return Cell(settings, partial(_draw, n_rows=n_rows, columns=tuple(columns), same=same), tests)
+    return Cell(settings, partial(_draw, n_rows=n_rows, columns=tuple(columns), same=same), tests, at_level)
 
 
 def _draw(generator: np.random.Generator, n_rows: int, columns: tuple[str, ...], same: bool) -> tuple[Floats, Floats]:
