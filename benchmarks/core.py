@@ -8,13 +8,10 @@ prints one table: 1,000,000 x 5 rows at 100 frequencies for ``ecf``, the same ro
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from _measure import best_time, extra_megabytes, interleaved, row
 
 import uptonoise as un
 from uptonoise._threads import n_threads
@@ -31,33 +28,12 @@ def plain_ecf(X: Any, W: Any, chunk_rows: int = 10_000) -> Any:
     return total / len(X)
 
 
-def best_time(function: Callable[[], Any], repetitions: int) -> float:
-    times = []
-    for _ in range(repetitions):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
-def extra_megabytes(code: str) -> float:
-    """Return how much `code` adds to the peak memory of a fresh process that holds the rows (Linux)."""
-    program = (
-        "import numpy as np, uptonoise as un, pathlib, re\n"
-        f"X = np.random.default_rng({SEED}).normal(size=({N_ROWS}, {N_COLUMNS}))\n"
-        f"W = un.sample_frequencies({N_FREQUENCIES}, {N_COLUMNS}, random_state={SEED})\n"
-        "un.ecf(X[:10], W); un.Sketch(W).update(X[:10])\n"
-        "def peak(): return int(re.search(r'VmHWM:\\s+(\\d+)', pathlib.Path('/proc/self/status').read_text())[1])\n"
-        "before = peak()\n"
-        f"{code}\n"
-        "print((peak() - before) / 1024)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return float(done.stdout)
-
-
-def row(what: str, found: str, bar: str) -> None:
-    print(f"{what:<72}{found:>14}{bar:>14}", flush=True)
+ROWS = (
+    "import numpy as np, uptonoise as un\n"
+    f"X = np.random.default_rng({SEED}).normal(size=({N_ROWS}, {N_COLUMNS}))\n"
+    f"W = un.sample_frequencies({N_FREQUENCIES}, {N_COLUMNS}, random_state={SEED})\n"
+    "un.ecf(X[:10], W); un.Sketch(W).update(X[:10])"
+)
 
 
 def main() -> None:
@@ -69,9 +45,9 @@ def main() -> None:
     plain = best_time(lambda: plain_ecf(X, W), 2)
     fast = best_time(lambda: un.ecf(X, W), 5)
     row(f"ecf at {N_FREQUENCIES} frequencies: times faster than np.exp(1j * X @ W.T)", f"{plain / fast:.1f}", ">= 12")
-    row("  seconds of the plain expression and of ecf", f"{plain:.2f} {fast:.3f}", "")
+    row("  seconds of the plain expression and of ecf", f"{plain:.2f} {fast:.3f}")
     double = best_time(lambda: un.ecf(X, W, precision="float64"), 2)
-    row('  the same with precision="float64"', f"{plain / double:.1f}", "")
+    row('  the same with precision="float64"', f"{plain / double:.1f}")
 
     some = X[:100_000]
     largest = np.abs(some @ W.T).max()
@@ -83,7 +59,7 @@ def main() -> None:
     V = W * (1e4 / np.abs(ties[:1] @ W.T).max())
     error = np.abs(un.ecf(ties, V) - plain_ecf(ties, V)).max()
     row("  largest error where all rows are equal, abs(w.x) to 10,000", f"{error:.1e}", "<= 5e-7")
-    extra = extra_megabytes("un.ecf(X, W)")
+    extra = extra_megabytes(ROWS, "un.ecf(X, W)")
     row("  peak extra memory, MB", f"{extra:.0f}", "< 64")
 
     equal = un.Bags(X.reshape(N_BAGS, -1, N_COLUMNS))
@@ -96,14 +72,8 @@ def main() -> None:
     half = W[:50]
     alone, sketch = interleaved(lambda: un.ecf(X, half), lambda: un.Sketch(half).update(X))
     row("Sketch.update at 50 frequencies: time over ecf's", f"{sketch / alone:.2f}", "<= 4")
-    extra = extra_megabytes("un.Sketch(W[:50]).update(X)")
-    row("  peak extra memory, MB", f"{extra:.0f}", "")
-
-
-def interleaved(first: Callable[[], Any], second: Callable[[], Any], repetitions: int = 7) -> tuple[float, float]:
-    """Best times of two functions in turn, so that both meet the same machine."""
-    times = [(best_time(first, 1), best_time(second, 1)) for _ in range(repetitions)]
-    return min(one for one, _ in times), min(two for _, two in times)
+    extra = extra_megabytes(ROWS, "un.Sketch(W[:50]).update(X)")
+    row("  peak extra memory, MB", f"{extra:.0f}")
 
 
 if __name__ == "__main__":

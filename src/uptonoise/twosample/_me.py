@@ -7,6 +7,7 @@ noise too; on paired differences it is the paper's SME.
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
@@ -104,7 +105,7 @@ def me_test(
     J = positive_int(n_locations, "n_locations")
     if null not in get_args(Null):
         raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
-    if isinstance(train_size, bool) or not (np.ndim(train_size) == 0 and 0 < train_size < 1):
+    if not isinstance(train_size, numbers.Real) or not 0 < train_size < 1:
         raise ValueError(f"train_size must lie between 0 and 1; got {train_size!r}")
     samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)")
     _check_held_out(samples, J, train_size)

@@ -10,6 +10,7 @@ symmetric matrix. It is the estimate with the diagonal, as :func:`uptonoise.mmd`
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
@@ -132,7 +133,7 @@ def mmd_test(
 
 def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float:
     if scale != "median":
-        if isinstance(scale, str) or not (np.ndim(scale) == 0 and 0 < scale < np.inf):
+        if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
             raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
         return float(scale)
     if np.ptp(samples.X, axis=0).max() == 0 and (samples.X[0] == samples.Y).all():

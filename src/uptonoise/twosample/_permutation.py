@@ -2,7 +2,7 @@
 
 A permutation of the pooled rows only says which rows are called X. With those labels as the rows of a 0/1 matrix, one
 product with the rows' features gives the sums over "X" for all permutations at once. Labels are drawn block by block:
-how many of a block's rows are called X is hypergeometric, and which ones is a shuffle, so nothing of size
+how many of a block's rows are called X is hypergeometric, and which ones is a random subset, so nothing of size
 permutations x rows is in memory.
 """
 
@@ -39,12 +39,33 @@ def label_blocks(
     rows_left = sum(sizes)
     for size in block_sizes:
         called = generator.hypergeometric(left, rows_left - left, size)
-        labels = np.arange(size) < np.append(max(0, sizes[0] - (sum(sizes) - rows_left)), called)[:, None]
-        shuffled = labels.astype(np.float32)
-        generator.permuted(shuffled[1:], axis=1, out=shuffled[1:])
-        yield shuffled
+        labels = np.empty((n_permutations + 1, size), dtype=np.float32)
+        labels[0] = np.arange(size) < sizes[0] - (sum(sizes) - rows_left)
+        labels[1:] = _random_subsets(called, size, generator)
+        yield labels
         left -= called
         rows_left -= size
+
+
+def _random_subsets(counts: NDArray[np.int64], size: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+    """Return a random subset of `size` places a row, of the given counts, each equally likely.
+
+    Independent draws have nearly the right counts; then places taken at random are put right, one a row at a time,
+    until all are. No place is treated unlike another, so all subsets of a count are equally likely; it is several
+    times faster than shuffling.
+    """
+    share = round(65_536 * counts.mean() / size)
+    subsets = generator.integers(0, 65_536, (len(counts), size), dtype=np.uint16) < share
+    surplus = subsets.sum(axis=1) - counts
+    rows = np.flatnonzero(surplus)
+    while len(rows):
+        places = generator.integers(size, size=len(rows))
+        fits = subsets[rows, places] == (surplus[rows] > 0)
+        mended = rows[fits]
+        subsets[mended, places[fits]] ^= True
+        surplus[mended] -= np.sign(surplus[mended])
+        rows = rows[surplus[rows] != 0]
+    return subsets
 
 
 def permutation_pvalue(statistics: Floats) -> float:
