@@ -26,6 +26,12 @@ OF_TWO = {
     "phd": lambda X, Y: un.phd(X, Y, W),
     "paired_mmd": lambda X, Y: un.paired_mmd(X, Y, W),
     "median_scale": lambda X, Y: un.median_scale(X, Y),
+    "me_test": un.me_test,
+    "flip_test": un.flip_test,
+    "sme_test": un.sme_test,
+    "phd_test": un.phd_test,
+    "mmd_test": un.mmd_test,
+    "paired_difference_test": un.paired_difference_test,
 }
 WITH_FREQUENCIES = {
     "ecf": lambda frequencies: un.ecf(GOOD, frequencies),
@@ -34,6 +40,9 @@ WITH_FREQUENCIES = {
     "mmd": lambda frequencies: un.mmd(GOOD, GOOD, frequencies),
     "phd": lambda frequencies: un.phd(GOOD, GOOD, frequencies),
     "paired_mmd": lambda frequencies: un.paired_mmd(GOOD, GOOD, frequencies),
+    "phd_test": lambda frequencies: un.phd_test(GOOD, GOOD, frequencies=frequencies),
+    "flip_test": lambda frequencies: un.flip_test(GOOD, GOOD, frequencies=frequencies),
+    "mmd_test": lambda frequencies: un.mmd_test(GOOD, GOOD, frequencies=frequencies, method="fourier"),
 }
 WITH_WEIGHTS = {
     "ecf": lambda weights: un.ecf(GOOD, W, weights),
@@ -48,6 +57,17 @@ WITH_PRECISION = {
     "mmd": lambda precision: un.mmd(GOOD, GOOD, W, precision=precision),
     "phd": lambda precision: un.phd(GOOD, GOOD, W, precision=precision),
     "paired_mmd": lambda precision: un.paired_mmd(GOOD, GOOD, W, precision=precision),
+}
+
+WITH_RANDOM_STATE = {
+    "sample_frequencies": lambda random_state: un.sample_frequencies(2, 2, random_state=random_state),
+    "median_scale": lambda random_state: un.median_scale(GOOD, random_state=random_state),
+    "me_test": lambda random_state: un.me_test(GOOD, GOOD, random_state=random_state),
+    "sme_test": lambda random_state: un.sme_test(GOOD, GOOD, random_state=random_state),
+    "flip_test": lambda random_state: un.flip_test(GOOD, GOOD, random_state=random_state),
+    "phd_test": lambda random_state: un.phd_test(GOOD, GOOD, random_state=random_state),
+    "mmd_test": lambda random_state: un.mmd_test(GOOD, GOOD, random_state=random_state),
+    "make_chi2_samples": lambda random_state: un.datasets.make_chi2_samples(5, random_state=random_state),
 }
 
 FRAME = pd.DataFrame({"a": [1.0, 2.0], "site": ["x", "y"]})
@@ -167,6 +187,13 @@ def test_weights_that_vanish_in_one_bag_name_it():
     bags = un.Bags([GOOD[:20], GOOD[20:]], ids=["p", "q"])
     with pytest.raises(ValueError, match="bag 'q'"):
         un.ecf(bags, W, np.r_[np.ones(20), np.zeros(30)])
+
+
+@pytest.mark.parametrize("function", WITH_RANDOM_STATE)
+@pytest.mark.parametrize("bad", [-1, "0", 1.5, True])
+def test_random_state(function, bad):
+    with pytest.raises(ValueError, match="random_state must be"):
+        WITH_RANDOM_STATE[function](bad)
 
 
 @pytest.mark.parametrize("function", WITH_PRECISION)

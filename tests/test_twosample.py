@@ -11,7 +11,7 @@ from scipy import stats
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.twosample import MeResult, MmdResult, PairedDifferenceResult, PhdResult, SmeResult
+from uptonoise.twosample import FlipResult, MeResult, MmdResult, PairedDifferenceResult, PhdResult, SmeResult, _flip
 from uptonoise.twosample._hotelling import hotelling_test
 from uptonoise.twosample._locations import Bumps, noncentrality
 from uptonoise.twosample._permutation import label_blocks, permutation_pvalue, wave_means_by_label
@@ -24,6 +24,8 @@ TESTS = {
     "mmd": (un.mmd_test, MmdResult),
     "mmd fourier": (lambda X, Y, **options: un.mmd_test(X, Y, method="fourier", **options), MmdResult),
     "paired": (un.paired_difference_test, PairedDifferenceResult),
+    "flip": (un.flip_test, FlipResult),
+    "flip, several pairings": (lambda X, Y, **options: un.flip_test(X, Y, n_pairings=3, **options), FlipResult),
 }
 
 
@@ -378,6 +380,90 @@ class TestPaired:
     def test_bad_tests(self, rng, bad):
         with pytest.raises(ValueError, match="test must"):
             un.paired_difference_test(*rng.normal(size=(2, 20)), test=bad)
+
+
+class TestFlip:
+    def test_statistics_of_flips_are_the_definition(self, rng):
+        z, W = rng.normal(size=(30, 2)), rng.normal(size=(4, 2))
+        signs = list(_flip._sign_blocks(30, 7, 12, np.random.default_rng(0)))
+        assert [block.shape for block in signs] == [(13, 7)] * 4 + [(13, 2)]
+        together = np.concatenate(signs, axis=1)
+        assert (together[0] == 1).all()
+        assert set(np.unique(together)) == {-1, 1}
+        found = _flip._flipped_statistics(z, W, signs)
+        for flip, statistic in zip(together, found, strict=True):
+            s = np.sin((flip[:, None] * z) @ W.T)
+            V = s.T @ s
+            D = np.diag(1 / np.sqrt(np.diag(V)))
+            S = D @ s.sum(0)
+            assert statistic == pytest.approx(S @ np.linalg.solve(D @ V @ D + 0.1 * np.eye(4), S), rel=1e-4)
+
+    def test_everything_but_the_signs_is_the_same_under_flips(self, rng):
+        z = rng.exponential(size=(25, 3)) - 0.7
+        flips = rng.choice([-1, 1], size=(25, 1))
+        np.testing.assert_array_equal(_flip._flip_invariant_lengths(z), _flip._flip_invariant_lengths(flips * z))
+
+    def test_lengths_where_most_differences_are_zero(self):
+        z = np.zeros((20, 3))
+        z[:4, 0] = [1, -2, 3, -4]
+        z[:, 1] = 5
+        np.testing.assert_array_equal(_flip._flip_invariant_lengths(z), [2.5, 5, 1])
+
+    @pytest.mark.parametrize("n", [8, 20])
+    def test_level_of_very_small_samples(self, n):
+        rng = np.random.default_rng(n)
+        pvalues = [
+            un.flip_test(
+                rng.gamma(0.5, size=(n, 2)),
+                rng.gamma(0.5, size=(n, 2)) + rng.normal(size=(n, 2)),
+                n_flips=199,
+                random_state=seed,
+            ).pvalue
+            for seed in range(1000)
+        ]
+        for alpha in (0.01, 0.05, 0.2):
+            rejected = np.count_nonzero(np.array(pvalues) <= alpha)
+            assert stats.binomtest(rejected, 1000, alpha).pvalue > 1e-3, (alpha, rejected)
+
+    def test_given_pairs_see_what_random_ones_cannot(self):
+        rng = np.random.default_rng(0)
+        person = 10 * rng.normal(size=(200, 1))
+        X, Y = person + rng.exponential(size=(200, 1)), person + 2 - rng.exponential(size=(200, 1))
+        assert un.flip_test(X, Y, paired=True, random_state=0).pvalue < 0.01
+        assert un.flip_test(X, Y, random_state=0).pvalue > 0.01
+        result = un.flip_test(X, Y, paired=True, random_state=0)
+        assert result.paired
+        assert "as given" in repr(result)
+
+    def test_pairings_are_merged_by_their_smallest_pvalue(self, samples):
+        result = un.flip_test(*samples, n_pairings=4, random_state=0)
+        assert result.pairing_pvalues.shape == (4,)
+        assert result.pvalue == min(1, 4 * result.pairing_pvalues.min())
+
+    def test_dependence_between_columns_is_seen(self):
+        rng = np.random.default_rng(1)
+        hidden = rng.exponential(size=(1500, 1))
+        X = np.concatenate([hidden, hidden], axis=1) + 0.1 * rng.normal(size=(1500, 2))
+        Y = rng.exponential(size=(1500, 2)) + 0.1 * rng.normal(size=(1500, 2))
+        assert un.flip_test(X, Y, random_state=0).pvalue < 0.01
+
+    @pytest.mark.parametrize(
+        ("change", "match"),
+        [
+            ({"paired": True}, "as many rows in X as in Y; got 120 and 90"),
+            ({"n_flips": 0}, "n_flips"),
+            ({"n_pairings": 0}, "n_pairings"),
+            ({"frequencies": np.ones((3, 5))}, "frequencies"),
+        ],
+    )
+    def test_bad_arguments(self, samples, change, match):
+        with pytest.raises(ValueError, match=match):
+            un.flip_test(*samples, **change)
+
+    def test_pairs_that_are_given_are_used_once(self, rng):
+        X, Y = rng.normal(size=(2, 20, 1))
+        with pytest.raises(ValueError, match="n_pairings must be 1"):
+            un.flip_test(X, Y, paired=True, n_pairings=2)
 
 
 def rejections(test, n, n_runs, **settings):

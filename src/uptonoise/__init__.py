@@ -19,6 +19,7 @@ from uptonoise.sketch import Sketch
 from uptonoise.twosample import (
     TwoSampleResult,
     UnequalNoiseWarning,
+    flip_test,
     me_test,
     mmd_test,
     paired_difference_test,
@@ -36,6 +37,7 @@ __all__ = [
     "UnreliablePhaseWarning",
     "datasets",
     "ecf",
+    "flip_test",
     "me_test",
     "median_scale",
     "mmd",

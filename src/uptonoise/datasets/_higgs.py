@@ -84,17 +84,20 @@ def _found(path: str | os.PathLike[str] | None) -> Path:
 
 def _read(path: Path, columns: Sequence[str], max_rows: int | None) -> NDArray[np.float64]:
     try:
-        from pyarrow import csv
+        from pyarrow import ArrowInvalid, csv
     except ImportError:
         raise ImportError("load_higgs needs pyarrow: pip install 'uptonoise[io]'") from None
     options = csv.ReadOptions(column_names=["label", *_COLUMNS])
     wanted = csv.ConvertOptions(include_columns=["label", *columns])
     kept: list[NDArray[np.float64]] = []
     n_rows = 0
-    with csv.open_csv(path, read_options=options, convert_options=wanted) as reader:
-        for batch in reader:
-            kept.append(np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns]))
-            n_rows += len(kept[-1])
-            if max_rows is not None and n_rows >= max_rows:
-                break
+    try:
+        with csv.open_csv(path, read_options=options, convert_options=wanted) as reader:
+            for batch in reader:
+                kept.append(np.column_stack([column.to_numpy(zero_copy_only=False) for column in batch.columns]))
+                n_rows += len(kept[-1])
+                if max_rows is not None and n_rows >= max_rows:
+                    break
+    except ArrowInvalid as error:
+        raise ValueError(f"{path} is not the HIGGS file of UCI, a label and 28 numbers a row: {error}") from None
     return np.concatenate(kept)[:max_rows]

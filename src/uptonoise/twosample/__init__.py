@@ -1,5 +1,6 @@
 """Two-sample tests, one file a test, and the result that they share."""
 
+from uptonoise.twosample._flip import FlipResult, flip_test
 from uptonoise.twosample._me import MeResult, me_test
 from uptonoise.twosample._mmd import MmdResult, mmd_test
 from uptonoise.twosample._paired import PairedDifferenceResult, SmeResult, paired_difference_test, sme_test
@@ -7,6 +8,7 @@ from uptonoise.twosample._phd import PhdResult, UnequalNoiseWarning, phd_test
 from uptonoise.twosample._result import TwoSampleResult
 
 __all__ = [
+    "FlipResult",
     "MeResult",
     "MmdResult",
     "PairedDifferenceResult",
@@ -14,6 +16,7 @@ __all__ = [
     "SmeResult",
     "TwoSampleResult",
     "UnequalNoiseWarning",
+    "flip_test",
     "me_test",
     "mmd_test",
     "paired_difference_test",

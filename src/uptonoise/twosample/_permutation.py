@@ -55,7 +55,7 @@ def _random_subsets(counts: NDArray[np.int64], size: int, generator: np.random.G
     times faster than shuffling.
     """
     share = round(65_536 * counts.mean() / size)
-    subsets = generator.integers(0, 65_536, (len(counts), size), dtype=np.uint16) < share
+    subsets: NDArray[np.bool_] = generator.integers(0, 65_536, (len(counts), size), dtype=np.uint16) < share
     surplus = subsets.sum(axis=1) - counts
     rows = np.flatnonzero(surplus)
     while len(rows):

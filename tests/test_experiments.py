@@ -1,0 +1,89 @@
+import csv
+import subprocess
+import sys
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+from test_datasets import DATA, needs_higgs
+
+import uptonoise as un
+from uptonoise.experiments import _rejections
+from uptonoise.experiments.__main__ import NAMES
+from uptonoise.experiments._rejections import Cell, Experiment, run, wald_band
+
+
+def experiment(name):
+    return import_module(f"uptonoise.experiments.{name.replace('-', '_')}").EXPERIMENT
+
+
+def table(path):
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_cells_have_names_of_their_own(name):
+    cells = experiment(name).cells()
+    assert len({cell.name for cell in cells}) == len(cells) > 3
+    assert all(cell.at_level <= set(cell.tests) for cell in cells)
+    assert experiment(name).name == name
+
+
+def test_the_number_of_workers_changes_nothing(tmp_path):
+    whole = experiment("chi2-power")
+    few = replace(whole, cells=lambda: whole.cells()[:2])
+    one = run(few, tmp_path / "one", repetitions=30, workers=1)
+    two = run(few, tmp_path / "two", repetitions=30, workers=2)
+    assert one.read_bytes() == two.read_bytes()
+    rows = table(one)
+    assert [row["N"] for row in rows] == ["100", "200"]
+    assert float(rows[1]["me"]) > 0.9
+
+
+def test_a_cell_that_leaves_the_band_is_run_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(_rejections, "_AGAIN", 400)
+
+    class Result:
+        def __init__(self, pvalue):
+            self.pvalue = pvalue
+
+    def draw(generator):
+        return np.zeros(3), np.zeros(3)
+
+    def liberal(X, Y, random_state):
+        return Result(random_state.random() / 4)
+
+    def right(X, Y, random_state):
+        return Result(random_state.random())
+
+    cell = Cell({"N": 1}, draw, {"liberal": liberal, "right": right}, frozenset({"liberal", "right"}))
+    path = run(Experiment("made-up", "", lambda: [cell]), tmp_path, repetitions=300, workers=1)
+    again = table(path)[0]["again"]
+    assert again.startswith("liberal 0.")
+    assert again.endswith("in 400: ABOVE it")
+
+
+def test_wald_band_is_that_of_the_paper():
+    low, high = wald_band(0.05, 1000)
+    assert high - 0.05 == pytest.approx(0.0177, abs=1e-4)
+    assert low == pytest.approx(0.1 - high)
+
+
+@needs_higgs
+def test_higgs_draws_are_disjoint(monkeypatch):
+    monkeypatch.setenv("UPTONOISE_DATA", str(DATA))
+    cells = {cell.settings["X"]: cell for cell in experiment("higgs-high-level").cells() if cell.settings["N"] == 500}
+    X, Y = cells["signal"].draw(np.random.default_rng(0))
+    assert len(np.unique(np.concatenate([X, Y]), axis=0)) == 1000
+    X, Y = cells["background"].draw(np.random.default_rng(0))
+    assert un.me_test(X, Y, random_state=0).pvalue < 0.01
+
+
+def test_command_line_names_the_experiments():
+    done = subprocess.run(
+        [sys.executable, "-m", "uptonoise.experiments", "--help"], capture_output=True, text=True, check=True
+    )
+    for name in NAMES:
+        assert name in done.stdout
