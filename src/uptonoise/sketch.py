@@ -462,7 +462,10 @@ class _MomentSum:
             mean = block.weights @ waves / weight if weight > 0 else np.zeros(waves.shape[1])
             waves -= mean
             waves *= np.sqrt(block.weights)[:, None]
-        return _Moments(n_rows, weight, weight_squares, mean, waves.T @ waves)
+        # Waves that are good to 1e-7 lose nothing by products of float32, which take half the time.
+        centred = waves.astype(np.float32) if self.waves.precision == "fast" else waves
+        scatter = np.asarray(centred.T @ centred, dtype=np.float64)
+        return _Moments(n_rows, weight, weight_squares, mean, scatter)
 
     def add(self, part: _Moments) -> None:
         self.moments = self.moments.plus(part)
