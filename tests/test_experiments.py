@@ -61,8 +61,8 @@ def test_a_cell_that_leaves_the_band_is_run_again(tmp_path, monkeypatch):
     cell = Cell({"N": 1}, draw, {"liberal": liberal, "right": right}, frozenset({"liberal", "right"}))
     path = run(Experiment("made-up", "", lambda: [cell]), tmp_path, repetitions=300, workers=1)
     again = table(path)[0]["again"]
-    assert again.startswith("liberal 0.")
-    assert again.endswith("in 400: ABOVE it")
+    assert again.startswith("liberal at 0.05: 0.")
+    assert again.endswith("in 400, ABOVE it")
 
 
 def test_wald_band_is_that_of_the_paper():

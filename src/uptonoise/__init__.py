@@ -23,6 +23,7 @@ from uptonoise.twosample import (
     me_test,
     mmd_test,
     paired_difference_test,
+    phase_test,
     phd_test,
     sme_test,
 )
@@ -45,6 +46,7 @@ __all__ = [
     "paired_difference_test",
     "paired_mmd",
     "phase",
+    "phase_test",
     "phd",
     "phd_test",
     "sample_frequencies",

@@ -2,47 +2,94 @@
 
 Dense directions die in high dimension: abs(phi) is a product over columns, and a dense unit vector gives each column
 too little frequency to show its skewness. Frequencies on one column see its margin whatever the other columns do;
-frequencies on two and on all columns see dependence.
+frequencies on two and on all columns see dependence. Each kind is a block of its own, tested by itself, so that none
+hides what another sees.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from scipy.special import ndtri
 
 from uptonoise.rows import Floats
 
-_RADII = (0.3, 0.6, 1.0)
+N_IN_BLOCK = 60
+_RADII = (0.6, 0.3, 0.45, 0.2, 0.75, 0.15)  # of frequencies on one column, in the order in which columns get them
+_REACH = 0.45  # of the frequencies on several columns
 
 
-def column_frequencies(lengths: Floats, radii: tuple[float, ...] = _RADII) -> Floats:
-    """Return every radius on every column, in units of one over the column's length.
+class Design(NamedTuple):
+    """Frequencies (m, d) in named blocks, each from a first row to the one after its last."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.designs import column_frequencies
-    >>> column_frequencies(np.array([1.0, 10.0]), radii=(0.5,))
-    array([[0.5 , 0.  ],
-           [0.  , 0.05]])
-    """
-    return np.concatenate([radius * np.diag(1 / lengths) for radius in radii])
+    frequencies: Floats
+    blocks: dict[str, tuple[int, int]]
 
 
-def joint_frequencies(n_frequencies: int, lengths: Floats, generator: np.random.Generator) -> Floats:
-    """Draw frequencies on two random columns and on all columns in turn, with folded normal radii.
+def default_design(lengths: Floats, generator: np.random.Generator) -> Design:
+    """Draw the frequencies of the phase test, in units of one over the columns' lengths.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from uptonoise.designs import joint_frequencies
-    >>> np.count_nonzero(joint_frequencies(4, np.ones(5), np.random.default_rng(0)), axis=1)
-    array([2, 5, 2, 5])
+    >>> from uptonoise.designs import default_design
+    >>> design = default_design(np.ones(5), np.random.default_rng(0))
+    >>> design.frequencies.shape, design.blocks
+    ((180, 5), {'single columns': (0, 60), 'pairs of columns': (60, 120), 'all columns': (120, 180)})
     """
     d = len(lengths)
+    kinds = {
+        "single columns": single_columns(N_IN_BLOCK, d, generator),
+        "pairs of columns": _REACH * column_pairs(N_IN_BLOCK, d, generator),
+        "all columns": _REACH * all_columns(N_IN_BLOCK, d, generator),
+    }
+    if d == 1:  # pairs and all columns are the same as single ones
+        kinds = {"single columns": kinds["single columns"]}
+    if d == 2:
+        del kinds["all columns"]
+    blocks = {name: (number * N_IN_BLOCK, (number + 1) * N_IN_BLOCK) for number, name in enumerate(kinds)}
+    return Design(np.concatenate(list(kinds.values())) / lengths, blocks)
+
+
+def single_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
+    """Draw frequencies on one column each, the columns in turn, each time round with another radius."""
+    lap, place = np.divmod(np.arange(n_frequencies), d)
+    radii = np.resize(_RADII, lap[-1] + 1)[lap]
+    later = lap >= len(_RADII)
+    radii[later] *= generator.uniform(0.5, 1.5, np.count_nonzero(later))
+    frequencies = np.zeros((n_frequencies, d))
+    frequencies[np.arange(n_frequencies), generator.permutation(d)[place]] = radii
+    return frequencies
+
+
+def column_grid(radii: tuple[float, ...], d: int) -> Floats:
+    """Return every radius on every column.
+
+    Examples
+    --------
+    >>> from uptonoise.designs import column_grid
+    >>> column_grid((0.5, 1.0), 2)
+    array([[0.5, 0. ],
+           [0. , 0.5],
+           [1. , 0. ],
+           [0. , 1. ]])
+    """
+    return np.concatenate([radius * np.eye(d) for radius in radii])
+
+
+def column_pairs(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
+    """Draw frequencies on two random columns each."""
+    columns = np.argsort(generator.random((n_frequencies, d)), axis=1)[:, :2]
+    frequencies = np.zeros((n_frequencies, d))
+    np.put_along_axis(frequencies, columns, all_columns(n_frequencies, columns.shape[1], generator), axis=1)
+    return frequencies
+
+
+def all_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
+    """Draw random directions, with lengths of a folded normal law, one in each of its equal parts."""
     directions = generator.standard_normal((n_frequencies, d))
-    for row in range(0, n_frequencies, 2):
-        outside = generator.permutation(d)[2:]
-        directions[row, outside] = 0
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    radii = np.abs(generator.standard_normal((n_frequencies, 1)))
-    return radii * directions / lengths
+    uniforms = (generator.permutation(n_frequencies) + generator.uniform(1e-3, 1 - 1e-3, n_frequencies)) / n_frequencies
+    radii: Floats = ndtri((1 + uniforms) / 2)
+    return radii[:, None] * directions

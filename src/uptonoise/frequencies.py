@@ -272,7 +272,7 @@ def median_scale(
     if not samples:
         raise ValueError("samples must be at least one sample; got none")
     refuse_one_iterator_twice(samples, "samples")
-    names = ["X"] if len(samples) == 1 else [f"samples[{number}]" for number in range(len(samples))]
+    names = sample_names(samples)
     sources = [as_rows(sample, name=name) for sample, name in zip(samples, names, strict=True)]
     sources = [aligned(source, sources[0]) for source in sources]
     n_rows = positive_int(max_rows, "max_rows")
@@ -287,6 +287,11 @@ def median_scale(
     if all(length is None for length in lengths):
         raise _no_scale(names[0])
     return np.array([1.0 if length is None else length for length in lengths])
+
+
+def sample_names(samples: tuple[Any, ...]) -> list[str]:
+    """Return how messages call samples that came as one argument or several."""
+    return ["X"] if len(samples) == 1 else [f"samples[{number}]" for number in range(len(samples))]
 
 
 def _with_rare_rows(sources: list[RowSource], rows: Floats, columns: Any) -> Floats:

@@ -78,6 +78,8 @@ class RowSource(ABC):
         Whether the names came with the input. Named columns are matched by name, others by position.
     n_rows : int or None
         The number of rows, None where only reading them all tells.
+    can_be_read_again : bool
+        Whether a second pass over the rows is possible.
     bag_ids : sequence or None
         The ids of the bags in the order of their numbers; None for one sample.
 
@@ -96,6 +98,7 @@ class RowSource(ABC):
     columns: tuple[str, ...]
     named: bool = False
     n_rows: int | None = None
+    can_be_read_again: bool = True
     bag_ids: Sequence[Any] | NDArray[Any] | None = None
 
     @abstractmethod
@@ -235,6 +238,8 @@ class FrameRows(RowSource):
 class ChunkRows(RowSource):
     """The rows of an iterator of chunks, each a sample by itself; it can be read once."""
 
+    can_be_read_again = False
+
     def __init__(self, chunks: Iterator[Any], name: str = "X") -> None:
         self.name = name
         self._rest = chunks
@@ -296,6 +301,7 @@ class _Derived(RowSource):
         self.source = source
         self.name, self.columns, self.named = source.name, source.columns, source.named
         self.n_rows, self.bag_ids = source.n_rows, source.bag_ids
+        self.can_be_read_again = source.can_be_read_again
 
     def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
         return self._derived(self.source.head(n_rows))
@@ -458,8 +464,8 @@ def _unweighted(X: Any, name: str) -> RowSource:
     return ArrayRows(as_table(X, name), name)
 
 
-def two_samples(X: Any, Y: Any) -> tuple[RowSource, RowSource]:
-    """Return two samples as row sources with the same columns in the same order.
+def two_samples(X: Any, Y: Any, weights: tuple[Any, Any] = (None, None)) -> tuple[RowSource, RowSource]:
+    """Return two samples, with weights or without, as row sources with the same columns in the same order.
 
     Examples
     --------
@@ -470,7 +476,7 @@ def two_samples(X: Any, Y: Any) -> tuple[RowSource, RowSource]:
     (('a', 'b'), array([[1., 2.]]))
     """
     refuse_one_iterator_twice([X, Y], "X and Y")
-    left, right = one_sample(X, "X"), one_sample(Y, "Y")
+    left, right = one_sample(X, "X", weights[0]), one_sample(Y, "Y", weights[1])
     return left, aligned(right, left)
 
 
@@ -567,6 +573,11 @@ def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.
     keys = np.concatenate([one[0] for one in drawn])
     values = np.concatenate([one[1] for one in drawn])
     return values[_smallest(keys, n_rows)]
+
+
+def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) -> Floats:
+    """Return a few rows to look at before a pass over all: drawn at random, or the first ones of what is read once."""
+    return sample_rows([source], n_rows, generator) if source.can_be_read_again else source.head(n_rows)
 
 
 def _drawn(source: RowSource, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:

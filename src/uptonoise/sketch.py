@@ -27,8 +27,10 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uptonoise._random import RandomState, seeded_generator
 from uptonoise.characteristic import Complex, Precision, Waves, as_complex
-from uptonoise.frequencies import as_frequencies
+from uptonoise.designs import default_design
+from uptonoise.frequencies import as_frequencies, median_scale, sample_names
 from uptonoise.rows import (
     Block,
     Floats,
@@ -39,11 +41,13 @@ from uptonoise.rows import (
     counted,
     numbered_columns,
     one_sample,
+    some_rows,
 )
 
 _FORMAT = "uptonoise sketch"
 _VERSION = 1
 _LARGEST_ANGLE = 1e15
+_SCALE_ROWS = 300  # of each sample
 
 
 class Sketch:
@@ -97,6 +101,45 @@ class Sketch:
         self._centre = None if centre is None else _checked_centre(centre, self.n_columns)
         self._centre_is_given = centre is not None
         self._moments = _Moments.none(self.n_frequencies)
+
+    @classmethod
+    def for_samples(cls, *samples: Any, random_state: RandomState = 0, precision: Precision = "fast") -> Sketch:
+        """Return an empty sketch with the frequencies of the phase test, in named blocks, scaled by some rows.
+
+        Parameters
+        ----------
+        *samples : array, frame, or RowSource
+            One sample, or all that are to be compared; of each a few hundred rows are looked at.
+        random_state : None, int, Generator or RandomState
+            The seed.
+        precision : {"fast", "float64"}
+            As for :func:`~uptonoise.ecf`.
+
+        Returns
+        -------
+        Sketch
+            Without rows; `update` it with one sample, and :meth:`like` makes another for the next.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rows = np.random.default_rng(0).normal(size=(500, 3))
+        >>> s = un.Sketch.for_samples(rows).update(rows)
+        >>> list(s.blocks)
+        ['single columns', 'pairs of columns', 'all columns']
+        """
+        if not samples:
+            raise ValueError("samples must be at least one sample; got none")
+        sources = [one_sample(sample, name=name) for sample, name in zip(samples, sample_names(samples), strict=True)]
+        sources = [aligned(source, sources[0]) for source in sources]
+        generator, seed = seeded_generator(random_state)
+        lengths = _column_lengths([some_rows(source, _SCALE_ROWS, generator) for source in sources], generator)
+        design = default_design(lengths, generator)
+        drawn = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
+        named = next((source for source in sources if source.named), None)
+        columns = None if named is None else named.columns
+        return cls(design.frequencies, columns=columns, drawn=drawn, precision=precision)
 
     @classmethod
     def like(cls, other: Sketch) -> Sketch:
@@ -204,6 +247,14 @@ class Sketch:
     def frequencies(self) -> Floats:
         """The frequencies, of shape (m, d); read-only."""
         return self._frequencies
+
+    @property
+    def blocks(self) -> dict[str, slice]:
+        """The named blocks of frequencies that tests look at one by one; a single one where none were named."""
+        named = (self.drawn or {}).get("blocks")
+        if named is None:
+            return {"all frequencies": slice(0, self.n_frequencies)}
+        return {name: slice(start, stop) for name, (start, stop) in named.items()}
 
     @property
     def n_frequencies(self) -> int:
@@ -469,6 +520,14 @@ class _MomentSum:
 
     def add(self, part: _Moments) -> None:
         self.moments = self.moments.plus(part)
+
+
+def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Floats:
+    """Return the median distance of rows in each column; 1 in all where no row differs from another."""
+    pooled = np.concatenate(samples)
+    if (pooled == pooled[0]).all():
+        return np.ones(pooled.shape[1])
+    return np.asarray(median_scale(pooled, per_column=True, random_state=generator))
 
 
 def _recentred(moments: _Moments, frequencies: Floats, centre: Floats, other: Floats) -> _Moments:

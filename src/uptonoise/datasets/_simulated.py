@@ -13,7 +13,7 @@ from uptonoise.rows import Floats
 _NORMAL_QUARTILE = 0.6744897501960817
 _T_FREEDOM = 3.0
 
-NOISE_KINDS = ("gaussian", "laplace", "cauchy", "t")
+NOISE_KINDS = ("gaussian", "laplace", "cauchy", "t", "mixture")
 """The kinds of symmetric noise with a positive characteristic function that can be drawn."""
 
 
@@ -29,8 +29,9 @@ def symmetric_noise(
     sd : float
         The standard deviation; for "cauchy", which has none, that of the Gaussian noise with the same median absolute
         value.
-    kind : {"gaussian", "laplace", "cauchy", "t"}
-        Independent columns, or a multivariate t with 3 degrees of freedom.
+    kind : {"gaussian", "laplace", "cauchy", "t", "mixture"}
+        Independent columns, a multivariate t with 3 degrees of freedom, or Gaussian rows of which a fifth have four
+        times the standard deviation of the others.
     random_state : None, int, Generator or RandomState
         The seed.
 
@@ -58,6 +59,8 @@ def symmetric_noise(
         unit = generator.standard_normal(shape)
     if kind == "t":
         unit /= np.sqrt(generator.chisquare(_T_FREEDOM, size=(n_rows, 1)) / (_T_FREEDOM - 2))
+    if kind == "mixture":
+        unit *= np.where(generator.random((n_rows, 1)) < 0.2, 4.0, 1.0) / 2  # the mean square of the factors is 4
     noise: Floats = sd * unit
     return noise
 
@@ -86,7 +89,7 @@ def make_chi2_samples(
         The degrees of freedom of X and Y; equal ones make the null hypothesis true.
     noise : tuple of float
         The ratios of the noise's variance to the signal's, in X and in Y.
-    kind : {"gaussian", "laplace", "cauchy", "t"}
+    kind : {"gaussian", "laplace", "cauchy", "t", "mixture"}
         The kind of noise, as for :func:`symmetric_noise`.
     random_state : None, int, Generator or RandomState
         The seed.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uptonoise.experiments._rejections import run
 
-NAMES = ("chi2-level", "chi2-power", "higgs-high-level", "higgs-jet-phi")
+NAMES = ("chi2-level", "chi2-power", "higgs-high-level", "higgs-jet-phi", "noise-level", "noise-power")
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import csv
 import os
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,29 +35,42 @@ _AGAIN = 4_000
 
 @dataclass(frozen=True)
 class Cell:
-    """One setting: its values for the table, how to draw X and Y, the tests by name, and those that keep the level."""
+    """One setting: its values for the table, how to draw X and Y, and the tests by name.
+
+    Of these, some should reject at the level, and some at most at the level.
+    """
 
     settings: dict[str, Any]
     draw: Draw
     tests: Tests
     at_level: frozenset[str] = field(default_factory=frozenset)
+    at_most: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def name(self) -> str:
         """The settings as text, from which the cell's seeds are made."""
         return ", ".join(f"{key}={value}" for key, value in self.settings.items())
 
+    def leaves(self, test: str, rate: float, band: tuple[float, float]) -> bool:
+        """Tell whether a test that should keep its level does not, in a run with this band."""
+        above = rate > band[1] and test in self.at_level | self.at_most
+        return above or (rate < band[0] and test in self.at_level)
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure or table: what the paper shows, and the cells that show it here."""
+    """A figure or table: what the paper shows, the cells that show it here, and the levels of the tests."""
 
     name: str
     paper: str
     cells: Callable[[], Sequence[Cell]]
     repetitions: int = 1_000
     seed: int = 0
-    alpha: float = 0.05
+    alphas: tuple[float, ...] = (0.05,)
+
+    def column(self, test: str, alpha: float) -> str:
+        """Return the table's name for a test at a level."""
+        return test if alpha == self.alphas[0] else f"{test} at {alpha:g}"
 
 
 def run(experiment: Experiment, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
@@ -67,52 +80,49 @@ def run(experiment: Experiment, folder: Path, repetitions: int | None = None, wo
     """
     cells = experiment.cells()
     tests = list(dict.fromkeys(test for cell in cells for test in cell.tests))
-    columns = [*cells[0].settings, *tests, "repetitions", "again"]
+    rates = [experiment.column(test, alpha) for alpha in experiment.alphas for test in tests]
     path = folder / f"{experiment.name}.csv"
     folder.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file, Parallel(n_jobs=workers or os.cpu_count()) as parallel:
-        writer = csv.DictWriter(file, columns)
+        writer = csv.DictWriter(file, [*cells[0].settings, *rates, "repetitions", "again"])
         writer.writeheader()
-        for row in _rows(experiment, cells, repetitions or experiment.repetitions, parallel):
+        for cell in cells:
+            row = _row(experiment, cell, repetitions or experiment.repetitions, parallel)
             writer.writerow(row)
             file.flush()
             print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
     return path
 
 
-def _rows(experiment: Experiment, cells: Sequence[Cell], repetitions: int, parallel: Any) -> Iterator[dict[str, Any]]:
-    low, high = wald_band(experiment.alpha, repetitions)
-    for cell in cells:
-        rates = _rates(experiment, cell, range(repetitions), parallel)
-        again = {}
-        if any(not low <= rates[test] <= high for test in cell.at_level):
-            fresh = range(repetitions, repetitions + _AGAIN)
-            again = _rates(experiment, cell, fresh, parallel)
-        yield (
-            cell.settings
-            | {test: f"{rate:.3f}" for test, rate in rates.items()}
-            | {
-                "repetitions": repetitions,
-                "again": "; ".join(
-                    _judged(test, again[test], experiment.alpha)
-                    for test in cell.tests
-                    if test in cell.at_level and again and not low <= rates[test] <= high
-                ),
-            }
-        )
+def _row(experiment: Experiment, cell: Cell, repetitions: int, parallel: Any) -> dict[str, Any]:
+    """Return the rates of one cell, and of the run with fresh repetitions where one left the band."""
+    pvalues = _all_pvalues(experiment, cell, range(repetitions), parallel)
+    rates: dict[str, str] = {}
+    again: list[tuple[str, float]] = []
+    for alpha in experiment.alphas:
+        found = np.mean(pvalues <= alpha, axis=0)
+        rates |= {experiment.column(test, alpha): f"{rate:.3f}" for test, rate in zip(cell.tests, found, strict=True)}
+        band = wald_band(alpha, repetitions)
+        again += [
+            (test, alpha) for test, rate in zip(cell.tests, found, strict=True) if cell.leaves(test, float(rate), band)
+        ]
+    judged = []
+    if again:
+        fresh = _all_pvalues(experiment, cell, range(repetitions, repetitions + _AGAIN), parallel)
+        places = list(cell.tests)
+        judged = [_judged(cell, test, float(np.mean(fresh[:, places.index(test)] <= a)), a) for test, a in again]
+    return cell.settings | rates | {"repetitions": repetitions, "again": "; ".join(judged)}
 
 
-def _judged(test: str, rate: float, alpha: float) -> str:
-    low, high = wald_band(alpha, _AGAIN)
-    verdict = "in the band" if low <= rate <= high else "below it" if rate < low else "ABOVE it"
-    return f"{test} {rate:.4f} in {_AGAIN:,}: {verdict}"
+def _judged(cell: Cell, test: str, rate: float, alpha: float) -> str:
+    band = wald_band(alpha, _AGAIN)
+    verdict = "in the band" if not cell.leaves(test, rate, band) else "below it" if rate < band[0] else "ABOVE it"
+    return f"{test} at {alpha:g}: {rate:.4f} in {_AGAIN:,}, {verdict}"
 
 
-def _rates(experiment: Experiment, cell: Cell, repetitions: range, parallel: Any) -> dict[str, float]:
-    """Return how often each test of a cell rejects over these repetitions."""
+def _all_pvalues(experiment: Experiment, cell: Cell, repetitions: range, parallel: Any) -> Floats:
     batches = [repetitions[start : start + _BATCH] for start in range(0, len(repetitions), _BATCH)]
-    pvalues = np.concatenate(parallel(delayed(_pvalues)(cell, experiment.seed, batch) for batch in batches))
-    return dict(zip(cell.tests, np.mean(pvalues <= experiment.alpha, axis=0).tolist(), strict=True))
+    return np.concatenate(parallel(delayed(_pvalues)(cell, experiment.seed, batch) for batch in batches))
 
 
 def _pvalues(cell: Cell, seed: int, repetitions: Sequence[int]) -> Floats:

@@ -4,6 +4,7 @@ from uptonoise.twosample._flip import FlipResult, flip_test
 from uptonoise.twosample._me import MeResult, me_test
 from uptonoise.twosample._mmd import MmdResult, mmd_test
 from uptonoise.twosample._paired import PairedDifferenceResult, SmeResult, paired_difference_test, sme_test
+from uptonoise.twosample._phase import PhaseResult, phase_test
 from uptonoise.twosample._phd import PhdResult, UnequalNoiseWarning, phd_test
 from uptonoise.twosample._result import TwoSampleResult
 
@@ -12,6 +13,7 @@ __all__ = [
     "MeResult",
     "MmdResult",
     "PairedDifferenceResult",
+    "PhaseResult",
     "PhdResult",
     "SmeResult",
     "TwoSampleResult",
@@ -20,6 +22,7 @@ __all__ = [
     "me_test",
     "mmd_test",
     "paired_difference_test",
+    "phase_test",
     "phd_test",
     "sme_test",
 ]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.characteristic import Waves
-from uptonoise.designs import column_frequencies, joint_frequencies
+from uptonoise.designs import all_columns, column_grid, column_pairs
 from uptonoise.frequencies import as_frequencies, positive_int
 from uptonoise.rows import Floats
 from uptonoise.twosample._permutation import permutation_pvalue
@@ -31,7 +31,9 @@ from uptonoise.twosample._result import TwoSampleResult
 from uptonoise.twosample._samples import Samples, read_samples
 
 _RIDGE = 0.1
-_N_JOINT = 30
+_RADII = (0.25, 0.5, 0.75, 1.0)  # of frequencies on one column, in units of one over the median difference
+_REACH = 0.7  # of those on several columns
+_N_JOINT = 20  # frequencies on pairs, and as many on all columns
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -144,17 +146,20 @@ def _of_differences(
     z: Floats, given: Floats | None, n_flips: int, generator: np.random.Generator
 ) -> tuple[float, float]:
     """Return the statistic and the p-value of one pairing."""
-    lengths = _flip_invariant_lengths(z)
-    if given is not None:
-        blocks = [given]
-    else:
-        blocks = [column_frequencies(lengths)]
-        if len(lengths) > 1:
-            blocks.append(joint_frequencies(_N_JOINT, lengths, generator))
+    blocks = _own_blocks(_flip_invariant_lengths(z), generator) if given is None else [given]
     signs = list(_sign_blocks(len(z), Waves(np.concatenate(blocks), "fast").block_rows, n_flips, generator))
     standardised = [_standardised(_flipped_statistics(z, block, signs)) for block in blocks]
     largest = np.max(standardised, axis=0)
     return float(largest[0]), permutation_pvalue(largest)
+
+
+def _own_blocks(lengths: Floats, generator: np.random.Generator) -> list[Floats]:
+    d = len(lengths)
+    kinds = [column_grid(_RADII, d)]
+    if d > 1:
+        pairs, dense = column_pairs(_N_JOINT, d, generator), all_columns(_N_JOINT, d, generator)
+        kinds.append(_REACH * np.concatenate([pairs, dense]))
+    return [kind / lengths for kind in kinds]
 
 
 def _flip_invariant_lengths(z: Floats) -> Floats:

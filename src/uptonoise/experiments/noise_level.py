@@ -1,0 +1,59 @@
+"""Level of the phase test and the flip test over laws, noises, sizes and numbers of columns (beyond the paper).
+
+A sparse design over the whole grid: every pair of values of any two settings occurs in some cell. The last cells have
+frequencies that were scaled on the clean sample alone, while the other has noise 20 or 100 times larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from uptonoise.experiments._noisy_laws import LAWS, cell
+from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.sketch import Sketch
+from uptonoise.twosample import PhaseResult, flip_test, phase_test
+
+SIZES = ((50, 50), (100, 100), (200, 200), (500, 500), (1_000, 100), (100, 1_000), (2_000, 2_000))
+COLUMNS = (1, 2, 5, 20, 50)
+RATIOS = ((0.0, 0.0), (0.5, 0.0), (1.0, 0.5), (2.0, 0.0), (5.0, 0.0))
+KINDS = ("gaussian", "laplace", "cauchy", "t", "mixture")
+N_CELLS = 84
+
+
+def scaled_on_first(X: Any, Y: Any, random_state: Any) -> PhaseResult:
+    """Run the phase test from sketches whose frequencies know only X."""
+    left = Sketch.for_samples(X, random_state=random_state).update(X)
+    return phase_test(left, Sketch.like(left).update(Y))
+
+
+TESTS: Tests = {"phase": phase_test, "flip": flip_test}
+SCALED: Tests = {"phase": scaled_on_first}
+EXACT = frozenset({"flip"})
+
+
+def cells() -> Sequence[Cell]:
+    """Return the cells of the sparse design, then those with frequencies from the clean sample."""
+    laws = list(LAWS)
+    design = [
+        cell(
+            TESTS,
+            laws[i % 6],
+            SIZES[i % 7],
+            COLUMNS[(i // 7 + i) % 5],
+            RATIOS[(i // 5 + 2 * i) % 5],
+            KINDS[(i // 6 + 3 * i) % 5],
+            EXACT,
+        )
+        for i in range(N_CELLS)
+    ]
+    scaled = [
+        cell(SCALED, law, (500, 500), d, (0.0, ratio), "gaussian", EXACT)
+        for law in ("chi-squared", "gamma(0.5)")
+        for d in (1, 5)
+        for ratio in (20.0, 100.0)
+    ]
+    return [*design, *scaled]
+
+
+EXPERIMENT = Experiment("noise-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
