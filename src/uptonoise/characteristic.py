@@ -311,29 +311,36 @@ class _BagSums:
 
     def __init__(self, waves: Waves, n_bags: int) -> None:
         self.waves = waves
-        self.block_rows = 2 * waves.block_rows  # what is done once a block is more work here
+        self.block_rows = waves.block_rows
         self.phi_sums = np.zeros((n_bags, waves.n_frequencies), dtype=np.complex128)
         self.weight = np.zeros(n_bags)
         self.weight_squares = np.zeros(n_bags)
+        # Made once: every call into numpy in a thread is a wait for the other threads' Python.
+        self._in_order = np.arange(self.block_rows, dtype=np.int32)
+        self._ones = np.ones(self.block_rows)
 
-    def part(self, block: Block) -> tuple[NDArray[np.int64], Complex, Floats, Floats]:
+    def part(self, block: Block) -> tuple[NDArray[np.int64], Complex, NDArray[Any], NDArray[Any]]:
         if block.bags is None:
             raise ValueError(f"{self.waves.name} is a source of bags, and its blocks must tell each row's bag")
-        order = np.arange(len(block.values), dtype=np.int32)
-        weights = np.ones(len(order)) if block.weights is None else block.weights
-        bags, steps = block.bags, np.diff(block.bags)
+        n_rows = len(block.values)
+        order, bags, steps = self._in_order[:n_rows], block.bags, np.diff(block.bags)
         if steps.min(initial=0) < 0:
             order = np.argsort(bags, kind="stable").astype(np.int32)
-            bags, weights = bags[order], weights[order]
+            bags = bags[order]
             steps = np.diff(bags)
-        bounds = np.concatenate([[0], np.flatnonzero(steps) + 1, [len(order)]]).astype(np.int32)
+        bounds = np.concatenate([[0], np.flatnonzero(steps) + 1, [n_rows]], dtype=np.int32, casting="unsafe")
+        starts = bounds[:-1]
+        if block.weights is None:
+            weights = self._ones[:n_rows]
+            weight = squares = np.diff(bounds)
+        else:
+            weights = block.weights[order]
+            weight, squares = np.add.reduceat(weights, starts), np.add.reduceat(weights**2, starts)
         # One row for each bag of the block, with the weights at the places of its rows: a product is the sum by bag.
-        by_bag = csr_array((weights, order, bounds), shape=(len(bounds) - 1, len(order)))
-        phi_sums = as_complex(by_bag @ self.waves(block.values))
-        squares = np.add.reduceat(weights * weights, bounds[:-1])
-        return bags[bounds[:-1]], phi_sums, np.add.reduceat(weights, bounds[:-1]), squares
+        by_bag = csr_array((weights, order, bounds), shape=(len(starts), n_rows))
+        return bags[starts], as_complex(by_bag @ self.waves(block.values)), weight, squares
 
-    def add(self, part: tuple[NDArray[np.int64], Complex, Floats, Floats]) -> None:
+    def add(self, part: tuple[NDArray[np.int64], Complex, NDArray[Any], NDArray[Any]]) -> None:
         bags = part[0]
         self.phi_sums[bags] += part[1]
         self.weight[bags] += part[2]

@@ -527,7 +527,7 @@ def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Fl
     pooled = np.concatenate(samples)
     if (pooled == pooled[0]).all():
         return np.ones(pooled.shape[1])
-    return np.asarray(median_scale(pooled, per_column=True, random_state=generator))
+    return np.asarray(median_scale(pooled, per_column=True, max_rows=_SCALE_ROWS, random_state=generator))
 
 
 def _recentred(moments: _Moments, frequencies: Floats, centre: Floats, other: Floats) -> _Moments:

@@ -21,6 +21,8 @@ from uptonoise.twosample._locations import Bumps, learn_bumps
 from uptonoise.twosample._result import TwoSampleResult
 from uptonoise.twosample._samples import Samples, read_samples
 
+_ENOUGH_TO_LEARN = 20_000
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MeResult(TwoSampleResult):
@@ -82,7 +84,8 @@ def me_test(
     n_locations : int
         The number of bumps, J.
     train_size : float
-        The share of each sample that the bumps are learnt on, between 0 and 1.
+        The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows, from where on more
+        would teach nothing and only be lost to the test.
     null : {"f", "chi2"}
         Hotelling's F law, or its limit for many rows as in the paper, which rejects too often for few.
     random_state : None, int, Generator or RandomState
@@ -142,7 +145,7 @@ def _check_held_out(samples: Samples, n_locations: int, train_size: float) -> No
 
 
 def _n_train(n_rows: int, train_size: float) -> int:
-    return min(max(2, round(train_size * n_rows)), n_rows - 2)
+    return min(max(2, round(train_size * n_rows)), n_rows - 2, _ENOUGH_TO_LEARN)
 
 
 def _split(rows: Floats, train_size: float, generator: np.random.Generator) -> tuple[Floats, Floats]:

@@ -42,6 +42,7 @@ _RIDGE = 0.1
 _RIDGE_ROWS = 20.0
 _CAUTION = 0.9  # nu is for Gaussian influence functions, which cosines and sines are not
 _SMALLEST_C = 0.05
+_UNEQUAL_CUT = 0.5
 _ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
 
 
@@ -253,6 +254,8 @@ def _ridge_test(S: Floats, A: Floats, B: Floats, n: float, k: float) -> _Block:
     A, B = (C[np.ix_(used, used)] / np.outer(sd, sd) for C in (A, B))
     w, V = np.linalg.eigh(A + B)
     w = np.maximum(w, 0)
+    kept = w > _UNEQUAL_CUT * np.sqrt((1 - smaller / max(n, k)) / smaller) * w[-1]
+    w, V = w[kept], V[:, kept]
     lam = max(_RIDGE, _RIDGE_ROWS / smaller)
     whitened = V / np.sqrt(w + lam)
     scores = S[used] / sd
