@@ -28,6 +28,7 @@ OF_TWO = {
     "median_scale": lambda X, Y: un.median_scale(X, Y),
     "me_test": un.me_test,
     "flip_test": un.flip_test,
+    "phase_test": un.phase_test,
     "sme_test": un.sme_test,
     "phd_test": un.phd_test,
     "mmd_test": un.mmd_test,
@@ -41,6 +42,7 @@ WITH_FREQUENCIES = {
     "phd": lambda frequencies: un.phd(GOOD, GOOD, frequencies),
     "paired_mmd": lambda frequencies: un.paired_mmd(GOOD, GOOD, frequencies),
     "phd_test": lambda frequencies: un.phd_test(GOOD, GOOD, frequencies=frequencies),
+    "phase_test": lambda frequencies: un.phase_test(GOOD, GOOD, frequencies=frequencies),
     "flip_test": lambda frequencies: un.flip_test(GOOD, GOOD, frequencies=frequencies),
     "mmd_test": lambda frequencies: un.mmd_test(GOOD, GOOD, frequencies=frequencies, method="fourier"),
 }
@@ -48,6 +50,7 @@ WITH_WEIGHTS = {
     "ecf": lambda weights: un.ecf(GOOD, W, weights),
     "phase": lambda weights: un.phase(GOOD, W, weights),
     "Sketch.update": lambda weights: un.Sketch(W).update(GOOD, weights=weights),
+    "phase_test": lambda weights: un.phase_test(GOOD, GOOD, weights=(weights, None)),
     "ecf of bags": lambda weights: un.ecf(un.Bags([GOOD[:20], GOOD[20:]]), W, weights),
 }
 WITH_PRECISION = {
@@ -64,6 +67,7 @@ WITH_RANDOM_STATE = {
     "median_scale": lambda random_state: un.median_scale(GOOD, random_state=random_state),
     "me_test": lambda random_state: un.me_test(GOOD, GOOD, random_state=random_state),
     "sme_test": lambda random_state: un.sme_test(GOOD, GOOD, random_state=random_state),
+    "phase_test": lambda random_state: un.phase_test(GOOD, GOOD, random_state=random_state),
     "flip_test": lambda random_state: un.flip_test(GOOD, GOOD, random_state=random_state),
     "phd_test": lambda random_state: un.phd_test(GOOD, GOOD, random_state=random_state),
     "mmd_test": lambda random_state: un.mmd_test(GOOD, GOOD, random_state=random_state),

@@ -11,7 +11,16 @@ from scipy import stats
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.twosample import FlipResult, MeResult, MmdResult, PairedDifferenceResult, PhdResult, SmeResult, _flip
+from uptonoise.twosample import (
+    FlipResult,
+    MeResult,
+    MmdResult,
+    PairedDifferenceResult,
+    PhaseResult,
+    PhdResult,
+    SmeResult,
+    _flip,
+)
 from uptonoise.twosample._hotelling import hotelling_test
 from uptonoise.twosample._locations import Bumps, noncentrality
 from uptonoise.twosample._permutation import label_blocks, permutation_pvalue, wave_means_by_label
@@ -25,6 +34,7 @@ TESTS = {
     "mmd fourier": (lambda X, Y, **options: un.mmd_test(X, Y, method="fourier", **options), MmdResult),
     "paired": (un.paired_difference_test, PairedDifferenceResult),
     "flip": (un.flip_test, FlipResult),
+    "phase": (un.phase_test, PhaseResult),
     "flip, several pairings": (lambda X, Y, **options: un.flip_test(X, Y, n_pairings=3, **options), FlipResult),
 }
 
@@ -219,7 +229,7 @@ class TestPhd:
 
     def test_warns_where_noise_differs_and_not_where_it_does_not(self):
         X, noisy = make_chi2_samples(500, 5, freedoms=(4, 4), noise=(0, 2), random_state=0)
-        with pytest.warns(un.UnequalNoiseWarning, match=r"amplitudes of X and Y differ.*sme_test"):
+        with pytest.warns(un.UnequalNoiseWarning, match=r"amplitudes of X and Y differ.*phase_test"):
             result = un.phd_test(X, noisy, random_state=0)
         assert result.amplitude_pvalue < 0.01
         assert "permutation null is then wrong" in repr(result)

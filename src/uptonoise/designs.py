@@ -16,8 +16,8 @@ from scipy.special import ndtri
 from uptonoise.rows import Floats
 
 N_IN_BLOCK = 60
-_RADII = (0.6, 0.3, 0.45, 0.2, 0.75, 0.15)  # of frequencies on one column, in the order in which columns get them
-_REACH = 0.45  # of the frequencies on several columns
+_RADII = (0.6, 0.9, 0.3, 0.45, 0.2, 0.75)  # of frequencies on one column, in the order in which columns get them
+_REACH = 0.5  # of the frequencies on several columns
 
 
 class Design(NamedTuple):

@@ -487,7 +487,7 @@ def refuse_one_iterator_twice(samples: Sequence[Any], names: str) -> None:
         raise ValueError(f"{names} must be different iterators; got the same one, which can be read only once")
 
 
-def one_sample(X: Any, name: str = "X", weights: Any = None) -> RowSource:
+def one_sample(X: Any, name: str | None = None, weights: Any = None) -> RowSource:
     """Return `X` as a row source that is one sample; bags are an error.
 
     Examples

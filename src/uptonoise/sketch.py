@@ -34,6 +34,7 @@ from uptonoise.frequencies import as_frequencies, median_scale, sample_names
 from uptonoise.rows import (
     Block,
     Floats,
+    RowSource,
     aligned,
     as_column_names,
     as_real_array,
@@ -131,10 +132,16 @@ class Sketch:
         """
         if not samples:
             raise ValueError("samples must be at least one sample; got none")
-        sources = [one_sample(sample, name=name) for sample, name in zip(samples, sample_names(samples), strict=True)]
+        sources = [
+            one_sample(sample, None if isinstance(sample, RowSource) else name)
+            for sample, name in zip(samples, sample_names(samples), strict=True)
+        ]
         sources = [aligned(source, sources[0]) for source in sources]
         generator, seed = seeded_generator(random_state)
-        lengths = _column_lengths([some_rows(source, _SCALE_ROWS, generator) for source in sources], generator)
+        # Generators of their own: how many numbers it takes to pick rows must not change the frequencies.
+        picking = [np.random.default_rng(generator.integers(2**63)) for _ in range(len(sources) + 1)]
+        rows = [some_rows(source, _SCALE_ROWS, own) for source, own in zip(sources, picking, strict=False)]
+        lengths = _column_lengths(rows, picking[-1])
         design = default_design(lengths, generator)
         drawn = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
         named = next((source for source in sources if source.named), None)

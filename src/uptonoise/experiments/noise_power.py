@@ -1,7 +1,7 @@
 """Power of the phase test and the flip test against the paper's tests, in the paper's settings and beyond.
 
-chi2(4)/4 against chi2(8)/8 with noise in one or both samples, in 1 to 50 columns, and two laws with the same margins and
-another dependence. PhD's rate is power only where its level is right: with equal noises.
+chi2(4)/4 against chi2(8)/8 with noise in one or both samples, in 1 to 50 columns, and two laws with the same margins
+and another dependence. PhD's rate is power only where its level is right: with equal noises.
 """
 
 from __future__ import annotations

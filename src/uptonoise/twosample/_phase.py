@@ -23,6 +23,13 @@ diag(h) that come from A and from B:
 
 T is given the scaled chi-squared law with this mean and variance, and the blocks' p-values are merged by the Cauchy
 combination.
+
+At unequal sizes the smaller sample, say Y, makes nearly all of R, and where its rows are skewed or mostly equal the few
+others may by chance be too few: B is too small just where S is large, and the level is lost (to 0.36 where nothing is
+done). Under the null hypothesis the larger sample says what B should be, up to noise: with C_X in place of C_Y it is
+B'. Where B' and B differ by no more than the error of B can explain, variances that are too small are raised to those
+of B', and a part of the correlations is taken from it; the ridge is larger, nu smaller, and the smallest eigenvalues
+of R are cut off.
 """
 
 from __future__ import annotations
@@ -40,9 +47,13 @@ from uptonoise.twosample._result import TwoSampleResult
 
 _RIDGE = 0.1
 _RIDGE_ROWS = 20.0
-_CAUTION = 0.9  # nu is for Gaussian influence functions, which cosines and sines are not
+_UNEQUAL_RIDGE = 2.0  # how much larger the ridge is at sizes as unequal as can be
+_CAUTION = 0.85  # nu is for Gaussian influence functions, which cosines and sines are not
+_UNEQUAL_CAUTION = 0.15  # how much less at unequal sizes
+_TOLERANCE = 2.0  # standard errors of a variance of the smaller sample that the larger one's may be off
+_BORROWED = 0.3  # of the correlations, at sizes as unequal as can be
+_UNEQUAL_CUT = 0.25  # of the largest eigenvalue, over the square root of the smaller size
 _SMALLEST_C = 0.05
-_UNEQUAL_CUT = 0.5
 _ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
 
 
@@ -148,11 +159,8 @@ def _sketched(
     X: Any, Y: Any, weights: tuple[Any, Any], frequencies: Any, generator: np.random.Generator
 ) -> tuple[Sketch, Sketch]:
     left, right = two_samples(X, Y, weights)
-    if frequencies is None:
-        empty = Sketch.for_samples(left, right, random_state=generator)
-        left.name, right.name = "X", "Y"
-    else:
-        empty = Sketch(frequencies)
+    own = frequencies is None
+    empty = Sketch.for_samples(left, right, random_state=generator) if own else Sketch(frequencies)
     return Sketch.like(empty).update(left), Sketch.like(empty).update(right)
 
 
@@ -236,43 +244,86 @@ def _column_shares(frequencies: Floats, contributions: Floats) -> Floats:
     return np.asarray(shares / shares.sum() if shares.sum() > 0 else shares)
 
 
+class _Spread(NamedTuple):
+    """An estimate of a part of Cov(S), with its degrees of freedom."""
+
+    covariance: Floats
+    freedom: float
+
+
 def _tested(left: _Sample, right: _Sample) -> _Block:
     S = left.sin * right.cos - left.cos * right.sin
-    A, B = left.influences(right) / left.size, right.influences(left) / right.size
-    return _ridge_test(S, A, B, left.size, right.size)
+    smaller, larger = sorted((left.size, right.size))
+    A = _Spread(left.influences(right) / left.size, left.size - 1)
+    B = _Spread(right.influences(left) / right.size, right.size - 1)
+    unequal = 1 - smaller / larger
+    if left.size < right.size:
+        A = _guarded(A, right, left.size, unequal)
+    elif right.size < left.size:
+        B = _guarded(B, left, right.size, unequal)
+    return _ridge_test(S, A, B, smaller, unequal)
 
 
-def _ridge_test(S: Floats, A: Floats, B: Floats, n: float, k: float) -> _Block:
-    """Test S = 0, where A + B estimates its covariance from n and k rows."""
-    smaller = min(n, k)
-    variances = np.diag(A) + np.diag(B)
+def _guarded(spread: _Spread, large: _Sample, size: float, unequal: float) -> _Spread:
+    """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
+    tiny = np.finfo(np.float64).tiny
+    expected = large.influences(large) / size
+    variances, wanted = np.maximum(np.diag(spread.covariance), tiny), np.maximum(np.diag(expected), tiny)
+    # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
+    kurtosis = (large.cos**2 + large.sin**2) / (size * wanted)
+    error = _TOLERANCE * wanted * np.sqrt(kurtosis / size)
+    gap = wanted - variances
+    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller.
+    alike = np.minimum(1, error / np.maximum(np.abs(gap), tiny)) ** 2
+    raised = alike * np.maximum(gap, 0)
+    # Less noise means stronger correlations: those of a larger sample with less noise would be too strong.
+    not_cleaner = np.minimum(1, error / 4 / np.maximum(-gap, tiny)) ** 2
+    borrowed = _BORROWED * unequal * float(np.mean(alike * not_cleaner))
+    own, other = _correlations(spread.covariance, variances), _correlations(expected, wanted)
+    sd = np.sqrt(variances + unequal * raised)
+    freedom = 1 / ((1 - borrowed) ** 2 / spread.freedom + borrowed**2 / (large.size - 1))
+    return _Spread(((1 - borrowed) * own + borrowed * other) * np.outer(sd, sd), freedom)
+
+
+def _correlations(covariance: Floats, variances: Floats) -> Floats:
+    sd = np.sqrt(variances)
+    return np.asarray(covariance / np.outer(sd, sd))
+
+
+def _ridge_test(S: Floats, left: _Spread, right: _Spread, smaller: float, unequal: float) -> _Block:
+    """Test S = 0, where the two parts together estimate its covariance."""
+    variances = np.diag(left.covariance) + np.diag(right.covariance)
     used = variances > _ROUNDING / smaller
     contributions = np.zeros(len(S))
     if not used.any():  # neither sample varies at any frequency that the other lets through
         return _Block(1.0, 0.0, contributions)
     sd = np.sqrt(variances[used])
-    A, B = (C[np.ix_(used, used)] / np.outer(sd, sd) for C in (A, B))
+    A, B = (part.covariance[np.ix_(used, used)] / np.outer(sd, sd) for part in (left, right))
     w, V = np.linalg.eigh(A + B)
-    w = np.maximum(w, 0)
-    kept = w > _UNEQUAL_CUT * np.sqrt((1 - smaller / max(n, k)) / smaller) * w[-1]
-    w, V = w[kept], V[:, kept]
-    lam = max(_RIDGE, _RIDGE_ROWS / smaller)
+    kept = w >= _UNEQUAL_CUT * np.sqrt(unequal / smaller) * w[-1]
+    w, V = np.maximum(w[kept], 0), V[:, kept]
+    lam = max(_RIDGE, _RIDGE_ROWS / smaller) * (1 + _UNEQUAL_RIDGE * unequal)
     whitened = V / np.sqrt(w + lam)
     scores = S[used] / sd
     added = scores * (whitened @ (whitened.T @ scores))
-    G = whitened.T @ A @ whitened
-    mean, freedom = _null_moments(w / (w + lam), G, n, k)
+    h, G = w / (w + lam), whitened.T @ A @ whitened
+    nu = (_CAUTION - _UNEQUAL_CAUTION * unequal) * _satterthwaite(h, G, left.freedom, right.freedom)
+    mean, freedom = _null_moments(h, nu)
     T = float(added.sum())
     contributions[used] = added / mean
     return _Block(float(chdtrc(freedom, T * freedom / mean)), T / mean, contributions)
 
 
-def _null_moments(h: Floats, G: Floats, n: float, k: float) -> tuple[float, float]:
+def _satterthwaite(h: Floats, G: Floats, freedom_G: float, freedom_H: float) -> float:
+    """Return the degrees of freedom of a sum of two Wishart matrices with means G and diag(h) - G."""
+    H = np.diag(h) - G
+    spread = (np.sum(G**2) + np.trace(G) ** 2) / freedom_G + (np.sum(H**2) + np.trace(H) ** 2) / freedom_H
+    return float((np.sum(h**2) + h.sum() ** 2) / spread)
+
+
+def _null_moments(h: Floats, nu: float) -> tuple[float, float]:
     """Return the mean of T and the degrees of freedom of its scaled chi-squared law."""
     s1, s2 = float(h.sum()), float(np.sum(h**2))
-    H = np.diag(h) - G
-    spread = (np.sum(G**2) + np.trace(G) ** 2) / (n - 1) + (np.sum(H**2) + np.trace(H) ** 2) / (k - 1)
-    nu = _CAUTION * (s2 + s1**2) / spread
     c = max(1 - s1 / nu, _SMALLEST_C)
     mean = s1 / c
     variance = max(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
@@ -292,5 +343,7 @@ def cauchy_combination(pvalues: Floats) -> float:
     smallest = float(pvalues.min())
     if smallest < 1e-14:  # where tan loses its digits the combination is this
         return min(1.0, len(pvalues) * smallest)
+    if smallest == 1:
+        return 1.0
     inside = np.minimum(pvalues, 1 - 1e-15)
     return float(0.5 - np.arctan(np.mean(np.tan((0.5 - inside) * np.pi))) / np.pi)

@@ -113,8 +113,8 @@ def phd_test(
     if amplitude_pvalue < _WARNING_LEVEL:
         warnings.warn(
             f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so their noise levels may; the "
-            "permutation null of the PhD test is then wrong and its p-value too small. Use a test that is valid at any "
-            "noise, as sme_test",
+            "permutation null of the PhD test is then wrong and its p-value too small. Use phase_test, which is "
+            "valid at any noise",
             UnequalNoiseWarning,
             stacklevel=2,
         )

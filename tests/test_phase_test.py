@@ -1,0 +1,207 @@
+"""The phase test: against direct sums, from rows and from sketches, and its level where it is easy to lose."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import uptonoise as un
+from uptonoise.datasets import make_chi2_samples
+from uptonoise.designs import all_columns, column_pairs, default_design, single_columns
+from uptonoise.twosample._phase import _Sample, cauchy_combination
+
+
+@pytest.fixture
+def samples():
+    return make_chi2_samples((300, 200), 3, noise=(0.5, 0.0), random_state=0)
+
+
+class TestSums:
+    def test_influences_are_those_of_the_rows(self, rng):
+        X, Y, W = rng.exponential(size=(40, 2)), rng.normal(size=(30, 2)), rng.normal(size=(5, 2))
+        left, right = (_Sample.of(un.Sketch(W, precision="float64").update(rows), np.zeros(2)) for rows in (X, Y))
+        waves = np.exp(1j * (X @ W.T))
+        phi_Y = np.exp(1j * (Y @ W.T)).mean(0)
+        influences = (waves * phi_Y.conj()).imag
+        np.testing.assert_allclose(left.influences(right), np.cov(influences.T), atol=1e-12)
+
+    def test_phase_differences_and_their_errors(self):
+        X, Y = make_chi2_samples(20_000, 1, random_state=1)
+        w = np.array([0.5, 1.0, 2.0])
+        result = un.phase_test(X, Y, frequencies=w)
+        expected = np.angle((1 - 2j * w / 4) ** -2 * np.conj((1 - 2j * w / 8) ** -4))
+        assert (np.abs(result.phase_differences - expected) < 4 * result.standard_errors).all()
+        runs = [un.phase_test(*make_chi2_samples(500, 1, random_state=seed), frequencies=w) for seed in range(300)]
+        spread = np.std([run.phase_differences for run in runs], axis=0)
+        np.testing.assert_allclose(np.mean([run.standard_errors for run in runs], axis=0), spread, rtol=0.15)
+
+    def test_contributions_add_up(self, samples):
+        result = un.phase_test(*samples)
+        blocks = un.Sketch.for_samples(*samples).blocks
+        totals = [result.contributions[block].sum() for block in blocks.values()]
+        assert max(totals) == pytest.approx(result.statistic)
+        assert result.column_shares.sum() == pytest.approx(1)
+
+    def test_the_column_that_differs_carries_the_statistic(self, rng):
+        X, Y = rng.normal(size=(2000, 4)), rng.normal(size=(2000, 4))
+        X[:, 2], Y[:, 2] = rng.exponential(size=2000), 2 - rng.exponential(size=2000)
+        result = un.phase_test(pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=list("abcd")))
+        assert result.pvalue < 1e-6
+        assert result.columns[result.column_shares.argmax()] == "c"
+        assert "c " in repr(result)
+
+    def test_cauchy_combination(self):
+        assert cauchy_combination(np.array([0.3])) == pytest.approx(0.3)
+        assert cauchy_combination(np.array([1e-20, 0.5])) == pytest.approx(2e-20)
+        assert cauchy_combination(np.array([1.0, 1.0])) == pytest.approx(1.0)
+        assert 0 < cauchy_combination(np.array([1.0, 1e-3])) <= 1
+
+
+class TestSketches:
+    def test_rows_are_sketches(self, samples):
+        X, Y = samples
+        left = un.Sketch.for_samples(X, Y).update(X)
+        right = un.Sketch.like(left).update(Y[:90]).update(Y[90:])
+        rows, sketches = un.phase_test(X, Y), un.phase_test(left, right)
+        assert sketches.pvalue == pytest.approx(rows.pvalue, rel=1e-4)
+        assert sketches.sizes == (300, 200)
+        assert sketches.seed is None
+
+    def test_saved_sketches_give_the_full_test(self, samples, tmp_path):
+        X, Y = samples
+        left = un.Sketch.for_samples(X).update(X)
+        left.save(tmp_path / "x.npz")
+        right = un.Sketch.like(un.Sketch.load(tmp_path / "x.npz")).update(Y)
+        assert list(right.blocks) == ["single columns", "pairs of columns", "all columns"]
+        assert un.phase_test(un.Sketch.load(tmp_path / "x.npz"), right).pvalue == un.phase_test(left, right).pvalue
+
+    def test_streams_and_frames(self, samples):
+        X, Y = samples
+        frames = un.phase_test(
+            pd.DataFrame(X, columns=list("abc")), pd.DataFrame(Y, columns=list("abc"))[["c", "a", "b"]]
+        )
+        assert frames.pvalue == pytest.approx(un.phase_test(X, Y).pvalue, rel=1e-9)
+        streams = un.phase_test(iter([X[:200], X[200:]]), iter([Y]))
+        assert 0 <= streams.pvalue <= 1
+
+    def test_location_and_units_do_not_matter(self, samples):
+        X, Y = samples
+        here, there = un.phase_test(X, Y), un.phase_test(2.0**20 + 1024 * X, 2.0**20 + 1024 * Y)
+        assert there.pvalue == pytest.approx(here.pvalue, rel=1e-2)
+
+    def test_equal_weights_change_nothing_and_zero_weights_drop_rows(self, samples):
+        X, Y = samples
+        plain = un.phase_test(X, Y)
+        weighted = un.phase_test(X, Y, weights=(np.full(300, 2.0), np.full(200, 0.1)))
+        assert weighted.pvalue == pytest.approx(plain.pvalue, rel=1e-4)
+        W = un.Sketch.for_samples(X, Y).frequencies
+        kept = un.phase_test(X[:100], Y, frequencies=W)
+        zeros = un.phase_test(X, Y, weights=(np.r_[np.ones(100), np.zeros(200)], None), frequencies=W)
+        assert zeros.pvalue == pytest.approx(kept.pvalue, rel=1e-3)
+
+
+class TestDesign:
+    @pytest.mark.parametrize(("d", "n_blocks"), [(1, 1), (2, 2), (3, 3), (50, 3)])
+    def test_blocks(self, d, n_blocks):
+        design = default_design(np.full(d, 10.0), np.random.default_rng(0))
+        assert len(design.blocks) == n_blocks
+        assert design.frequencies.shape == (60 * n_blocks, d)
+        counts = np.count_nonzero(design.frequencies, axis=1)
+        for name, expected in zip(design.blocks, (1, min(d, 2), d), strict=False):
+            start, stop = design.blocks[name]
+            assert (counts[start:stop] == expected).all()
+        assert np.abs(design.frequencies).max() < 0.3
+
+    def test_every_column_has_its_turn(self):
+        singles = single_columns(60, 7, np.random.default_rng(0))
+        assert (np.count_nonzero(singles, axis=0) >= 8).all()
+        assert column_pairs(10, 1, np.random.default_rng(0)).shape == (10, 1)
+        assert all_columns(10, 4, np.random.default_rng(0)).shape == (10, 4)
+
+    def test_scaling_by_rows_that_do_not_vary(self):
+        sketch = un.Sketch.for_samples(np.full((20, 2), 7.0))
+        assert np.isfinite(sketch.frequencies).all()
+
+    def test_bad_samples(self):
+        with pytest.raises(ValueError, match="at least one sample"):
+            un.Sketch.for_samples()
+        with pytest.raises(ValueError, match=r"samples\[1\].*columns"):
+            un.Sketch.for_samples(np.zeros((3, 2)), np.zeros((3, 1)))
+
+
+class TestEdges:
+    def test_nothing_varies(self):
+        X, Y = np.full((40, 2), 7.0), np.full((30, 2), 7.0)
+        assert un.phase_test(X, Y).pvalue == 1.0
+
+    def test_useless_frequencies_give_an_honest_pvalue(self, rng):
+        X, Y = rng.normal(size=(2, 200, 1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for w in ([1e-9], [1e6], [0.0]):
+                assert 0 <= un.phase_test(X, Y, frequencies=w).pvalue <= 1
+
+    def test_identical_samples(self, rng):
+        X = rng.normal(size=(50, 3))
+        assert un.phase_test(X, X).pvalue > 0.9
+
+    @pytest.mark.parametrize("n", [2, 3, 5])
+    def test_very_few_rows(self, rng, n):
+        assert 0 <= un.phase_test(rng.normal(size=(n, 2)), rng.normal(size=(n, 2))).pvalue <= 1
+
+    def test_bad_combinations(self, samples):
+        X, Y = samples
+        s = un.Sketch.for_samples(X).update(X)
+        with pytest.raises(ValueError, match=r"Sketch\.like"):
+            un.phase_test(s, Y)
+        with pytest.raises(ValueError, match=r"Sketch\.like"):
+            un.phase_test(s, un.Sketch.for_samples(Y).update(Y))
+        with pytest.raises(ValueError, match="left out for sketches"):
+            un.phase_test(s, s, frequencies=s.frequencies)
+        with pytest.raises(ValueError, match="Y must have at least 2 rows"):
+            un.phase_test(s, un.Sketch.like(s).update(Y[:1]))
+        with pytest.raises(ValueError, match="X must have at least 2 rows"):
+            un.phase_test(X[:1], Y)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "d", "noise", "kind"),
+    [
+        ((100, 100), 5, (2.0, 0.0), "gaussian"),
+        ((100, 100), 20, (0.0, 0.0), "gaussian"),
+        ((50, 50), 2, (1.0, 0.5), "cauchy"),
+        ((1000, 100), 2, (0.0, 2.0), "laplace"),
+        ((100, 1000), 5, (0.5, 0.0), "t"),
+    ],
+)
+def test_level_is_not_exceeded(sizes, d, noise, kind):
+    rejected = sum(
+        un.phase_test(
+            *make_chi2_samples(sizes, d, freedoms=(4, 4), noise=noise, kind=kind, random_state=seed), random_state=seed
+        ).pvalue
+        <= 0.05
+        for seed in range(500)
+    )
+    assert stats.binomtest(rejected, 500, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_level_of_skewed_rows_at_unequal_sizes():
+    rng = np.random.default_rng(0)
+    rejected = sum(
+        un.phase_test(rng.lognormal(size=(1000, 2)), rng.lognormal(size=(100, 2)), random_state=seed).pvalue <= 0.05
+        for seed in range(500)
+    )
+    assert stats.binomtest(rejected, 500, 0.05, alternative="greater").pvalue > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "noise", "least"), [(200, 5, (0.0, 0.0), 90), (500, 5, (0.5, 0.5), 90), (500, 20, (1.0, 0.0), 90)]
+)
+def test_power(n, d, noise, least):
+    rejected = sum(
+        un.phase_test(*make_chi2_samples(n, d, noise=noise, random_state=seed), random_state=seed).pvalue <= 0.05
+        for seed in range(100)
+    )
+    assert rejected >= least
