@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -31,7 +32,7 @@ def _mostly_zero(generator: np.random.Generator, shape: tuple[int, int]) -> Floa
 LAWS = {
     "chi-squared": Law(lambda generator, shape: generator.chisquare(4, shape) / 4, np.sqrt(0.5)),
     "gamma(0.5)": Law(lambda generator, shape: generator.gamma(0.5, size=shape), np.sqrt(0.5)),
-    "lognormal": Law(lambda generator, shape: generator.lognormal(size=shape), np.sqrt((np.e - 1) * np.e)),
+    "lognormal": Law(lambda generator, shape: generator.lognormal(size=shape), np.sqrt((math.e - 1) * math.e)),
     "mixture": Law(_mixture, np.sqrt(9 * 0.25 * 0.75 + 0.25)),
     "counts": Law(lambda generator, shape: generator.poisson(2.0, shape).astype(float), np.sqrt(2)),
     "mostly 0": Law(_mostly_zero, np.sqrt(0.1 * 2 - 0.01)),
