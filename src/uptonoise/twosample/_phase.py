@@ -25,11 +25,10 @@ T is given the scaled chi-squared law with this mean and variance, and the block
 combination.
 
 At unequal sizes the smaller sample, say Y, makes nearly all of R, and where its rows are skewed or mostly equal the few
-others may by chance be too few: B is too small just where S is large, and the level is lost (to 0.36 where nothing is
-done). Under the null hypothesis the larger sample says what B should be, up to noise: with C_X in place of C_Y it is
-B'. Where B' and B differ by no more than the error of B can explain, variances that are too small are raised to those
-of B', and a part of the correlations is taken from it; the ridge is larger, nu smaller, and the smallest eigenvalues
-of R are cut off.
+others may by chance be too few: B is too small just where S is large, and the level is lost. Under the null hypothesis
+the larger sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no
+more than the error of B can explain, variances that are too small are raised to those of B', and a part of the
+correlations is taken from it; the ridge is larger, nu smaller, and the smallest eigenvalues of R are cut off.
 """
 
 from __future__ import annotations
