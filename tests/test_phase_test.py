@@ -164,6 +164,8 @@ class TestEdges:
             un.phase_test(s, un.Sketch.like(s).update(Y[:1]))
         with pytest.raises(ValueError, match="X must have at least 2 rows"):
             un.phase_test(X[:1], Y)
+        with pytest.raises(ValueError, match="weights must be a pair"):
+            un.phase_test(X, Y, weights=np.ones(300))
 
 
 @pytest.mark.parametrize(

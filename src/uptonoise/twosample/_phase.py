@@ -134,6 +134,8 @@ def phase_test(
     >>> un.phase_test(X, noisy).pvalue > 0.05, un.phase_test(X, other).pvalue < 0.01
     (True, True)
     """
+    if not isinstance(weights, tuple | list) or len(weights) != 2:
+        raise ValueError("weights must be a pair, those of X and those of Y (None for equal ones); got something else")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         left, right, seed = *_comparable(X, Y, weights, frequencies), None
     else:
