@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uptonoise._random import RandomState, seeded_generator
-from uptonoise.characteristic import Complex, Precision, Waves, as_complex
+from uptonoise.characteristic import Complex, Precision, Waves, as_complex, check_precision
 from uptonoise.designs import default_design
 from uptonoise.frequencies import as_frequencies, median_scale, sample_names
 from uptonoise.rows import (
@@ -95,7 +95,7 @@ class Sketch:
         self._frequencies = as_frequencies(frequencies)
         self._frequencies.flags.writeable = False
         self.drawn = _checked_drawn(getattr(frequencies, "drawn", None) if drawn is None else drawn)
-        self._waves = Waves(self._frequencies, precision)
+        check_precision(precision)
         self.precision = precision
         self.named = columns is not None
         self.columns = as_column_names(columns or numbered_columns(self.n_columns), "columns", self.n_columns)
@@ -195,7 +195,8 @@ class Sketch:
         given = self._centre if self._centre_is_given else None
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
-        added = source.fold(_MomentSum(self._waves, near)).moments
+        waves = Waves(self._frequencies, self.precision)  # with buffers that last as long as this pass
+        added = source.fold(_MomentSum(waves, near)).moments
         if added.weight == 0:
             raise ValueError("weights of X must not all be 0")
         self._moments = self._moments.plus(_recentred(added, self._frequencies, near, centre))
@@ -410,14 +411,6 @@ class Sketch:
         )
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Buffers of threads do not travel.
-        return {name: value for name, value in self.__dict__.items() if name != "_waves"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._waves = Waves(self._frequencies, self.precision)
 
     def __repr__(self) -> str:
         shown = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
