@@ -1,6 +1,7 @@
 """The phase test: against direct sums, from rows and from sketches, and its level where it is easy to lose."""
 
 import warnings
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ from scipy import stats
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.designs import all_columns, column_pairs, default_design, single_columns
+from uptonoise.designs import BLOCK_WEIGHTS, all_columns, column_pairs, default_design, single_columns
 from uptonoise.twosample._phase import _Sample, cauchy_combination
 
 
@@ -39,9 +40,7 @@ class TestSums:
 
     def test_contributions_add_up(self, samples):
         result = un.phase_test(*samples)
-        blocks = un.Sketch.for_samples(*samples).blocks
-        totals = [result.contributions[block].sum() for block in blocks.values()]
-        assert max(totals) == pytest.approx(result.statistic)
+        assert result.contributions.sum() == pytest.approx(result.statistic)
         assert result.column_shares.sum() == pytest.approx(1)
 
     def test_the_column_that_differs_carries_the_statistic(self, rng):
@@ -53,10 +52,13 @@ class TestSums:
         assert "c " in repr(result)
 
     def test_cauchy_combination(self):
-        assert cauchy_combination(np.array([0.3])) == pytest.approx(0.3)
-        assert cauchy_combination(np.array([1e-20, 0.5])) == pytest.approx(2e-20)
-        assert cauchy_combination(np.array([1.0, 1.0])) == pytest.approx(1.0)
-        assert 0 < cauchy_combination(np.array([1.0, 1e-3])) <= 1
+        half = np.array([0.5, 0.5])
+        assert cauchy_combination(np.array([0.3]), np.ones(1)) == pytest.approx(0.3)
+        assert cauchy_combination(np.array([1e-20, 0.5]), half) == pytest.approx(2e-20)
+        assert cauchy_combination(np.array([1e-20, 0.5]), np.array([0.1, 0.9])) == pytest.approx(1e-19)
+        assert cauchy_combination(np.array([0.0, 0.5]), half) < 1e-300
+        assert cauchy_combination(np.array([1.0, 1.0]), half) == pytest.approx(1.0)
+        assert 0 < cauchy_combination(np.array([1.0, 1e-3]), half) <= 1
 
 
 class TestSketches:
@@ -74,7 +76,7 @@ class TestSketches:
         left = un.Sketch.for_samples(X).update(X)
         left.save(tmp_path / "x.npz")
         right = un.Sketch.like(un.Sketch.load(tmp_path / "x.npz")).update(Y)
-        assert list(right.blocks) == ["single columns", "pairs of columns", "all columns"]
+        assert list(right.blocks) == ["single columns", "pairs of columns", "all frequencies"]
         assert un.phase_test(un.Sketch.load(tmp_path / "x.npz"), right).pvalue == un.phase_test(left, right).pvalue
 
     def test_streams_and_frames(self, samples):
@@ -103,16 +105,25 @@ class TestSketches:
 
 
 class TestDesign:
-    @pytest.mark.parametrize(("d", "n_blocks"), [(1, 1), (2, 2), (3, 3), (50, 3)])
-    def test_blocks(self, d, n_blocks):
+    @pytest.mark.parametrize(
+        ("d", "counts"), [(1, {1: 60}), (2, {1: 60, 2: 60}), (3, {1: 60, 2: 60, 3: 60}), (50, {1: 100, 2: 60, 50: 60})]
+    )
+    def test_blocks(self, d, counts):
         design = default_design(np.full(d, 10.0), np.random.default_rng(0))
-        assert len(design.blocks) == n_blocks
-        assert design.frequencies.shape == (60 * n_blocks, d)
-        counts = np.count_nonzero(design.frequencies, axis=1)
-        for name, expected in zip(design.blocks, (1, min(d, 2), d), strict=False):
-            start, stop = design.blocks[name]
-            assert (counts[start:stop] == expected).all()
+        assert list(design.blocks) == list(BLOCK_WEIGHTS)[: 1 if d == 1 else 3]
+        on_columns = np.count_nonzero(design.frequencies, axis=1)
+        assert Counter(on_columns.tolist()) == counts
+        for name, expected in (("single columns", 1), ("pairs of columns", 2)):
+            assert (on_columns[slice(*design.blocks.get(name, (0, 0)))] == expected).all()
+        assert design.blocks.get("all frequencies", (0, 60)) == (0, len(on_columns))
+        assert np.count_nonzero(design.frequencies, axis=0).min() >= 2
         assert np.abs(design.frequencies).max() < 0.3
+
+    def test_blocks_are_found_whichever_sketch_has_them(self, samples):
+        X, Y = samples
+        left = un.Sketch.for_samples(X, Y).update(X)
+        right = un.Sketch(left.frequencies).update(Y)
+        assert un.phase_test(right, left).block_pvalues.keys() == un.phase_test(left, right).block_pvalues.keys()
 
     def test_every_column_has_its_turn(self):
         singles = single_columns(60, 7, np.random.default_rng(0))

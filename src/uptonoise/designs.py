@@ -2,8 +2,8 @@
 
 Dense directions die in high dimension: abs(phi) is a product over columns, and a dense unit vector gives each column
 too little frequency to show its skewness. Frequencies on one column see its margin whatever the other columns do;
-frequencies on two and on all columns see dependence. Each kind is a block of its own, tested by itself, so that none
-hides what another sees.
+frequencies on two and on all columns see dependence. Blocks of them are tested one by one, so that what a few see is
+not lost among the others: those on single columns, those on pairs, and all frequencies together.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from scipy.special import ndtri
 
 from uptonoise.rows import Floats
 
-N_IN_BLOCK = 60
-_RADII = (0.6, 0.9, 0.3, 0.45, 0.2, 0.75)  # of frequencies on one column, in the order in which columns get them
+N_OF_A_KIND = 60
+_EACH_COLUMN = 2  # frequencies that each column has for itself, however many columns there are
+_RADII = (0.42, 0.63, 0.21, 0.315, 0.14, 0.525)  # of frequencies on one column, in the order in which columns get them
 _REACH = 0.5  # of the frequencies on several columns
+BLOCK_WEIGHTS = {"single columns": 2.0, "pairs of columns": 1.0, "all frequencies": 2.0}
 
 
 class Design(NamedTuple):
-    """Frequencies (m, d) in named blocks, each from a first row to the one after its last."""
+    """Frequencies (m, d), and named blocks of them, each from a first row to the one after its last."""
 
     frequencies: Floats
     blocks: dict[str, tuple[int, int]]
@@ -36,20 +38,19 @@ def default_design(lengths: Floats, generator: np.random.Generator) -> Design:
     >>> from uptonoise.designs import default_design
     >>> design = default_design(np.ones(5), np.random.default_rng(0))
     >>> design.frequencies.shape, design.blocks
-    ((180, 5), {'single columns': (0, 60), 'pairs of columns': (60, 120), 'all columns': (120, 180)})
+    ((180, 5), {'single columns': (0, 60), 'pairs of columns': (60, 120), 'all frequencies': (0, 180)})
     """
     d = len(lengths)
-    kinds = {
-        "single columns": single_columns(N_IN_BLOCK, d, generator),
-        "pairs of columns": _REACH * column_pairs(N_IN_BLOCK, d, generator),
-        "all columns": _REACH * all_columns(N_IN_BLOCK, d, generator),
-    }
-    if d == 1:  # pairs and all columns are the same as single ones
-        kinds = {"single columns": kinds["single columns"]}
-    if d == 2:
-        del kinds["all columns"]
-    blocks = {name: (number * N_IN_BLOCK, (number + 1) * N_IN_BLOCK) for number, name in enumerate(kinds)}
-    return Design(np.concatenate(list(kinds.values())) / lengths, blocks)
+    kinds = [single_columns(max(N_OF_A_KIND, _EACH_COLUMN * d), d, generator)]
+    if d > 1:
+        kinds.append(_REACH * column_pairs(N_OF_A_KIND, d, generator))
+    if d > 2:
+        kinds.append(_REACH * all_columns(N_OF_A_KIND, d, generator))
+    blocks = {"single columns": (0, len(kinds[0]))}
+    if d > 1:
+        blocks["pairs of columns"] = (len(kinds[0]), len(kinds[0]) + N_OF_A_KIND)
+        blocks["all frequencies"] = (0, sum(map(len, kinds)))
+    return Design(np.concatenate(kinds) / lengths, blocks)
 
 
 def single_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:

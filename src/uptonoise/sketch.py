@@ -128,7 +128,7 @@ class Sketch:
         >>> rows = np.random.default_rng(0).normal(size=(500, 3))
         >>> s = un.Sketch.for_samples(rows).update(rows)
         >>> list(s.blocks)
-        ['single columns', 'pairs of columns', 'all columns']
+        ['single columns', 'pairs of columns', 'all frequencies']
         """
         if not samples:
             raise ValueError("samples must be at least one sample; got none")

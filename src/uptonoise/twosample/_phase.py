@@ -21,8 +21,8 @@ diag(h) that come from A and from B:
 
     nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H|^2 + tr(H)^2)/(k - 1))
 
-T is given the scaled chi-squared law with this mean and variance, and the blocks' p-values are merged by the Cauchy
-combination.
+T is given the scaled chi-squared law with this mean and variance, and the blocks' p-values are merged by a weighted
+Cauchy combination. lam grows with the square root of the number of frequencies, which keeps the level for heavy tails.
 
 At unequal sizes the smaller sample, say Y, makes nearly all of R, and where its rows are skewed or mostly equal the few
 others may by chance be too few: B is too small just where S is large, and the level is lost. Under the null hypothesis
@@ -40,12 +40,15 @@ import numpy as np
 from scipy.special import chdtrc
 
 from uptonoise._random import RandomState, seeded_generator
+from uptonoise._threads import single_threaded_blas
+from uptonoise.designs import BLOCK_WEIGHTS
 from uptonoise.rows import Floats, two_samples
 from uptonoise.sketch import Sketch
 from uptonoise.twosample._result import TwoSampleResult
 
 _RIDGE = 0.1
 _RIDGE_ROWS = 20.0
+_RIDGE_FREQUENCIES = 60.0
 _UNEQUAL_RIDGE = 2.0  # how much larger the ridge is at sizes as unequal as can be
 _CAUTION = 0.85  # nu is for Gaussian influence functions, which cosines and sines are not
 _UNEQUAL_CAUTION = 0.15  # how much less at unequal sizes
@@ -63,7 +66,8 @@ class PhaseResult(TwoSampleResult):
     Attributes
     ----------
     block_pvalues : dict
-        The p-value of each block of frequencies; `pvalue` merges them.
+        The p-value of each block of frequencies; `pvalue` merges them, and `statistic` is the mean of the blocks'
+        statistics, each over its mean under the null hypothesis, with the same weights.
     frequencies : array of shape (m, d)
         The frequencies used.
     phase_differences : array of shape (m,)
@@ -71,7 +75,7 @@ class PhaseResult(TwoSampleResult):
     standard_errors : array of shape (m,)
         Their standard errors, at most pi: a phase cannot be more uncertain than that.
     contributions : array of shape (m,)
-        What each frequency adds to its block's statistic, in units of its mean under the null hypothesis.
+        What each frequency adds to `statistic`.
     column_shares : array of shape (d,)
         The share of each column in what the frequencies contribute.
     """
@@ -144,7 +148,8 @@ def phase_test(
     for name, sketch in (("X", left), ("Y", right)):
         if sketch.n_rows < 2 or sketch.effective_size < 1 + 1e-9:
             raise ValueError(f"{name} must have at least 2 rows for the phase test; got {sketch.n_rows}")
-    return _of_sketches(left, right, seed)
+    with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
+        return _of_sketches(left, right, seed)
 
 
 def _comparable(X: Any, Y: Any, weights: tuple[Any, Any], frequencies: Any) -> tuple[Sketch, Sketch]:
@@ -192,30 +197,24 @@ class _Sample(NamedTuple):
         return np.asarray(C[:m, :m] + C[:m, m:] + C[m:, :m] + C[m:, m:])
 
 
-class _Block(NamedTuple):
-    """The p-value of a block of frequencies, its statistic over its null mean, and what each frequency adds to that."""
-
-    pvalue: float
-    statistic: float
-    contributions: Floats
-
-
 def _of_sketches(X: Sketch, Y: Sketch, seed: int | None) -> PhaseResult:
     centre = X.centre if X.centre is not None else np.zeros(X.n_columns)  # the result does not depend on it
     left, right = _Sample.of(X, centre), _Sample.of(Y, centre)
-    blocks = {name: _tested(left.at(block), right.at(block)) for name, block in X.blocks.items()}
-    pvalues = {name: block.pvalue for name, block in blocks.items()}
-    contributions = np.zeros(X.n_frequencies)
-    for name, place in X.blocks.items():
-        contributions[place] = blocks[name].contributions
+    places = (X if X.blocks.keys() >= Y.blocks.keys() else Y).blocks
+    weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) for name in places])
+    weights /= weights.sum()
+    pvalues, contributions = {}, np.zeros(X.n_frequencies)
+    for weight, (name, place) in zip(weights, places.items(), strict=True):
+        pvalues[name], added = _tested(left.at(place), right.at(place))
+        contributions[place] += weight * added
     differences, errors = _phase_differences(left, right)
     named = X if X.named else Y
     return PhaseResult(
-        statistic=max(block.statistic for block in blocks.values()),
-        pvalue=cauchy_combination(np.array(list(pvalues.values()))),
+        statistic=float(contributions.sum()),
+        pvalue=cauchy_combination(np.array(list(pvalues.values())), weights),
         sizes=(X.n_rows, Y.n_rows),
         columns=named.columns,
-        null="ridge-regularised Hotelling law" + (", Cauchy combination of blocks" if len(blocks) > 1 else ""),
+        null="ridge-regularised Hotelling law" + (", Cauchy combination of blocks" if len(places) > 1 else ""),
         seed=seed,
         block_pvalues=pvalues,
         frequencies=X.frequencies,
@@ -252,7 +251,8 @@ class _Spread(NamedTuple):
     freedom: float
 
 
-def _tested(left: _Sample, right: _Sample) -> _Block:
+def _tested(left: _Sample, right: _Sample) -> tuple[float, Floats]:
+    """Return the p-value of a block, and what each frequency adds to its statistic over its null mean."""
     S = left.sin * right.cos - left.cos * right.sin
     smaller, larger = sorted((left.size, right.size))
     A = _Spread(left.influences(right) / left.size, left.size - 1)
@@ -291,19 +291,20 @@ def _correlations(covariance: Floats, variances: Floats) -> Floats:
     return np.asarray(covariance / np.outer(sd, sd))
 
 
-def _ridge_test(S: Floats, left: _Spread, right: _Spread, smaller: float, unequal: float) -> _Block:
-    """Test S = 0, where the two parts together estimate its covariance."""
+def _ridge_test(S: Floats, left: _Spread, right: _Spread, smaller: float, unequal: float) -> tuple[float, Floats]:
+    """Test S = 0, where the two parts together estimate its covariance; return what :func:`_tested` does."""
     variances = np.diag(left.covariance) + np.diag(right.covariance)
     used = variances > _ROUNDING / smaller
     contributions = np.zeros(len(S))
     if not used.any():  # neither sample varies at any frequency that the other lets through
-        return _Block(1.0, 0.0, contributions)
+        return 1.0, contributions
     sd = np.sqrt(variances[used])
     A, B = (part.covariance[np.ix_(used, used)] / np.outer(sd, sd) for part in (left, right))
     w, V = np.linalg.eigh(A + B)
     kept = w >= _UNEQUAL_CUT * np.sqrt(unequal / smaller) * w[-1]
     w, V = np.maximum(w[kept], 0), V[:, kept]
-    lam = max(_RIDGE, _RIDGE_ROWS / smaller) * (1 + _UNEQUAL_RIDGE * unequal)
+    lam = max(_RIDGE, _RIDGE_ROWS / smaller) * max(1.0, np.sqrt(len(S) / _RIDGE_FREQUENCIES))
+    lam *= 1 + _UNEQUAL_RIDGE * unequal
     whitened = V / np.sqrt(w + lam)
     scores = S[used] / sd
     added = scores * (whitened @ (whitened.T @ scores))
@@ -312,7 +313,7 @@ def _ridge_test(S: Floats, left: _Spread, right: _Spread, smaller: float, unequa
     mean, freedom = _null_moments(h, nu)
     T = float(added.sum())
     contributions[used] = added / mean
-    return _Block(float(chdtrc(freedom, T * freedom / mean)), T / mean, contributions)
+    return float(chdtrc(freedom, T * freedom / mean)), contributions
 
 
 def _satterthwaite(h: Floats, G: Floats, freedom_G: float, freedom_H: float) -> float:
@@ -331,20 +332,21 @@ def _null_moments(h: Floats, nu: float) -> tuple[float, float]:
     return mean, 2 * mean**2 / variance
 
 
-def cauchy_combination(pvalues: Floats) -> float:
-    """Merge p-values into one that is valid, nearly, however they depend (Liu and Xie 2020).
+def cauchy_combination(pvalues: Floats, weights: Floats) -> float:
+    """Merge p-values into one that is valid, nearly, however they depend (Liu and Xie 2020); the weights sum to 1.
 
     Examples
     --------
     >>> import numpy as np
     >>> from uptonoise.twosample._phase import cauchy_combination
-    >>> round(cauchy_combination(np.array([0.5, 0.01])), 4)
+    >>> round(cauchy_combination(np.array([0.5, 0.01]), np.array([0.5, 0.5])), 4)
     0.02
     """
     smallest = float(pvalues.min())
     if smallest < 1e-14:  # where tan loses its digits the combination is this
-        return min(1.0, len(pvalues) * smallest)
+        inverses = weights / np.maximum(pvalues, np.finfo(np.float64).tiny)
+        return min(1.0, float(1 / inverses.sum()))
     if smallest == 1:
         return 1.0
     inside = np.minimum(pvalues, 1 - 1e-15)
-    return float(0.5 - np.arctan(np.mean(np.tan((0.5 - inside) * np.pi))) / np.pi)
+    return float(0.5 - np.arctan(weights @ np.tan((0.5 - inside) * np.pi)) / np.pi)
