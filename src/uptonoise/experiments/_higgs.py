@@ -21,12 +21,20 @@ def cell(tests: Tests, n_rows: int, columns: Sequence[str], same: bool) -> Cell:
 
 
 def _draw(generator: np.random.Generator, n_rows: int, columns: tuple[str, ...], same: bool) -> tuple[Floats, Floats]:
-    higgs = _loaded(columns)
-    if same:
-        rows = generator.choice(len(higgs.signal), 2 * n_rows, replace=False)
-        return higgs.signal[rows[:n_rows]], higgs.signal[rows[n_rows:]]
-    left = generator.choice(len(higgs.background), n_rows, replace=False)
-    right = generator.choice(len(higgs.signal), n_rows, replace=False)
+    if not same:
+        return draw_processes(generator, (n_rows, n_rows), columns)
+    signal = _loaded(columns).signal
+    rows = generator.choice(len(signal), 2 * n_rows, replace=False)
+    return signal[rows[:n_rows]], signal[rows[n_rows:]]
+
+
+def draw_processes(
+    generator: np.random.Generator, sizes: tuple[int, int], columns: Sequence[str]
+) -> tuple[Floats, Floats]:
+    """Draw rows of the background process and rows of the signal process."""
+    higgs = _loaded(tuple(columns))
+    left = generator.choice(len(higgs.background), sizes[0], replace=False)
+    right = generator.choice(len(higgs.signal), sizes[1], replace=False)
     return higgs.background[left], higgs.signal[right]
 
 

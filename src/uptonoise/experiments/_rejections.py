@@ -72,46 +72,42 @@ class Experiment:
         """Return the table's name for a test at a level."""
         return test if alpha == self.alphas[0] else f"{test} at {alpha:g}"
 
+    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
+        """Write the rejection rates as CSV into `folder`, and return the file.
 
-def run(experiment: Experiment, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-    """Run an experiment, write its rejection rates as CSV into `folder`, and return the file.
+        Cells are written as they are done, so that an interruption loses only the one under way.
+        """
+        cells = self.cells()
+        tests = list(dict.fromkeys(test for cell in cells for test in cell.tests))
+        rates = [self.column(test, alpha) for alpha in self.alphas for test in tests]
+        path = folder / f"{self.name}.csv"
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.open("w", newline="") as file, Parallel(n_jobs=workers or os.cpu_count()) as parallel:
+            writer = csv.DictWriter(file, [*cells[0].settings, *rates, "repetitions", "again"])
+            writer.writeheader()
+            for cell in cells:
+                row = self._row(cell, repetitions or self.repetitions, parallel)
+                writer.writerow(row)
+                file.flush()
+                print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+        return path
 
-    Cells are written as they are done, so that an interruption loses only the one under way.
-    """
-    cells = experiment.cells()
-    tests = list(dict.fromkeys(test for cell in cells for test in cell.tests))
-    rates = [experiment.column(test, alpha) for alpha in experiment.alphas for test in tests]
-    path = folder / f"{experiment.name}.csv"
-    folder.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file, Parallel(n_jobs=workers or os.cpu_count()) as parallel:
-        writer = csv.DictWriter(file, [*cells[0].settings, *rates, "repetitions", "again"])
-        writer.writeheader()
-        for cell in cells:
-            row = _row(experiment, cell, repetitions or experiment.repetitions, parallel)
-            writer.writerow(row)
-            file.flush()
-            print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-    return path
-
-
-def _row(experiment: Experiment, cell: Cell, repetitions: int, parallel: Any) -> dict[str, Any]:
-    """Return the rates of one cell, and of the run with fresh repetitions where one left the band."""
-    pvalues = _all_pvalues(experiment, cell, range(repetitions), parallel)
-    rates: dict[str, str] = {}
-    again: list[tuple[str, float]] = []
-    for alpha in experiment.alphas:
-        found = np.mean(pvalues <= alpha, axis=0)
-        rates |= {experiment.column(test, alpha): f"{rate:.3f}" for test, rate in zip(cell.tests, found, strict=True)}
-        band = wald_band(alpha, repetitions)
-        again += [
-            (test, alpha) for test, rate in zip(cell.tests, found, strict=True) if cell.leaves(test, float(rate), band)
-        ]
-    judged = []
-    if again:
-        fresh = _all_pvalues(experiment, cell, range(repetitions, repetitions + _AGAIN), parallel)
-        places = list(cell.tests)
-        judged = [_judged(cell, test, float(np.mean(fresh[:, places.index(test)] <= a)), a) for test, a in again]
-    return cell.settings | rates | {"repetitions": repetitions, "again": "; ".join(judged)}
+    def _row(self, cell: Cell, repetitions: int, parallel: Any) -> dict[str, Any]:
+        """Return the rates of one cell, and of the run with fresh repetitions where one left the band."""
+        pvalues = all_pvalues(self.seed, cell, range(repetitions), parallel)
+        rates: dict[str, str] = {}
+        again: list[tuple[str, float]] = []
+        for alpha in self.alphas:
+            found = dict(zip(cell.tests, np.mean(pvalues <= alpha, axis=0), strict=True))
+            rates |= {self.column(test, alpha): f"{rate:.3f}" for test, rate in found.items()}
+            band = wald_band(alpha, repetitions)
+            again += [(test, alpha) for test, rate in found.items() if cell.leaves(test, float(rate), band)]
+        judged = []
+        if again:
+            fresh = all_pvalues(self.seed, cell, range(repetitions, repetitions + _AGAIN), parallel)
+            places = list(cell.tests)
+            judged = [_judged(cell, test, float(np.mean(fresh[:, places.index(test)] <= a)), a) for test, a in again]
+        return cell.settings | rates | {"repetitions": repetitions, "again": "; ".join(judged)}
 
 
 def _judged(cell: Cell, test: str, rate: float, alpha: float) -> str:
@@ -120,9 +116,10 @@ def _judged(cell: Cell, test: str, rate: float, alpha: float) -> str:
     return f"{test} at {alpha:g}: {rate:.4f} in {_AGAIN:,}, {verdict}"
 
 
-def _all_pvalues(experiment: Experiment, cell: Cell, repetitions: range, parallel: Any) -> Floats:
+def all_pvalues(seed: int, cell: Cell, repetitions: range, parallel: Any) -> Floats:
+    """Return the p-values of all tests of a cell, one row a repetition, computed by joblib's `parallel`."""
     batches = [repetitions[start : start + _BATCH] for start in range(0, len(repetitions), _BATCH)]
-    return np.concatenate(parallel(delayed(_pvalues)(cell, experiment.seed, batch) for batch in batches))
+    return np.concatenate(parallel(delayed(_pvalues)(cell, seed, batch) for batch in batches))
 
 
 def _pvalues(cell: Cell, seed: int, repetitions: Sequence[int]) -> Floats:

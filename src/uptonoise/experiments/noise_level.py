@@ -1,14 +1,19 @@
 """Level of the phase test and the flip test over laws, noises, sizes and numbers of columns (beyond the paper).
 
-A sparse design over the whole grid: every pair of values of any two settings occurs in some cell. The last cells have
-frequencies that were scaled on the clean sample alone, while the other has noise 20 or 100 times larger.
+A sparse design over the whole grid: every pair of values of any two settings occurs in some cell. Then cells with
+frequencies that were scaled on the clean sample alone, while the other has noise 20 or 100 times larger; and HIGGS: jet
+phi, in which the processes hardly differ, and seven columns of disjoint rows of one process.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from uptonoise.datasets import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI
+from uptonoise.experiments._higgs import cell as higgs_cell
 from uptonoise.experiments._noisy_laws import LAWS, cell
 from uptonoise.experiments._rejections import Cell, Experiment, Tests
 from uptonoise.sketch import Sketch
@@ -27,13 +32,13 @@ def scaled_on_first(X: Any, Y: Any, random_state: Any) -> PhaseResult:
     return phase_test(left, Sketch.like(left).update(Y))
 
 
-TESTS: Tests = {"phase": phase_test, "flip": flip_test}
+TESTS: Tests = {"phase": phase_test, "flip": partial(flip_test, n_flips=199)}
 SCALED: Tests = {"phase": scaled_on_first}
 EXACT = frozenset({"flip"})
 
 
 def cells() -> Sequence[Cell]:
-    """Return the cells of the sparse design, then those with frequencies from the clean sample."""
+    """Return the cells of the sparse design, those with frequencies from the clean sample, and those of HIGGS."""
     laws = list(LAWS)
     design = [
         cell(
@@ -53,7 +58,16 @@ def cells() -> Sequence[Cell]:
         for d in (1, 5)
         for ratio in (20.0, 100.0)
     ]
-    return [*design, *scaled]
+    jet_phi = [higgs_cell(TESTS, n, HIGGS_JET_PHI, same=False) for n in (500, 1_000, 2_000)]
+    one_process = [higgs_cell(TESTS, n, HIGGS_HIGH_LEVEL, same=True) for n in (100, 200, 500)]
+    return [*design, *scaled, *(_in_table(cell) for cell in [*jet_phi, *one_process])]
+
+
+def _in_table(higgs: Cell) -> Cell:
+    """Return a cell of HIGGS with the settings of the others; the tests may reject at most at the level."""
+    n, d, processes = higgs.settings["N"], higgs.settings["features"], f"{higgs.settings['X']}, {higgs.settings['Y']}"
+    settings = {"law": f"HIGGS: {processes}", "n": n, "k": n, "d": d, "noise": "none", "n1": 0.0, "n2": 0.0}
+    return replace(higgs, settings=settings, at_level=frozenset(), at_most=frozenset(TESTS))
 
 
 EXPERIMENT = Experiment("noise-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
