@@ -523,8 +523,8 @@ class _MomentSum:
 
 
 def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Floats:
-    """Return the median distance of rows in each column; 1 in all where no row differs from another."""
-    pooled = np.concatenate(samples)
+    """Return the median distance of rows in each column, wherever each sample lies; 1 in all where no row differs."""
+    pooled = np.concatenate([rows - np.median(rows, axis=0) for rows in samples])
     if (pooled == pooled[0]).all():
         return np.ones(pooled.shape[1])
     return np.asarray(median_scale(pooled, per_column=True, max_rows=_SCALE_ROWS, random_state=generator))
