@@ -1,43 +1,15 @@
 """The phase test: whether two samples differ beyond symmetric noise, of any size and kind in each.
 
-Noise that is symmetric with a positive characteristic function multiplies phi by a positive number. So where the
-samples differ by such noise alone, at every frequency w
-
-    S(w) = Im(phi_X conj phi_Y) = s_X c_Y - c_X s_Y = 0        (c, s: the means of cos(w.x) and sin(w.x))
-
-S is linear in the means of each sample, so its covariance comes from the covariances C_X and C_Y of [cos, sin], which
-two sketches hold: with J_X = [-s_Y, c_Y] and J_Y = [s_X, -c_X], one pair a frequency,
-
-    A = J_X C_X J_X' / n        B = J_Y C_Y J_Y' / k        Cov(S) = A + B
-
-The statistic of a block of frequencies is T = S'(R + lam)^-1 S, with R = A + B and S in correlation form. With (w, V)
-the eigenpairs of R, z = V'S, h = w/(w + lam), s1 = sum h and s2 = sum h^2,
-
-    T = sum z^2/(w + lam)        E T = M = s1/c        Var T = 2 (s1/c^3 - (s1 - s2)/c^4)        c = 1 - s1/nu
-
-is its law where R has nu degrees of freedom: the limit of random matrices for a regularised Hotelling statistic (Chen,
-Paul, Prentice and Wang 2011). nu is Satterthwaite's for the two samples' covariances, with G and H the parts of
-diag(h) that come from A and from B:
-
-    nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H|^2 + tr(H)^2)/(k - 1))
-
-T is given the scaled chi-squared law with this mean and variance, and the blocks' p-values are merged by a weighted
-Cauchy combination. lam grows with the square root of the number of frequencies, which keeps the level for heavy tails.
-
-At unequal sizes the smaller sample, say Y, makes nearly all of R, and where its rows are skewed or mostly equal the few
-others may by chance be too few: B is too small just where S is large, and the level is lost. Under the null hypothesis
-the larger sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no
-more than the error of B can explain, variances that are too small are raised to those of B', and a part of the
-correlations is taken from it; the ridge is larger, nu smaller, and the smallest eigenvalues of R are cut off.
+The statistic of each block of frequencies, from two sketches, is that of :mod:`uptonoise.twosample._ridge`; the blocks'
+p-values are merged by a weighted Cauchy combination.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import chdtrc
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise._threads import single_threaded_blas
@@ -45,18 +17,7 @@ from uptonoise.designs import BLOCK_WEIGHTS
 from uptonoise.rows import Floats, two_samples
 from uptonoise.sketch import Sketch
 from uptonoise.twosample._result import TwoSampleResult
-
-_RIDGE = 0.1
-_RIDGE_ROWS = 20.0
-_RIDGE_FREQUENCIES = 60.0
-_UNEQUAL_RIDGE = 2.0  # how much larger the ridge is at sizes as unequal as can be
-_CAUTION = 0.85  # nu is for Gaussian influence functions, which cosines and sines are not
-_UNEQUAL_CAUTION = 0.15  # how much less at unequal sizes
-_TOLERANCE = 2.0  # standard errors of a variance of the smaller sample that the larger one's may be off
-_BORROWED = 0.3  # of the correlations, at sizes as unequal as can be
-_UNEQUAL_CUT = 0.25  # of the largest eigenvalue, over the square root of the smaller size
-_SMALLEST_C = 0.05
-_ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
+from uptonoise.twosample._ridge import Sample, ridge
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -170,43 +131,17 @@ def _sketched(
     return Sketch.like(empty).update(left), Sketch.like(empty).update(right)
 
 
-class _Sample(NamedTuple):
-    """Means and covariances of cosines and sines at some frequencies, and the effective number of rows."""
-
-    cos: Floats
-    sin: Floats
-    covariance: Floats
-    size: float
-
-    @classmethod
-    def of(cls, sketch: Sketch, centre: Floats) -> _Sample:
-        m, mean = sketch.n_frequencies, sketch.mean_about(centre)
-        return cls(mean[:m], mean[m:], sketch.covariance_about(centre), sketch.effective_size)
-
-    def at(self, block: slice) -> _Sample:
-        m = len(self.cos)
-        cosines = np.arange(m)[block]
-        waves = np.concatenate([cosines, m + cosines])
-        return _Sample(self.cos[block], self.sin[block], self.covariance[np.ix_(waves, waves)], self.size)
-
-    def influences(self, other: _Sample) -> Floats:
-        """Return the covariance over rows of Im(exp(i w.x) conj phi), phi the other sample's."""
-        m = len(self.cos)
-        weights = np.concatenate([-other.sin, other.cos])
-        C = self.covariance * np.outer(weights, weights)
-        return np.asarray(C[:m, :m] + C[:m, m:] + C[m:, :m] + C[m:, m:])
-
-
 def _of_sketches(X: Sketch, Y: Sketch, seed: int | None) -> PhaseResult:
     centre = X.centre if X.centre is not None else np.zeros(X.n_columns)  # the result does not depend on it
-    left, right = _Sample.of(X, centre), _Sample.of(Y, centre)
+    left, right = Sample.of(X, centre), Sample.of(Y, centre)
     places = (X if X.blocks.keys() >= Y.blocks.keys() else Y).blocks
     weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) for name in places])
     weights /= weights.sum()
     pvalues, contributions = {}, np.zeros(X.n_frequencies)
     for weight, (name, place) in zip(weights, places.items(), strict=True):
-        pvalues[name], added = _tested(left.at(place), right.at(place))
-        contributions[place] += weight * added
+        block = ridge(left.at(place), right.at(place))
+        pvalues[name] = float(block.pvalue)
+        contributions[place] += weight * block.contributions
     differences, errors = _phase_differences(left, right)
     named = X if X.named else Y
     return PhaseResult(
@@ -225,9 +160,9 @@ def _of_sketches(X: Sketch, Y: Sketch, seed: int | None) -> PhaseResult:
     )
 
 
-def _phase_differences(left: _Sample, right: _Sample) -> tuple[Floats, Floats]:
+def _phase_differences(left: Sample, right: Sample) -> tuple[Floats, Floats]:
     """Return arg(phi_X conj phi_Y) and its standard error, which is that of S over abs(phi_X phi_Y)."""
-    product = (left.cos + 1j * left.sin) * (right.cos - 1j * right.sin)
+    product = left.phi * right.phi.conj()
     variances = np.diag(left.influences(right)) / left.size + np.diag(right.influences(left)) / right.size
     size = np.abs(product)
     errors = np.divide(np.sqrt(variances), size, out=np.full(len(size), np.pi), where=size > 0)
@@ -242,94 +177,6 @@ def _column_shares(frequencies: Floats, contributions: Floats) -> Floats:
     squares = np.divide(squares, lengths, out=np.zeros_like(squares), where=lengths > 0)
     shares = np.maximum(contributions, 0) @ squares
     return np.asarray(shares / shares.sum() if shares.sum() > 0 else shares)
-
-
-class _Spread(NamedTuple):
-    """An estimate of a part of Cov(S), with its degrees of freedom."""
-
-    covariance: Floats
-    freedom: float
-
-
-def _tested(left: _Sample, right: _Sample) -> tuple[float, Floats]:
-    """Return the p-value of a block, and what each frequency adds to its statistic over its null mean."""
-    S = left.sin * right.cos - left.cos * right.sin
-    smaller, larger = sorted((left.size, right.size))
-    A = _Spread(left.influences(right) / left.size, left.size - 1)
-    B = _Spread(right.influences(left) / right.size, right.size - 1)
-    unequal = 1 - smaller / larger
-    if left.size < right.size:
-        A = _guarded(A, right, left.size, unequal)
-    elif right.size < left.size:
-        B = _guarded(B, left, right.size, unequal)
-    return _ridge_test(S, A, B, smaller, unequal)
-
-
-def _guarded(spread: _Spread, large: _Sample, size: float, unequal: float) -> _Spread:
-    """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
-    tiny = np.finfo(np.float64).tiny
-    expected = large.influences(large) / size
-    variances, wanted = np.maximum(np.diag(spread.covariance), tiny), np.maximum(np.diag(expected), tiny)
-    # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
-    kurtosis = (large.cos**2 + large.sin**2) / (size * wanted)
-    error = _TOLERANCE * wanted * np.sqrt(kurtosis / size)
-    gap = wanted - variances
-    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller.
-    alike = np.minimum(1, error / np.maximum(np.abs(gap), tiny)) ** 2
-    raised = alike * np.maximum(gap, 0)
-    # Less noise means stronger correlations: those of a larger sample with less noise would be too strong.
-    not_cleaner = np.minimum(1, error / 4 / np.maximum(-gap, tiny)) ** 2
-    borrowed = _BORROWED * unequal * float(np.mean(alike * not_cleaner))
-    own, other = _correlations(spread.covariance, variances), _correlations(expected, wanted)
-    sd = np.sqrt(variances + unequal * raised)
-    freedom = 1 / ((1 - borrowed) ** 2 / spread.freedom + borrowed**2 / (large.size - 1))
-    return _Spread(((1 - borrowed) * own + borrowed * other) * np.outer(sd, sd), freedom)
-
-
-def _correlations(covariance: Floats, variances: Floats) -> Floats:
-    sd = np.sqrt(variances)
-    return np.asarray(covariance / np.outer(sd, sd))
-
-
-def _ridge_test(S: Floats, left: _Spread, right: _Spread, smaller: float, unequal: float) -> tuple[float, Floats]:
-    """Test S = 0, where the two parts together estimate its covariance; return what :func:`_tested` does."""
-    variances = np.diag(left.covariance) + np.diag(right.covariance)
-    used = variances > _ROUNDING / smaller
-    contributions = np.zeros(len(S))
-    if not used.any():  # neither sample varies at any frequency that the other lets through
-        return 1.0, contributions
-    sd = np.sqrt(variances[used])
-    A, B = (part.covariance[np.ix_(used, used)] / np.outer(sd, sd) for part in (left, right))
-    w, V = np.linalg.eigh(A + B)
-    kept = w >= _UNEQUAL_CUT * np.sqrt(unequal / smaller) * w[-1]
-    w, V = np.maximum(w[kept], 0), V[:, kept]
-    lam = max(_RIDGE, _RIDGE_ROWS / smaller) * max(1.0, np.sqrt(len(S) / _RIDGE_FREQUENCIES))
-    lam *= 1 + _UNEQUAL_RIDGE * unequal
-    whitened = V / np.sqrt(w + lam)
-    scores = S[used] / sd
-    added = scores * (whitened @ (whitened.T @ scores))
-    h, G = w / (w + lam), whitened.T @ A @ whitened
-    nu = (_CAUTION - _UNEQUAL_CAUTION * unequal) * _satterthwaite(h, G, left.freedom, right.freedom)
-    mean, freedom = _null_moments(h, nu)
-    T = float(added.sum())
-    contributions[used] = added / mean
-    return float(chdtrc(freedom, T * freedom / mean)), contributions
-
-
-def _satterthwaite(h: Floats, G: Floats, freedom_G: float, freedom_H: float) -> float:
-    """Return the degrees of freedom of a sum of two Wishart matrices with means G and diag(h) - G."""
-    H = np.diag(h) - G
-    spread = (np.sum(G**2) + np.trace(G) ** 2) / freedom_G + (np.sum(H**2) + np.trace(H) ** 2) / freedom_H
-    return float((np.sum(h**2) + h.sum() ** 2) / spread)
-
-
-def _null_moments(h: Floats, nu: float) -> tuple[float, float]:
-    """Return the mean of T and the degrees of freedom of its scaled chi-squared law."""
-    s1, s2 = float(h.sum()), float(np.sum(h**2))
-    c = max(1 - s1 / nu, _SMALLEST_C)
-    mean = s1 / c
-    variance = max(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
-    return mean, 2 * mean**2 / variance
 
 
 def cauchy_combination(pvalues: Floats, weights: Floats) -> float:

@@ -1,0 +1,267 @@
+"""The ridge statistic of the phase test: from means and covariances of waves to its law under the null hypothesis.
+
+Noise that is symmetric with a positive characteristic function multiplies phi by a positive number. So where the
+samples differ by such noise alone, at every frequency w
+
+    S(w) = Im(phi_X conj phi_Y) = s_X c_Y - c_X s_Y = 0        (c, s: the means of cos(w.x) and sin(w.x))
+
+S is linear in the means of each sample, so its covariance comes from the covariances C_X and C_Y of [cos, sin], which
+two sketches hold: with J_X = [-s_Y, c_Y] and J_Y = [s_X, -c_X], one pair a frequency,
+
+    A = J_X C_X J_X' / n        B = J_Y C_Y J_Y' / k        Cov(S) = A + B
+
+The statistic of a block of frequencies is T = S'(R + lam)^-1 S, with R = A + B and S in correlation form. With (w, V)
+the eigenpairs of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)); with s1 = tr H and s2 = tr H^2,
+
+    T = |z|^2        E T = M = s1/c        Var T = 2 (s1/c^3 - (s1 - s2)/c^4)        c = 1 - s1/nu
+
+is its law where R has nu degrees of freedom: the limit of random matrices for a regularised Hotelling statistic (Chen,
+Paul, Prentice and Wang 2011). nu is Satterthwaite's for the two samples' covariances, with G and H - G the parts of H
+that come from A and from B:
+
+    nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
+
+T is given the scaled chi-squared law with this mean and variance. lam grows with the square root of the number of
+frequencies, which keeps the level for heavy tails. What S may do along some directions for reasons that are no
+difference, as an offset between the samples, is projected out of z; H and G are projected alike.
+
+At unequal sizes the smaller sample, say Y, makes nearly all of R, and where its rows are skewed or mostly equal the few
+others may by chance be too few: B is too small just where S is large, and the level is lost. Under the null hypothesis
+the larger sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no
+more than the error of B can explain, variances that are too small are raised to those of B', and a part of the
+correlations is taken from it; the ridge is larger, nu smaller, and the smallest eigenvalues of R are cut off.
+
+All arrays may have leading dimensions, one test each.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import chdtrc
+
+from uptonoise.characteristic import Complex
+from uptonoise.rows import Floats
+from uptonoise.sketch import Sketch
+
+_RIDGE = 0.1
+_RIDGE_ROWS = 20.0
+_RIDGE_FREQUENCIES = 60.0
+_UNEQUAL_RIDGE = 2.0  # how much larger the ridge is at sizes as unequal as can be
+_CAUTION = 0.85  # nu is for Gaussian influence functions, which cosines and sines are not
+_UNEQUAL_CAUTION = 0.15  # how much less at unequal sizes
+_TOLERANCE = 2.0  # standard errors of a variance of the smaller sample that the larger one's may be off
+_BORROWED = 0.3  # of the correlations, at sizes as unequal as can be
+_UNEQUAL_CUT = 0.25  # of the largest eigenvalue, over the square root of the smaller size
+_SMALLEST_C = 0.05
+_ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
+_TINY = np.finfo(np.float64).tiny
+
+
+class Sample(NamedTuple):
+    """Means and covariances of cosines and sines at m frequencies, and the effective number of rows."""
+
+    cos: Floats
+    sin: Floats
+    covariance: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, sketch: Sketch, centre: Floats) -> Sample:
+        """Return the sample of a sketch, with phases about `centre`."""
+        m, mean = sketch.n_frequencies, sketch.mean_about(centre)
+        return cls(mean[:m], mean[m:], sketch.covariance_about(centre), np.asarray(sketch.effective_size))
+
+    @property
+    def phi(self) -> Complex:
+        """The characteristic function."""
+        return self.cos + 1j * self.sin
+
+    def at(self, block: slice) -> Sample:
+        """Return the sample at some of the frequencies."""
+        m = self.cos.shape[-1]
+        cosines = np.arange(m)[block]
+        waves = np.concatenate([cosines, m + cosines])
+        covariance = self.covariance[..., waves[:, None], waves]
+        return Sample(self.cos[..., block], self.sin[..., block], covariance, self.size)
+
+    def influences(self, other: Sample) -> Floats:
+        """Return the covariance over rows of Im(exp(i w.x) conj phi), phi the other sample's."""
+        return self.projected(-other.sin, other.cos)
+
+    def projected(self, cosines: Floats, sines: Floats) -> Floats:
+        """Return the covariance over rows of the sums of cos(w.x) and sin(w.x) with these factors, one a frequency."""
+        m, C = self.cos.shape[-1], self.covariance
+        crossed = _outer(cosines, sines) * C[..., :m, m:]
+        return np.asarray(
+            _outer(cosines, cosines) * C[..., :m, :m]
+            + _outer(sines, sines) * C[..., m:, m:]
+            + crossed
+            + np.swapaxes(crossed, -1, -2)
+        )
+
+
+class Spread(NamedTuple):
+    """An estimate of a part of Cov(S), with its degrees of freedom."""
+
+    covariance: Floats
+    freedom: Floats
+
+
+class Ridge:
+    """The statistic of a block of frequencies, and its law under the null hypothesis.
+
+    Attributes
+    ----------
+    S : array of shape (..., m)
+        What is 0 under the null hypothesis.
+    root : array of shape (..., m, r)
+        What makes z of it.
+    z : array of shape (..., r)
+        The scores, whose squares add up to the statistic.
+    H : array of shape (..., r, r)
+        Their covariance.
+    nu : array
+        Degrees of freedom of H.
+    """
+
+    def __init__(self, S: Floats, root: Floats, H: Floats, nu: Floats) -> None:
+        self.S, self.root, self.H, self.nu = S, root, H, nu
+        self.z: Floats = np.einsum("...mr,...m->...r", root, S)
+
+    @cached_property
+    def statistic(self) -> Floats:
+        """T."""
+        return np.asarray(np.sum(self.z**2, axis=-1))
+
+    @cached_property
+    def traces(self) -> tuple[Floats, Floats]:
+        """s1 and s2."""
+        return _trace(self.H), np.sum(self.H**2, axis=(-2, -1))
+
+    @cached_property
+    def shrinkage(self) -> Floats:
+        """By how much T is larger than with a known covariance: c."""
+        return np.asarray(np.maximum(1 - self.traces[0] / np.maximum(self.nu, _TINY), _SMALLEST_C))
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """The mean and the variance of T under the null hypothesis."""
+        (s1, s2), c = self.traces, self.shrinkage
+        return s1 / c, np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
+
+    @cached_property
+    def pvalue(self) -> Floats:
+        """The p-value; 1 where neither sample varies at any frequency that the other lets through."""
+        mean, variance = (np.maximum(moment, _TINY) for moment in self.moments)
+        freedom = 2 * mean**2 / variance
+        return np.where(self.traces[0] > 0, chdtrc(freedom, self.statistic * freedom / mean), 1.0)
+
+    @cached_property
+    def contributions(self) -> Floats:
+        """What each frequency adds to T, in units of its mean under the null hypothesis."""
+        added = self.S * np.einsum("...mr,...r->...m", self.root, self.z)
+        return np.asarray(added / np.maximum(self.moments[0], _TINY)[..., None])
+
+
+def ridge(left: Sample, right: Sample, nuisance: Floats | None = None) -> Ridge:
+    """Return the statistic of two samples at the same frequencies.
+
+    S may move along the columns of `nuisance`, of shape (..., m, p), without that counting as a difference.
+    """
+    S = left.sin * right.cos - left.cos * right.sin
+    A = Spread(left.influences(right) / _matrix(left.size), left.size - 1)
+    B = Spread(right.influences(left) / _matrix(right.size), right.size - 1)
+    smaller, larger = np.minimum(left.size, right.size), np.maximum(left.size, right.size)
+    unequal = 1 - smaller / larger
+    if np.any(left.size < right.size):
+        A = _guarded(A, right, left.size, np.where(left.size < right.size, unequal, 0.0))
+    if np.any(right.size < left.size):
+        B = _guarded(B, left, right.size, np.where(right.size < left.size, unequal, 0.0))
+    return _ridge_of(S, A, B, smaller, unequal, nuisance)
+
+
+def _guarded(spread: Spread, large: Sample, size: Floats, unequal: Floats) -> Spread:
+    """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
+    expected = large.influences(large) / _matrix(size)
+    variances, wanted = np.maximum(_diagonal(spread.covariance), _TINY), np.maximum(_diagonal(expected), _TINY)
+    # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
+    kurtosis = (large.cos**2 + large.sin**2) / (size[..., None] * wanted)
+    error = _TOLERANCE * wanted * np.sqrt(kurtosis / size[..., None])
+    gap = wanted - variances
+    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller.
+    alike = np.minimum(1, error / np.maximum(np.abs(gap), _TINY)) ** 2
+    raised = alike * np.maximum(gap, 0)
+    # Less noise means stronger correlations: those of a larger sample with less noise would be too strong.
+    not_cleaner = np.minimum(1, error / 4 / np.maximum(-gap, _TINY)) ** 2
+    borrowed = _BORROWED * unequal * np.mean(alike * not_cleaner, axis=-1)
+    own, other = _scaled(spread.covariance, 1 / np.sqrt(variances)), _scaled(expected, 1 / np.sqrt(wanted))
+    sd = np.sqrt(variances + unequal[..., None] * raised)
+    freedom = 1 / ((1 - borrowed) ** 2 / spread.freedom + borrowed**2 / (large.size - 1))
+    return Spread(_scaled(_matrix(1 - borrowed) * own + _matrix(borrowed) * other, sd), freedom)
+
+
+def _ridge_of(
+    S: Floats, left: Spread, right: Spread, smaller: Floats, unequal: Floats, nuisance: Floats | None
+) -> Ridge:
+    variances = _diagonal(left.covariance) + _diagonal(right.covariance)
+    used = variances > _ROUNDING / smaller[..., None]
+    unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
+    A, B = _scaled(left.covariance, unit), _scaled(right.covariance, unit)
+    w, V = np.linalg.eigh(A + B)
+    kept = w >= _UNEQUAL_CUT * (np.sqrt(unequal / smaller) * w[..., -1])[..., None]
+    w = np.where(kept, np.maximum(w, 0), 0)
+    lam = np.maximum(_RIDGE, _RIDGE_ROWS / smaller) * max(1.0, np.sqrt(S.shape[-1] / _RIDGE_FREQUENCIES))
+    lam = lam * (1 + _UNEQUAL_RIDGE * unequal)
+    whitened = V * np.where(kept, 1 / np.sqrt(w + lam[..., None]), 0.0)[..., None, :]
+    H, G = _as_diagonal(w / (w + lam[..., None])), np.swapaxes(whitened, -1, -2) @ A @ whitened
+    root = unit[..., None] * whitened
+    if nuisance is not None:
+        left_over = _complement(np.swapaxes(root, -1, -2) @ nuisance)
+        root, H, G = root @ left_over, left_over @ H @ left_over, left_over @ G @ left_over
+    caution = _CAUTION - _UNEQUAL_CAUTION * unequal
+    return Ridge(S, root, H, caution * _satterthwaite(H, G, left.freedom, right.freedom))
+
+
+def _satterthwaite(H: Floats, G: Floats, freedom_left: Floats, freedom_right: Floats) -> Floats:
+    """Return the degrees of freedom of a sum of two Wishart matrices with means G and H - G."""
+    spread = _squared_size(G) / freedom_left + _squared_size(H - G) / freedom_right
+    return np.asarray(_squared_size(H) / np.maximum(spread, _TINY))
+
+
+def _squared_size(H: Floats) -> Floats:
+    return np.asarray(np.sum(H**2, axis=(-2, -1)) + _trace(H) ** 2)
+
+
+def _complement(directions: Floats) -> Floats:
+    """Return the projection onto what is orthogonal to the columns."""
+    basis, values, _ = np.linalg.svd(directions, full_matrices=False)
+    basis = basis * (values > 1e-10 * values[..., :1])[..., None, :]
+    return np.asarray(np.eye(directions.shape[-2]) - basis @ np.swapaxes(basis, -1, -2))
+
+
+def _outer(one: Floats, two: Floats) -> Floats:
+    return np.asarray(one[..., :, None] * two[..., None, :])
+
+
+def _scaled(matrix: Floats, factors: Floats) -> Floats:
+    return np.asarray(matrix * _outer(factors, factors))
+
+
+def _matrix(numbers: Floats) -> Floats:
+    """Return numbers, one a test, in the shape that goes with matrices."""
+    return np.asarray(numbers)[..., None, None]
+
+
+def _diagonal(matrix: Floats) -> Floats:
+    return np.diagonal(matrix, axis1=-2, axis2=-1)
+
+
+def _as_diagonal(values: Floats) -> Floats:
+    return np.asarray(values[..., None] * np.eye(values.shape[-1]))
+
+
+def _trace(matrix: Floats) -> Floats:
+    return np.asarray(np.trace(matrix, axis1=-2, axis2=-1))
