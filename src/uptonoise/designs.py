@@ -3,7 +3,8 @@
 Dense directions die in high dimension: abs(phi) is a product over columns, and a dense unit vector gives each column
 too little frequency to show its skewness. Frequencies on one column see its margin whatever the other columns do;
 frequencies on two and on all columns see dependence. Blocks of them are tested one by one, so that what a few see is
-not lost among the others: those on single columns, those on pairs, and all frequencies together.
+not lost among the others: those on single columns, those on pairs, and all of these together. High frequencies are for
+positivity alone: phases there are mostly noise, but only there is phi of two points negative.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ N_OF_A_KIND = 60
 _EACH_COLUMN = 2  # frequencies that each column has for itself, however many columns there are
 _RADII = (0.42, 0.63, 0.21, 0.315, 0.14, 0.525)  # of frequencies on one column, in the order in which columns get them
 _REACH = 0.5  # of the frequencies on several columns
-BLOCK_WEIGHTS = {"single columns": 2.0, "pairs of columns": 1.0, "all frequencies": 2.0}
+_HIGH_RADII = (1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8)  # many columns get only the first ones
+_N_HIGH = 40
+BLOCK_WEIGHTS = {"single columns": 2.0, "pairs of columns": 1.0, "all frequencies": 2.0, "high frequencies": 0.0}
 
 
 class Design(NamedTuple):
@@ -37,8 +40,8 @@ def default_design(lengths: Floats, generator: np.random.Generator) -> Design:
     >>> import numpy as np
     >>> from uptonoise.designs import default_design
     >>> design = default_design(np.ones(5), np.random.default_rng(0))
-    >>> design.frequencies.shape, design.blocks
-    ((180, 5), {'single columns': (0, 60), 'pairs of columns': (60, 120), 'all frequencies': (0, 180)})
+    >>> design.frequencies.shape, list(design.blocks)
+    ((220, 5), ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies'])
     """
     d = len(lengths)
     kinds = [single_columns(max(N_OF_A_KIND, _EACH_COLUMN * d), d, generator)]
@@ -50,7 +53,23 @@ def default_design(lengths: Floats, generator: np.random.Generator) -> Design:
     if d > 1:
         blocks["pairs of columns"] = (len(kinds[0]), len(kinds[0]) + N_OF_A_KIND)
         blocks["all frequencies"] = (0, sum(map(len, kinds)))
-    return Design(np.concatenate(kinds) / lengths, blocks)
+    high = high_columns(d)
+    start = sum(map(len, kinds))
+    blocks["high frequencies"] = (start, start + len(high))
+    return Design(np.concatenate([*kinds, high]) / lengths, blocks)
+
+
+def high_columns(d: int) -> Floats:
+    """Return frequencies on one column each, high enough for the characteristic function of two points to be negative.
+
+    Examples
+    --------
+    >>> from uptonoise.designs import high_columns
+    >>> [len(high_columns(d)) for d in (1, 2, 5, 10, 100)]
+    [8, 16, 40, 40, 200]
+    """
+    each = min(len(_HIGH_RADII), max(_EACH_COLUMN, _N_HIGH // d))
+    return column_grid(_HIGH_RADII[:each], d)
 
 
 def single_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:

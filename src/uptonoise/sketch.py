@@ -128,7 +128,7 @@ class Sketch:
         >>> rows = np.random.default_rng(0).normal(size=(500, 3))
         >>> s = un.Sketch.for_samples(rows).update(rows)
         >>> list(s.blocks)
-        ['single columns', 'pairs of columns', 'all frequencies']
+        ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies']
         """
         if not samples:
             raise ValueError("samples must be at least one sample; got none")
@@ -150,7 +150,9 @@ class Sketch:
 
     @classmethod
     def like(cls, other: Sketch) -> Sketch:
-        """Return an empty sketch with the frequencies, columns and centre of another, which it can be compared with.
+        """Return an empty sketch with the frequencies and columns of another, which it can be compared with.
+
+        It has the other's centre where that was given; otherwise each takes one from its own first rows.
 
         Examples
         --------
@@ -161,7 +163,10 @@ class Sketch:
         """
         if not isinstance(other, Sketch):
             raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
-        return other._with(_Moments.none(other.n_frequencies))
+        new = other._with(_Moments.none(other.n_frequencies))
+        if not other._centre_is_given:
+            new._centre = None
+        return new
 
     def _with(self, moments: _Moments) -> Sketch:
         new = Sketch.__new__(Sketch)
@@ -470,8 +475,8 @@ class _Moments:
 
     def turned(self, angles: Floats) -> _Moments:
         """Return the moments after each frequency's [cos, sin] pair has turned by its angle."""
-        mean = _turned(self.mean, angles)
-        scatter = _turned(_turned(self.scatter, angles).T, angles)
+        mean = turned(self.mean, angles)
+        scatter = turned(turned(self.scatter, angles).T, angles)
         return replace(self, mean=mean, scatter=(scatter + scatter.T) / 2)
 
     def equals(self, other: _Moments) -> bool:
@@ -482,7 +487,7 @@ class _Moments:
         )
 
 
-def _turned(waves: Floats, angles: Floats) -> Floats:
+def turned(waves: Floats, angles: Floats) -> Floats:
     """Turn [cos, sin] along the last axis."""
     m = len(angles)
     cos, sin = waves[..., :m], waves[..., m:]

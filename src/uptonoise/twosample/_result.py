@@ -87,7 +87,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _as_json(value: Any) -> Any:
-    if isinstance(value, TwoSampleResult):
+    if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, np.ndarray):
         return value.tolist()

@@ -57,6 +57,7 @@ _BORROWED = 0.3  # of the correlations, at sizes as unequal as can be
 _UNEQUAL_CUT = 0.25  # of the largest eigenvalue, over the square root of the smaller size
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
+_NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -125,10 +126,12 @@ class Ridge:
         Their covariance.
     nu : array
         Degrees of freedom of H.
+    caution : array
+        The part of these that the law reckons with.
     """
 
-    def __init__(self, S: Floats, root: Floats, H: Floats, nu: Floats) -> None:
-        self.S, self.root, self.H, self.nu = S, root, H, nu
+    def __init__(self, S: Floats, root: Floats, H: Floats, nu: Floats, caution: Floats) -> None:
+        self.S, self.root, self.H, self.nu, self.caution = S, root, H, nu, caution
         self.z: Floats = np.einsum("...mr,...m->...r", root, S)
 
     @cached_property
@@ -144,7 +147,20 @@ class Ridge:
     @cached_property
     def shrinkage(self) -> Floats:
         """By how much T is larger than with a known covariance: c."""
-        return np.asarray(np.maximum(1 - self.traces[0] / np.maximum(self.nu, _TINY), _SMALLEST_C))
+        return np.asarray(np.maximum(1 - self.traces[0] / np.maximum(self.caution * self.nu, _TINY), _SMALLEST_C))
+
+    @property
+    def without_caution(self) -> Ridge:
+        """The same statistic, with the law of Gaussian influence functions."""
+        return Ridge(self.S, self.root, self.H, self.nu, np.ones_like(self.caution))
+
+    @cached_property
+    def denominator(self) -> Floats:
+        """The degrees of freedom of the F law that adds to the variance of T what estimating H adds."""
+        (s1, s2), (mean, variance) = self.traces, self.moments
+        numerator = 2 * s2 / np.maximum(s1, _TINY) ** 2
+        more = (variance / np.maximum(mean, _TINY) ** 2 - numerator) / (1 + numerator)
+        return np.asarray(np.minimum(4 + 2 / np.maximum(more, _TINY), 1e7))
 
     @cached_property
     def moments(self) -> tuple[Floats, Floats]:
@@ -155,9 +171,13 @@ class Ridge:
     @cached_property
     def pvalue(self) -> Floats:
         """The p-value; 1 where neither sample varies at any frequency that the other lets through."""
+        return self.pvalue_of(self.statistic)
+
+    def pvalue_of(self, statistic: Floats) -> Floats:
+        """Return the p-value that another statistic would have."""
         mean, variance = (np.maximum(moment, _TINY) for moment in self.moments)
         freedom = 2 * mean**2 / variance
-        return np.where(self.traces[0] > 0, chdtrc(freedom, self.statistic * freedom / mean), 1.0)
+        return np.where(self.traces[0] > _NO_RANK, chdtrc(freedom, statistic * freedom / mean), 1.0)
 
     @cached_property
     def contributions(self) -> Floats:
@@ -166,21 +186,64 @@ class Ridge:
         return np.asarray(added / np.maximum(self.moments[0], _TINY)[..., None])
 
 
-def ridge(left: Sample, right: Sample, nuisance: Floats | None = None) -> Ridge:
-    """Return the statistic of two samples at the same frequencies.
+class Decomposition(NamedTuple):
+    """S in units of its standard deviations, and the eigenpairs of its correlations R = A + B."""
 
-    S may move along the columns of `nuisance`, of shape (..., m, p), without that counting as a difference.
-    """
+    S: Floats
+    unit: Floats  # one over the standard deviations
+    w: Floats
+    V: Floats
+    A: Floats  # V'AV
+    freedoms: tuple[Floats, Floats]
+    sizes: tuple[Floats, Floats]
+
+    def test(self, nuisance: Floats | None = None) -> Ridge:
+        """Return the statistic of the test, with the ridge, cut and caution that these sizes ask for.
+
+        S may move along the columns of `nuisance`, of shape (..., m, p), without that counting as a difference.
+        """
+        smaller, larger = np.minimum(*self.sizes), np.maximum(*self.sizes)
+        unequal = 1 - smaller / larger
+        lam = np.maximum(_RIDGE, _RIDGE_ROWS / smaller) * max(1.0, np.sqrt(self.S.shape[-1] / _RIDGE_FREQUENCIES))
+        lam = lam * (1 + _UNEQUAL_RIDGE * unequal)
+        caution = _CAUTION - _UNEQUAL_CAUTION * unequal
+        return self.ridge(lam, _UNEQUAL_CUT * np.sqrt(unequal / smaller), caution, nuisance)
+
+    def ridge(self, lam: Floats, cut: Floats, caution: Floats, nuisance: Floats | None = None) -> Ridge:
+        """Return the statistic with a given ridge; eigenvalues below `cut` of the largest are left out."""
+        kept = self.w >= (cut * self.w[..., -1])[..., None]
+        w = np.where(kept, np.maximum(self.w, 0), 0)
+        whitening = np.where(kept, 1 / np.sqrt(w + lam[..., None]), 0.0)
+        H, G = _as_diagonal(w * whitening**2), _scaled(self.A, whitening)
+        root = self.unit[..., None] * self.V * whitening[..., None, :]
+        if nuisance is not None:
+            left_over = _complement(np.swapaxes(root, -1, -2) @ nuisance)
+            root, H, G = root @ left_over, left_over @ H @ left_over, left_over @ G @ left_over
+        return Ridge(self.S, root, H, _satterthwaite(H, G, *self.freedoms), caution)
+
+
+def decomposed(left: Sample, right: Sample) -> Decomposition:
+    """Return S of two samples at the same frequencies, and its covariance decomposed."""
     S = left.sin * right.cos - left.cos * right.sin
     A = Spread(left.influences(right) / _matrix(left.size), left.size - 1)
     B = Spread(right.influences(left) / _matrix(right.size), right.size - 1)
-    smaller, larger = np.minimum(left.size, right.size), np.maximum(left.size, right.size)
-    unequal = 1 - smaller / larger
+    unequal = 1 - np.minimum(left.size, right.size) / np.maximum(left.size, right.size)
     if np.any(left.size < right.size):
         A = _guarded(A, right, left.size, np.where(left.size < right.size, unequal, 0.0))
     if np.any(right.size < left.size):
         B = _guarded(B, left, right.size, np.where(right.size < left.size, unequal, 0.0))
-    return _ridge_of(S, A, B, smaller, unequal, nuisance)
+    variances = _diagonal(A.covariance) + _diagonal(B.covariance)
+    used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
+    unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
+    part = _scaled(A.covariance, unit)
+    w, V = np.linalg.eigh(part + _scaled(B.covariance, unit))
+    rotated = np.swapaxes(V, -1, -2) @ part @ V
+    return Decomposition(S, unit, w, V, rotated, (A.freedom, B.freedom), (left.size, right.size))
+
+
+def ridge(left: Sample, right: Sample, nuisance: Floats | None = None) -> Ridge:
+    """Return the test's statistic of two samples at the same frequencies."""
+    return decomposed(left, right).test(nuisance)
 
 
 def _guarded(spread: Spread, large: Sample, size: Floats, unequal: Floats) -> Spread:
@@ -201,28 +264,6 @@ def _guarded(spread: Spread, large: Sample, size: Floats, unequal: Floats) -> Sp
     sd = np.sqrt(variances + unequal[..., None] * raised)
     freedom = 1 / ((1 - borrowed) ** 2 / spread.freedom + borrowed**2 / (large.size - 1))
     return Spread(_scaled(_matrix(1 - borrowed) * own + _matrix(borrowed) * other, sd), freedom)
-
-
-def _ridge_of(
-    S: Floats, left: Spread, right: Spread, smaller: Floats, unequal: Floats, nuisance: Floats | None
-) -> Ridge:
-    variances = _diagonal(left.covariance) + _diagonal(right.covariance)
-    used = variances > _ROUNDING / smaller[..., None]
-    unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
-    A, B = _scaled(left.covariance, unit), _scaled(right.covariance, unit)
-    w, V = np.linalg.eigh(A + B)
-    kept = w >= _UNEQUAL_CUT * (np.sqrt(unequal / smaller) * w[..., -1])[..., None]
-    w = np.where(kept, np.maximum(w, 0), 0)
-    lam = np.maximum(_RIDGE, _RIDGE_ROWS / smaller) * max(1.0, np.sqrt(S.shape[-1] / _RIDGE_FREQUENCIES))
-    lam = lam * (1 + _UNEQUAL_RIDGE * unequal)
-    whitened = V * np.where(kept, 1 / np.sqrt(w + lam[..., None]), 0.0)[..., None, :]
-    H, G = _as_diagonal(w / (w + lam[..., None])), np.swapaxes(whitened, -1, -2) @ A @ whitened
-    root = unit[..., None] * whitened
-    if nuisance is not None:
-        left_over = _complement(np.swapaxes(root, -1, -2) @ nuisance)
-        root, H, G = root @ left_over, left_over @ H @ left_over, left_over @ G @ left_over
-    caution = _CAUTION - _UNEQUAL_CAUTION * unequal
-    return Ridge(S, root, H, caution * _satterthwaite(H, G, left.freedom, right.freedom))
 
 
 def _satterthwaite(H: Floats, G: Floats, freedom_left: Floats, freedom_right: Floats) -> Floats:

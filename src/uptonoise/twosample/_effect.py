@@ -1,0 +1,203 @@
+"""How large a difference beyond noise is, whatever the p-value: its noncentrality per row, with an interval.
+
+With S, its correlations R and the statistic T = S'(R + lam)^-1 S of :mod:`uptonoise.twosample._ridge`, the difference
+of two samples is the noncentrality
+
+    delta = mu' (R + 1)^-1 mu        mu = E S in units of its standard deviations
+
+over n k / (n + k), which does not depend on the sizes: for two samples of one column that differ by a shift of s of
+their standard deviations it is about s^2, for small s. An R that is estimated with nu degrees of freedom acts as c R,
+c = 1 - s1/nu (random matrices again), so that the ridge c in place of 1 makes c T - s1 an estimate of delta.
+
+Its law is that of a scaled noncentral F: c T has mean s1 + delta and variance 2 s2 + 4 delta q, where q, the share of
+what H lets through along S, is z'Hz / z'z; the estimated R adds the denominator. Inverting it gives the interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtri, ncfdtr
+
+from uptonoise.rows import Floats
+from uptonoise.twosample._ridge import Decomposition, Ridge, Sample
+
+_LEVEL = 0.95
+_RELIABLE = 3.0  # times its sampling error, for an amplitude whose phase describes a difference
+_ALPHA = 0.05  # of the test whose power against the reference effect is told
+_TINY = np.finfo(np.float64).tiny
+_UNBOUNDED = 1e3  # times the value of a statistic: no noncentrality is looked for beyond
+_STEPS = 4  # towards the ridge, each of which leaves less than a tenth of the error
+
+
+class NoncentralLaw(NamedTuple):
+    """The law of c T at any noncentrality."""
+
+    value: float
+    s1: float
+    s2: float
+    share: float  # q
+    denominator: float  # degrees of freedom
+
+    @classmethod
+    def of(cls, block: Ridge) -> NoncentralLaw:
+        """Return the law, and the value of c T, of one statistic."""
+        s1, s2 = (float(trace) for trace in block.traces)
+        statistic = float(block.statistic)
+        along = float(block.z @ block.H @ block.z)
+        return cls(
+            value=float(block.shrinkage) * statistic,
+            s1=s1,
+            s2=s2,
+            share=along / statistic if statistic > 0 else s2 / s1,
+            denominator=float(block.denominator),
+        )
+
+    def cdf(self, noncentrality: float) -> float:
+        """Return the probability of at most the value."""
+        scale = (self.s2 + 2 * noncentrality * self.share) / (self.s1 + 2 * noncentrality)
+        inflation = self.denominator / (self.denominator - 2)
+        ratio = self.value / self.s1 * inflation
+        return float(ncfdtr(self.s1 / scale, self.denominator, noncentrality / scale, ratio))
+
+    def noncentrality_at(self, probability: float) -> float:
+        """Return the noncentrality at which at most the value has this probability.
+
+        It is 0 where none has so small a one, and infinite where too few degrees of freedom bound it.
+        """
+        if self.cdf(0.0) <= probability:
+            return 0.0
+        above = max(10.0, 2 * self.value)
+        while not self.cdf(above) <= probability:
+            above *= 2
+            if above > _UNBOUNDED * (1 + self.value):
+                return float("inf")
+        return float(brentq(lambda noncentrality: self.cdf(noncentrality) - probability, 0.0, above))
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class EffectSize:
+    """The size of a difference beyond noise.
+
+    Attributes
+    ----------
+    estimate : float
+        The noncentrality per row, at least 0. For a shift of s standard deviations of a column it is about s squared.
+    low, high : float
+        Its 95 % confidence interval.
+    phase_discrepancy : float or None
+        The mean of abs(exp(i a) - exp(i b))^2 over the phases a of X and b of Y at the reliable frequencies, without
+        what sampling errors add; None where no frequency is reliable.
+    n_reliable : int
+        How many frequencies these are: those where both amplitudes are at least three times their sampling errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> effect = un.phase_test(rng.normal(size=2_000), rng.normal(0.5, size=2_000)).effect
+    >>> effect.low < 0.25 < effect.high, effect.equivalent(0.5), effect.equivalent(0.2)
+    (True, True, False)
+    """
+
+    estimate: float
+    low: float
+    high: float
+    phase_discrepancy: float | None
+    n_reliable: int
+    law: NoncentralLaw | None  # None where neither sample varies
+    rows: float  # n k / (n + k)
+
+    def upper_bound(self, alpha: float = 0.05) -> float:
+        """Return what the effect is below, with confidence 1 - alpha."""
+        if not 0 < alpha < 1:
+            raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
+        return 0.0 if self.law is None else self.law.noncentrality_at(alpha) / self.rows
+
+    def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
+        """Tell whether the effect is below `margin`, with confidence 1 - alpha."""
+        if not np.isfinite(margin) or margin <= 0:
+            raise ValueError(f"margin must be a positive number; got {margin!r}")
+        return self.upper_bound(alpha) < margin
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what people read, as what JSON knows."""
+        names = ("estimate", "low", "high", "phase_discrepancy", "n_reliable")
+        return {name: getattr(self, name) for name in names}
+
+    def __repr__(self) -> str:
+        return f"effect {self.estimate:.3g} per row, {_LEVEL:.0%} interval {self.low:.3g} to {self.high:.3g}"
+
+
+def effect_size(
+    left: Sample, right: Sample, decomposition: Decomposition, nuisance: Floats | None = None
+) -> EffectSize:
+    """Return the effect size of two samples, from their decomposition."""
+    block = noncentral(decomposition, nuisance)
+    rows = float(left.size * right.size / (left.size + right.size))
+    discrepancy, n_reliable = _phase_discrepancy(left, right, decomposition)
+    if block.traces[0] <= 0:
+        return EffectSize(
+            estimate=0.0, low=0.0, high=0.0, phase_discrepancy=discrepancy, n_reliable=n_reliable, law=None, rows=rows
+        )
+    law = NoncentralLaw.of(block)
+    return EffectSize(
+        estimate=max(0.0, law.value - law.s1) / rows,
+        low=law.noncentrality_at((1 + _LEVEL) / 2) / rows,
+        high=law.noncentrality_at((1 - _LEVEL) / 2) / rows,
+        phase_discrepancy=discrepancy,
+        n_reliable=n_reliable,
+        law=law,
+        rows=rows,
+    )
+
+
+def noncentral(decomposition: Decomposition, nuisance: Floats | None = None) -> Ridge:
+    """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c."""
+    lam = np.ones(decomposition.S.shape[:-1])
+    for _ in range(_STEPS):
+        block = decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
+        lam = block.shrinkage
+    return decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
+
+
+def _phase_discrepancy(left: Sample, right: Sample, decomposition: Decomposition) -> tuple[float | None, int]:
+    amplitudes = np.abs(left.phi), np.abs(right.phi)
+    sizes = left.size, right.size
+    reliable = np.logical_and(*(one * np.sqrt(n) > _RELIABLE for one, n in zip(amplitudes, sizes, strict=True)))
+    if not reliable.any():
+        return None, 0
+    products = (left.phi * right.phi.conj())[reliable]
+    unit = decomposition.unit[reliable]
+    variances = np.divide(1, unit * np.abs(products), out=np.zeros(len(unit)), where=unit > 0) ** 2
+    discrepancy = np.mean(2 * (1 - np.cos(np.angle(products))) - variances)
+    return float(max(0.0, discrepancy)), int(reliable.sum())
+
+
+def reference_power(
+    left: Sample, right: Sample, frequencies: Floats, block: Ridge, share: float, up_to_shift: bool
+) -> float:
+    """Return the power of a block at its share of the level against the reference effect.
+
+    The less noisy sample says how far its rows spread along a frequency w, from abs(phi) = exp(-spread^2/2); a shift by
+    half of that turns the phase by spread/2, and up to a shift a skewness of 1 turns it by spread^3/6.
+    """
+    amplitudes = np.abs(left.phi), np.abs(right.phi)
+    spreads = np.sqrt(-2 * np.log(np.clip(np.maximum(*amplitudes), _TINY, 1)))
+    upwards = np.where(frequencies.sum(axis=1) < 0, -1, 1)
+    turns = upwards * (spreads**3 / 6 if up_to_shift else spreads / 2)
+    s1 = float(block.traces[0])
+    if s1 <= 0:
+        return 0.0
+    scores = block.root.T @ (amplitudes[0] * amplitudes[1] * np.sin(turns))
+    noncentrality = float(scores @ scores)
+    along = float(scores @ block.H @ scores) / noncentrality if noncentrality > 0 else 0.0
+    mean, variance = (float(moment) for moment in block.moments)
+    freedom = 2 * mean**2 / variance
+    needed = chdtri(freedom, _ALPHA * share) * mean / freedom
+    law = NoncentralLaw.of(block)._replace(value=float(block.shrinkage) * needed, share=along)
+    return 1 - law.cdf(noncentrality)

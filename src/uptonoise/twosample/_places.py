@@ -1,0 +1,32 @@
+"""Which frequencies of two sketches a test looks at."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from uptonoise.designs import BLOCK_WEIGHTS
+from uptonoise.rows import Floats
+from uptonoise.sketch import Sketch
+
+
+class Places(NamedTuple):
+    """The blocks of frequencies that are tested, with their weights, and the largest of them."""
+
+    blocks: dict[str, slice]
+    weights: Floats
+    largest: slice
+
+    @classmethod
+    def of(cls, X: Sketch, Y: Sketch) -> Places:
+        """Return those of two sketches, one of which may have lost the names of its blocks."""
+        named = (X if X.blocks.keys() >= Y.blocks.keys() else Y).blocks
+        blocks = {name: place for name, place in named.items() if BLOCK_WEIGHTS.get(name, 1.0) > 0}
+        weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) for name in blocks])
+        return cls(blocks, weights / weights.sum(), max(blocks.values(), key=lambda place: place.stop - place.start))
+
+
+def centre_of(X: Sketch) -> Floats:
+    """Return a centre for the phases of both samples, on which no result depends."""
+    return X.centre if X.centre is not None else np.zeros(X.n_columns)
