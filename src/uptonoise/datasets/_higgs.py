@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise.datasets._files import found_file
 from uptonoise.rows import Floats
 
 _LOW_LEVEL = (
@@ -60,26 +61,18 @@ def load_higgs(
     unknown = [column for column in columns if column not in _COLUMNS]
     if unknown or not columns:
         raise ValueError(f"columns must be among {', '.join(_COLUMNS)}; got {unknown or 'none'}")
-    table = _read(_found(path), columns, max_rows)
+    file = found_file(
+        path,
+        _FILES,
+        "no HIGGS file at {place}: download HIGGS.csv.gz from the UCI machine learning repository (data set 280)",
+    )
+    table = _read(file, columns, max_rows)
     labels, values = table[:, 0], table[:, 1:]
     if not np.isin(labels, (0.0, 1.0)).all():
         raise ValueError("the first column of the HIGGS file must be the label, 0 or 1")
     if not np.isfinite(values).all():
         raise ValueError("the HIGGS file must hold finite numbers")
     return Higgs(values[labels == 0], values[labels == 1], tuple(columns))
-
-
-def _found(path: str | os.PathLike[str] | None) -> Path:
-    usual = [os.environ.get("UPTONOISE_DATA", "data"), "data", "../shared/data"]
-    places = [Path(place) for place in (usual if path is None else [path])]
-    for place in places:
-        for candidate in (place, *(place / name for name in _FILES)):
-            if candidate.is_file():
-                return candidate
-    raise FileNotFoundError(
-        f"no HIGGS file at {places[0]}: download HIGGS.csv.gz from the UCI machine learning repository (data set 280) "
-        "and give its path, or name its folder in the environment variable UPTONOISE_DATA"
-    )
 
 
 def _read(path: Path, columns: Sequence[str], max_rows: int | None) -> NDArray[np.float64]:

@@ -6,7 +6,20 @@ import argparse
 from importlib import import_module
 from pathlib import Path
 
-NAMES = ("chi2-level", "chi2-power", "higgs-high-level", "higgs-jet-phi", "noise-level", "noise-power", "noise-sizes")
+NAMES = (
+    "chi2-level",
+    "chi2-power",
+    "higgs-high-level",
+    "higgs-jet-phi",
+    "noise-level",
+    "noise-power",
+    "noise-sizes",
+    "positivity",
+    "shift-level",
+    "intervals",
+    "planning",
+    "blood-pressure",
+)
 
 
 def main() -> None:

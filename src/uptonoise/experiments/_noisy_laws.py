@@ -44,13 +44,14 @@ def cell(
 ) -> Cell:
     """Return the cell of one setting; the tests in `exact` should reject at the level, the others at most at it."""
     settings = {"law": law, "n": sizes[0], "k": sizes[1], "d": d, "noise": kind, "n1": noise[0], "n2": noise[1]}
-    draw = partial(_draw, law=law, sizes=sizes, d=d, noise=noise, kind=kind)
-    return Cell(settings, draw, tests, exact & set(tests), frozenset(set(tests) - exact))
+    drawn = partial(draw, law=law, sizes=sizes, d=d, noise=noise, kind=kind)
+    return Cell(settings, drawn, tests, exact & set(tests), frozenset(set(tests) - exact))
 
 
-def _draw(
+def draw(
     generator: np.random.Generator, law: str, sizes: tuple[int, int], d: int, noise: tuple[float, float], kind: str
 ) -> tuple[Floats, Floats]:
+    """Draw two samples of one law with noise of its own in each."""
     samples = []
     for size, ratio in zip(sizes, noise, strict=True):
         signal = LAWS[law].draw(generator, (size, d))

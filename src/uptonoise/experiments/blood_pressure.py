@@ -1,0 +1,87 @@
+"""Blood pressure of NHANES: one reading against the mean of three, and men against women (beyond the paper).
+
+N people in each sample, all different. One reading and a mean of three are one quantity with more and with less noise;
+readings drift by about 2 mmHg from the first to the mean, which is an offset. Men and women differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, partial
+
+import numpy as np
+from scipy.stats import ks_2samp
+
+from uptonoise.datasets import BloodPressure, load_blood_pressure
+from uptonoise.experiments._peers import Outcome
+from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.rows import Floats
+from uptonoise.twosample import mmd_test, phase_test, sme_test
+
+
+def ks_test(X: Floats, Y: Floats, *, random_state: np.random.Generator) -> Outcome:
+    """Run scipy's Kolmogorov-Smirnov test; it draws nothing."""
+    return Outcome(float(ks_2samp(X.ravel(), Y.ravel()).pvalue))
+
+
+def centred_ks_test(X: Floats, Y: Floats, *, random_state: np.random.Generator) -> Outcome:
+    """Run the Kolmogorov-Smirnov test on samples less their medians."""
+    return ks_test(X - np.median(X), Y - np.median(Y), random_state=random_state)
+
+
+TESTS: Tests = {
+    "noise and offset": partial(phase_test, invariant_to="noise+shift"),
+    "noise": phase_test,
+    "sme": sme_test,
+    "ks": ks_test,
+    "ks, centred": centred_ks_test,
+    "mmd": partial(mmd_test, n_permutations=199),
+}
+N = 500
+
+
+def cells() -> Sequence[Cell]:
+    """Return readings against means of three, then men against women with one reading and with means."""
+    return [
+        Cell({"X": "reading 1", "Y": "mean of 3", "N": N}, _one_and_mean, TESTS),
+        Cell({"X": "reading 3", "Y": "mean of 2 and 3", "N": N}, _later, TESTS),
+        Cell({"X": "mean of 3", "Y": "mean of 3", "N": N}, _same, TESTS, frozenset(TESTS)),
+        Cell({"X": "men, reading 1", "Y": "women, mean of 3", "N": N}, _men_and_women, TESTS),
+    ]
+
+
+@cache
+def _people() -> BloodPressure:
+    return load_blood_pressure()
+
+
+def _drawn(generator: np.random.Generator) -> tuple[Floats, Floats]:
+    readings = _people().systolic
+    chosen = generator.choice(len(readings), 2 * N, replace=False)
+    return readings[chosen[:N]], readings[chosen[N:]]
+
+
+def _one_and_mean(generator: np.random.Generator) -> tuple[Floats, Floats]:
+    X, Y = _drawn(generator)
+    return X[:, :1], Y.mean(axis=1, keepdims=True)
+
+
+def _later(generator: np.random.Generator) -> tuple[Floats, Floats]:
+    X, Y = _drawn(generator)
+    return X[:, 2:], Y[:, 1:].mean(axis=1, keepdims=True)
+
+
+def _same(generator: np.random.Generator) -> tuple[Floats, Floats]:
+    X, Y = _drawn(generator)
+    return X.mean(axis=1, keepdims=True), Y.mean(axis=1, keepdims=True)
+
+
+def _men_and_women(generator: np.random.Generator) -> tuple[Floats, Floats]:
+    people = _people()
+    men, women = people.systolic[people.male], people.systolic[~people.male]
+    X = men[generator.choice(len(men), N, replace=False)]
+    Y = women[generator.choice(len(women), N, replace=False)]
+    return X[:, :1], Y.mean(axis=1, keepdims=True)
+
+
+EXPERIMENT = Experiment("blood-pressure", __doc__.splitlines()[0], cells)

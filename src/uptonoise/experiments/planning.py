@@ -1,0 +1,68 @@
+"""Planned power against simulated power (beyond the paper).
+
+`planned` is from a pilot of 20,000 rows, `simulated` the share of rejections; noise in the pilot's units is added to
+the pilot in the last cells, and to the signal in their simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from uptonoise.datasets import make_chi2_samples
+from uptonoise.experiments._measured import Measured, MeasuredExperiment
+from uptonoise.twosample import phase_test, phase_test_power
+
+SETTINGS = (
+    ((100, 100), 5, (0.0, 0.0), (0.0, 0.0)),
+    ((100, 100), 1, (0.0, 0.0), (0.0, 0.0)),
+    ((200, 200), 5, (0.5, 0.5), (0.0, 0.0)),
+    ((500, 500), 5, (2.0, 0.0), (0.0, 0.0)),
+    ((100, 100), 20, (0.5, 0.5), (0.0, 0.0)),
+    ((300, 100), 5, (0.5, 0.0), (0.0, 0.0)),
+    ((200, 200), 5, (0.0, 0.0), (0.5, 0.5)),
+    ((300, 300), 2, (0.0, 0.0), (0.5, 0.0)),
+)
+_PILOT = 20_000
+
+
+def cells() -> Sequence[Measured]:
+    """Return the cells; the last ones plan for noise that the pilot does not have."""
+    return [
+        Measured(
+            {
+                "n": sizes[0],
+                "k": sizes[1],
+                "d": d,
+                "n1": noise[0],
+                "n2": noise[1],
+                "more 1": more[0],
+                "more 2": more[1],
+            },
+            partial(_simulated, sizes=sizes, d=d, noise=noise, more=more),
+            partial(_planned, sizes=sizes, d=d, noise=noise, more=more),
+        )
+        for sizes, d, noise, more in SETTINGS
+    ]
+
+
+def _simulated(
+    generator: np.random.Generator,
+    sizes: tuple[int, int],
+    d: int,
+    noise: tuple[float, float],
+    more: tuple[float, float],
+) -> dict[str, float]:
+    samples = make_chi2_samples(sizes, d, noise=noise, freedoms=(4, 8), random_state=generator)
+    X, Y = (rows + sd * generator.standard_normal(rows.shape) for rows, sd in zip(samples, more, strict=True))
+    return {"simulated": float(phase_test(X, Y, random_state=generator).pvalue <= 0.05)}
+
+
+def _planned(sizes: tuple[int, int], d: int, noise: tuple[float, float], more: tuple[float, float]) -> dict[str, float]:
+    X, Y = make_chi2_samples(_PILOT, d, noise=noise, freedoms=(4, 8), random_state=0)
+    return {"planned": phase_test_power(X, Y, *sizes, noise=more, n_draws=1_000)}
+
+
+EXPERIMENT = MeasuredExperiment("planning", __doc__.splitlines()[0], cells, repetitions=1_000)

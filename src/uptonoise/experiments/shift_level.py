@@ -1,0 +1,65 @@
+"""Level and power of the phase test up to noise and an offset (beyond the paper).
+
+Shifts of 0, 1 and 10 standard deviations of the signal, from rows, and for the largest also from sketches whose
+frequencies know only the first sample; then chi2(4)/4 against chi2(8)/8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from uptonoise.experiments._alternatives import chi2
+from uptonoise.experiments._noisy_laws import LAWS, draw
+from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.rows import Floats
+from uptonoise.sketch import Sketch
+from uptonoise.twosample import PhaseResult, phase_test
+
+
+def from_sketches(X: Any, Y: Any, random_state: Any) -> PhaseResult:
+    """Run the test from sketches whose frequencies know only X."""
+    left = Sketch.for_samples(X, random_state=random_state).update(X)
+    return phase_test(left, Sketch.like(left).update(Y), invariant_to="noise+shift")
+
+
+ROWS: Tests = {"rows": partial(phase_test, invariant_to="noise+shift")}
+TESTS: Tests = {**ROWS, "sketches": from_sketches}
+NOISES = (((0.0, 0.0), "gaussian"), ((0.5, 0.0), "t"), ((2.0, 0.0), "gaussian"), ((1.0, 0.5), "cauchy"))
+_SHIFTS = (0.0, 1.0, 10.0)
+_LAWS = ("chi-squared", "gamma(0.5)", "lognormal")
+
+
+def cells() -> Sequence[Cell]:
+    """Return 27 cells of the level, with laws and noises in turn, then those of power."""
+    places = [(shift, d, n) for shift in _SHIFTS for d in (1, 2, 5) for n in (200, 500, 2_000)]
+    level = [
+        _level_cell(_LAWS[(i + i // 3 + i // 9) % 3], n, d, *NOISES[(i + i // 4) % 4], shift)
+        for i, (shift, d, n) in enumerate(places)
+    ]
+    return [*level, *(_power_cell(n, noise) for n, noise in ((500, (0.0, 0.0)), (200, (0.0, 0.0)), (500, (0.5, 0.5))))]
+
+
+def _level_cell(law: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float) -> Cell:
+    settings = {"law": law, "N": n, "d": d, "noise": kind, "n1": noise[0], "n2": noise[1], "shift": shift}
+    drawn = partial(_moved, law=law, n=n, d=d, noise=noise, kind=kind, shift=shift)
+    tests = TESTS if shift == _SHIFTS[-1] else ROWS
+    return Cell(settings, drawn, tests, at_most=frozenset(tests))
+
+
+def _moved(
+    generator: np.random.Generator, law: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float
+) -> tuple[Floats, Floats]:
+    X, Y = draw(generator, law=law, sizes=(n, n), d=d, noise=noise, kind=kind)
+    return X + shift * LAWS[law].sd, Y
+
+
+def _power_cell(n: int, noise: tuple[float, float]) -> Cell:
+    settings = {"law": "chi2(4)/4, chi2(8)/8", "N": n, "d": 5, "noise": "gaussian", "n1": noise[0], "n2": noise[1]}
+    return Cell(settings | {"shift": 0.0}, partial(chi2(5, noise).draw, sizes=(n, n)), TESTS)
+
+
+EXPERIMENT = Experiment("shift-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
