@@ -5,9 +5,10 @@ of two samples is the noncentrality
 
     delta = mu' (R + 1)^-1 mu        mu = E S in units of its standard deviations
 
-over n k / (n + k), which does not depend on the sizes: for two samples of one column that differ by a shift of s of
-their standard deviations it is about s^2, for small s. An R that is estimated with nu degrees of freedom acts as c R,
-c = 1 - s1/nu (random matrices again), so that the ridge c in place of 1 makes c T - s1 an estimate of delta.
+over n k / (n + k), which depends on the sizes by their ratio alone, and not by that where both samples spread alike.
+For two samples of one column that differ by a shift of s of their standard deviations it is about s^2, for small s. An
+R that is estimated with nu degrees of freedom acts as c R, c = 1 - s1/nu (random matrices again), so that the ridge c
+in place of 1 makes c T - s1 an estimate of delta.
 
 Its law is that of a scaled noncentral F: c T has mean s1 + delta and variance 2 s2 + 4 delta q, where q, the share of
 what H lets through along S, is z'Hz / z'z; the estimated R adds the denominator. Inverting it gives the interval.
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtri, ncfdtr
+from scipy.special import chdtri, fdtr, ncfdtr
 
 from uptonoise.rows import Floats
 from uptonoise.twosample._ridge import Decomposition, Ridge, Sample
@@ -61,7 +62,17 @@ class NoncentralLaw(NamedTuple):
         scale = (self.s2 + 2 * noncentrality * self.share) / (self.s1 + 2 * noncentrality)
         inflation = self.denominator / (self.denominator - 2)
         ratio = self.value / self.s1 * inflation
-        return float(ncfdtr(self.s1 / scale, self.denominator, noncentrality / scale, ratio))
+        numerator, excess = self.s1 / scale, noncentrality / scale
+        found = float(ncfdtr(numerator, self.denominator, excess, ratio))
+        if found == found:
+            return found
+        # Where the series does not converge, a central law with the same two moments is as good (Patnaik 1949).
+        central = (numerator + excess) ** 2 / (numerator + 2 * excess)
+        return float(fdtr(central, self.denominator, ratio * numerator / (numerator + excess)))
+
+    def bound(self, probability: float) -> float:
+        """Return what the noncentrality is below: a value below its null mean says no more than one at it."""
+        return self._replace(value=max(self.value, self.s1)).noncentrality_at(probability)
 
     def noncentrality_at(self, probability: float) -> float:
         """Return the noncentrality at which at most the value has this probability.
@@ -116,7 +127,7 @@ class EffectSize:
         """Return what the effect is below, with confidence 1 - alpha."""
         if not 0 < alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
-        return 0.0 if self.law is None else self.law.noncentrality_at(alpha) / self.rows
+        return 0.0 if self.law is None else self.law.bound(alpha) / self.rows
 
     def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
         """Tell whether the effect is below `margin`, with confidence 1 - alpha."""
@@ -148,7 +159,7 @@ def effect_size(
     return EffectSize(
         estimate=max(0.0, law.value - law.s1) / rows,
         low=law.noncentrality_at((1 + _LEVEL) / 2) / rows,
-        high=law.noncentrality_at((1 - _LEVEL) / 2) / rows,
+        high=law.bound((1 - _LEVEL) / 2) / rows,
         phase_discrepancy=discrepancy,
         n_reliable=n_reliable,
         law=law,
