@@ -37,6 +37,7 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/two_sample.py
+	$(BIN)/python benchmarks/up_to_noise.py
 
 docs: $(DOCS_INSTALLED)
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html

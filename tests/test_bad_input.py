@@ -29,6 +29,9 @@ OF_TWO = {
     "me_test": un.me_test,
     "flip_test": un.flip_test,
     "phase_test": un.phase_test,
+    "phase_test up to a shift": lambda X, Y: un.phase_test(X, Y, invariant_to="noise+shift"),
+    "phase_test_power": lambda X, Y: un.phase_test_power(X, Y, 50, n_draws=2),
+    "extra_noise": un.extra_noise,
     "sme_test": un.sme_test,
     "phd_test": un.phd_test,
     "mmd_test": un.mmd_test,
@@ -43,6 +46,7 @@ WITH_FREQUENCIES = {
     "paired_mmd": lambda frequencies: un.paired_mmd(GOOD, GOOD, frequencies),
     "phd_test": lambda frequencies: un.phd_test(GOOD, GOOD, frequencies=frequencies),
     "phase_test": lambda frequencies: un.phase_test(GOOD, GOOD, frequencies=frequencies),
+    "extra_noise": lambda frequencies: un.extra_noise(GOOD, GOOD, frequencies=frequencies),
     "flip_test": lambda frequencies: un.flip_test(GOOD, GOOD, frequencies=frequencies),
     "mmd_test": lambda frequencies: un.mmd_test(GOOD, GOOD, frequencies=frequencies, method="fourier"),
 }
@@ -51,6 +55,7 @@ WITH_WEIGHTS = {
     "phase": lambda weights: un.phase(GOOD, W, weights),
     "Sketch.update": lambda weights: un.Sketch(W).update(GOOD, weights=weights),
     "phase_test": lambda weights: un.phase_test(GOOD, GOOD, weights=(weights, None)),
+    "extra_noise": lambda weights: un.extra_noise(GOOD, GOOD, weights=(weights, None)),
     "ecf of bags": lambda weights: un.ecf(un.Bags([GOOD[:20], GOOD[20:]]), W, weights),
 }
 WITH_PRECISION = {
@@ -68,6 +73,8 @@ WITH_RANDOM_STATE = {
     "me_test": lambda random_state: un.me_test(GOOD, GOOD, random_state=random_state),
     "sme_test": lambda random_state: un.sme_test(GOOD, GOOD, random_state=random_state),
     "phase_test": lambda random_state: un.phase_test(GOOD, GOOD, random_state=random_state),
+    "phase_test_power": lambda random_state: un.phase_test_power(GOOD, GOOD, 50, n_draws=2, random_state=random_state),
+    "extra_noise": lambda random_state: un.extra_noise(GOOD, GOOD, random_state=random_state),
     "flip_test": lambda random_state: un.flip_test(GOOD, GOOD, random_state=random_state),
     "phd_test": lambda random_state: un.phd_test(GOOD, GOOD, random_state=random_state),
     "mmd_test": lambda random_state: un.mmd_test(GOOD, GOOD, random_state=random_state),

@@ -62,6 +62,43 @@ class TestSums:
         assert 0 < cauchy_combination(np.array([1.0, 1e-3]), half) <= 1
 
 
+class TestParts:
+    def test_both_parts_are_shown_and_merged(self, samples):
+        result = un.phase_test(*samples)
+        expected = min(1.0, result.phase_pvalue / 0.8, result.positivity_pvalue / 0.2)
+        assert result.pvalue == pytest.approx(expected)
+        alone = un.phase_test(*samples, positivity=False)
+        assert alone.pvalue == alone.phase_pvalue == result.phase_pvalue
+        assert alone.positivity_pvalue is None
+        assert "positivity" in repr(result)
+        assert "positivity" not in repr(alone)
+
+    def test_two_points_against_one(self, rng):
+        result = un.phase_test(rng.choice([-1.0, 1.0], 500), np.zeros(500))
+        assert result.phase_pvalue > 0.05
+        assert result.pvalue < 1e-6
+
+    def test_high_frequencies_are_for_positivity_alone(self, samples):
+        result = un.phase_test(*samples)
+        assert not result.contributions[un.Sketch.for_samples(*samples).blocks["high frequencies"]].any()
+        assert "high frequencies" not in result.block_pvalues
+
+    def test_up_to_a_shift(self, samples):
+        X, Y = samples
+        away = np.array([0.0, 3.0, -40.0])
+        result = un.phase_test(X + away, Y, invariant_to="noise+shift")
+        assert un.phase_test(X + away, Y).pvalue < 1e-6
+        assert (np.abs(result.shift - away) < 1).all()
+        assert (result.shift_interval[:, 0] < result.shift).all()
+        assert "shift of X: x0" in repr(result)
+        assert result.to_dict()["shift_interval"][0][0] < result.shift[0]
+        assert un.phase_test(X, Y).shift is None
+
+    def test_unknown_invariance(self, samples):
+        with pytest.raises(ValueError, match="invariant_to must be one of noise, noise\\+shift; got 'shift'"):
+            un.phase_test(*samples, invariant_to="shift")
+
+
 class TestSketches:
     def test_rows_are_sketches(self, samples):
         X, Y = samples

@@ -95,13 +95,9 @@ class PhaseResult(TwoSampleResult):
     def _more(self) -> list[str]:
         lines = [f"up to {self.invariant_to.replace('+', ' and ')}; {self.effect!r}"]
         if self.too_noisy:
-            lines.append(
-                f"too noisy to tell, or too few rows: half a spread of shift would have been seen with probability "
-                f"{self.reference_power:.2f}"
-                if self.shift is None
-                else f"too noisy to tell, or too few rows: a change of skewness by 1 would have been seen with "
-                f"probability {self.reference_power:.2f}"
-            )
+            reference = "a shift by half of the spread" if self.shift is None else "a change of the skewness by 1"
+            power = f"{self.reference_power:.2f}"
+            lines.append(f"too noisy to tell, or too few rows: {reference} would be seen with probability {power}")
         blocks = ", ".join(f"{name} {pvalue:.3g}" for name, pvalue in self.block_pvalues.items())
         positivity = "" if self.positivity_pvalue is None else f"; positivity {self.positivity_pvalue:.3g}"
         lines.append(f"{len(self.frequencies)} frequencies; p-values: {blocks}{positivity}")
