@@ -30,7 +30,7 @@ class SizeExperiment:
     alternatives: Mapping[str, Alternative]
     tests: Tests
     limits: Callable[[str], dict[str, int]]
-    repetitions: int = 400
+    repetitions: int = 200
     seed: int = 0
 
     def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
