@@ -61,7 +61,9 @@ def test_the_law_is_the_noncentral_f_where_all_directions_count_alike():
 def test_constant_samples_have_no_effect_and_no_power():
     result = un.phase_test(np.zeros(20), np.zeros(20))
     assert result.pvalue == 1
-    assert result.effect.high == 0
+    assert result.effect.estimate == 0
+    assert not result.equivalent(1e9)
+    assert result.effect.to_dict()["high"] is None
     assert result.too_noisy
 
 
@@ -81,11 +83,23 @@ def test_too_noisy_to_tell(rng, n, noise, too_noisy):
     assert ("too noisy to tell" in repr(result)) == too_noisy
 
 
-def test_the_reference_power_is_the_power(rng):
-    """A shift by half a spread, with noise in the other sample."""
+@pytest.mark.parametrize(("n", "d", "noise"), [(60, 1, 2.0), (25, 1, 0.0), (40, 2, 0.0), (60, 5, 0.5)])
+def test_the_reference_power_is_the_power(rng, n, d, noise):
+    """A shift of one column by half a spread, with noise in the other sample."""
     rejected, powers = [], []
-    for _ in range(200):
-        X, Y = rng.normal(size=60) + 0.5, rng.normal(size=60) + 2 * rng.normal(size=60)
-        rejected.append(un.phase_test(X, Y, positivity=False).pvalue <= 0.05)
-        powers.append(un.phase_test(X - 0.5, Y, positivity=False).reference_power)
-    assert np.mean(powers) == pytest.approx(np.mean(rejected), abs=0.15)
+    for _ in range(150):
+        X, Y = rng.normal(size=(n, d)), rng.normal(size=(n, d)) + noise * rng.normal(size=(n, d))
+        rejected.append(un.phase_test(X + 0.5 * np.eye(d)[0], Y, positivity=False).pvalue <= 0.05)
+        powers.append(un.phase_test(X, Y, positivity=False).reference_power)
+    assert np.mean(powers) == pytest.approx(np.mean(rejected), abs=0.2)
+
+
+def test_frequencies_that_hear_nothing_are_too_noisy(rng):
+    X, Y = 100 * rng.normal(size=(2, 200, 5))
+    empty = un.Sketch.for_samples(X / 100, Y / 100)
+    result = un.phase_test(un.Sketch.like(empty).update(X), un.Sketch.like(empty).update(Y))
+    assert result.too_noisy
+
+
+def test_a_clear_difference_is_not_too_noisy(rng):
+    assert "too noisy" not in repr(un.phase_test(np.zeros(5000), rng.normal(1, size=5000)))

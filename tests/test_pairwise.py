@@ -67,7 +67,18 @@ def test_adjusted_pvalues_keep_order_and_bounds(values):
     assert (np.diff(bh[order]) >= -1e-15).all()
 
 
+def test_blocks_are_those_of_any_group_that_names_them(sketches):
+    group = list(sketches.values())
+    nameless = un.Sketch(group[0].frequencies) + group[0]
+    found = un.pairwise_phase_test([nameless, group[1], nameless], adjust="none")
+    assert found.pvalues[0, 1] == pytest.approx(un.phase_test(group[0], group[1]).pvalue, rel=1e-6)
+
+
 def test_bad_input(sketches, rng):
+    with pytest.raises(ValueError, match="names that differ as text"):
+        un.pairwise_phase_test({1: sketches["a"], "1": sketches["b"]})
+    with pytest.raises(ValueError, match="a dict or a sequence of Sketch objects; got a int"):
+        un.pairwise_phase_test(3)
     with pytest.raises(ValueError, match="adjust must be one of holm, bonferroni"):
         un.pairwise_phase_test(sketches, adjust="sidak")
     with pytest.raises(ValueError, match="at least two groups; got 1"):

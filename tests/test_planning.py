@@ -48,6 +48,15 @@ def test_sketches_and_many_rows(pilot):
     assert un.phase_test_power(*pilot, 50_000) == 1
 
 
+def test_positivity_is_planned_for(rng):
+    coin = rng.choice([-1.0, 1.0], 500)
+    assert un.phase_test_power(coin, np.zeros(500), 300, n_draws=20) == 1
+    assert un.phase_test_power(coin, np.zeros(500), 300, n_draws=20, positivity=False) < 0.5
+    empty = un.Sketch.for_samples(coin, np.zeros(500))
+    sketches = [un.Sketch.like(empty).update(rows) for rows in (coin, np.zeros(500))]
+    assert un.phase_test_power(*sketches, 300, n_draws=20) > 0.9
+
+
 def test_equal_laws_have_the_level_for_power():
     X, Y = make_chi2_samples(5_000, 2, freedoms=(4, 4), random_state=3)
     assert un.phase_test_power(X, Y, 200) < 0.2

@@ -377,3 +377,11 @@ def test_saving_where_nobody_may_write(tmp_path, W):
     tmp_path.chmod(0o500)
     with pytest.raises(PermissionError):
         un.Sketch(W).save(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(
+    "blocks", [{}, ["a"], {"a": [0, 9]}, {"a": [1, 1]}, {"a": [-2, 1]}, {"a": [0.0, 1.0]}, {"a": "all"}, {"a": [0]}]
+)
+def test_blocks_that_are_none(blocks):
+    with pytest.raises(ValueError, match=r"drawn\['blocks'\] must"):
+        un.Sketch(np.ones((3, 2)), drawn={"blocks": blocks})

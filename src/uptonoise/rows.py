@@ -572,7 +572,9 @@ def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.
     drawn = [_drawn(source, n_rows, generator) for source in sources]
     keys = np.concatenate([one[0] for one in drawn])
     values = np.concatenate([one[1] for one in drawn])
-    return values[_smallest(keys, n_rows)]
+    kept = _smallest(keys, n_rows)
+    weighing = kept[np.isfinite(keys[kept])]
+    return values[weighing if len(weighing) else kept]
 
 
 def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) -> Floats:
@@ -582,20 +584,36 @@ def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) ->
 
 def _drawn(source: RowSource, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the `n_rows` smallest keys of one source's rows, and the values of those rows."""
-    if source.n_rows is not None:
+    if source.n_rows is not None and not isinstance(source, WeightColumnRows):
+        weights = source.weights if isinstance(source, WeightedRows) else None
         keys, rows = np.empty(0), np.empty(0, dtype=np.int64)
         for start in range(0, source.n_rows, _FRAME_CHUNK_ROWS):
             stop = min(source.n_rows, start + _FRAME_CHUNK_ROWS)
-            keys, rows = np.append(keys, generator.random(stop - start)), np.append(rows, np.arange(start, stop))
+            new = _keys(stop - start, None if weights is None else weights[start:stop], generator)
+            keys, rows = np.append(keys, new), np.append(rows, np.arange(start, stop))
             kept = _smallest(keys, n_rows)
             keys, rows = keys[kept], rows[kept]
         return keys, source.take(rows)
     keys, values = np.empty(0), np.empty((0, len(source.columns)))
     for block in source.blocks(_FRAME_CHUNK_ROWS):
-        keys, values = np.append(keys, generator.random(len(block.values))), np.concatenate([values, block.values])
+        new = _keys(len(block.values), block.weights, generator)
+        keys, values = np.append(keys, new), np.concatenate([values, block.values])
         kept = _smallest(keys, n_rows)
         keys, values = keys[kept], values[kept]
     return keys, values
+
+
+def _keys(count: int, weights: NDArray[Any] | None, generator: np.random.Generator) -> Floats:
+    """Return keys of which the smallest belong to rows drawn in proportion to their weights.
+
+    Equal weights draw the same rows as none (Efraimidis and Spirakis 2006).
+    """
+    keys = -np.log1p(-generator.random(count))
+    if weights is None:
+        return keys
+    # A weight that is no positive number is for the pass over all rows to judge.
+    positive = np.asarray(weights, dtype=np.float64) > 0
+    return np.asarray(np.divide(keys, weights, out=np.full(count, np.inf), where=positive))
 
 
 def _smallest(keys: Floats, count: int) -> NDArray[np.int64]:

@@ -48,7 +48,7 @@ from uptonoise.rows import (
 _FORMAT = "uptonoise sketch"
 _VERSION = 1
 _LARGEST_ANGLE = 1e15
-_SCALE_ROWS = 300  # of each sample
+_SCALE_ROWS = 200  # of each sample
 
 
 class Sketch:
@@ -95,6 +95,8 @@ class Sketch:
         self._frequencies = as_frequencies(frequencies)
         self._frequencies.flags.writeable = False
         self.drawn = _checked_drawn(getattr(frequencies, "drawn", None) if drawn is None else drawn)
+        if self.drawn is not None and "blocks" in self.drawn:
+            _check_blocks(self.drawn["blocks"], self.n_frequencies)
         check_precision(precision)
         self.precision = precision
         self.named = columns is not None
@@ -138,10 +140,11 @@ class Sketch:
         ]
         sources = [aligned(source, sources[0]) for source in sources]
         generator, seed = seeded_generator(random_state)
-        # Generators of their own: how many numbers it takes to pick rows must not change the frequencies.
-        picking = [np.random.default_rng(generator.integers(2**63)) for _ in range(len(sources) + 1)]
-        rows = [some_rows(source, _SCALE_ROWS, own) for source, own in zip(sources, picking, strict=False)]
-        lengths = _column_lengths(rows, picking[-1])
+        # A generator of its own for each: how many numbers it takes to pick rows must not change the frequencies, nor
+        # the order of the samples which rows are picked.
+        picking = int(generator.integers(2**63))
+        rows = [some_rows(source, _SCALE_ROWS, np.random.default_rng(picking)) for source in sources]
+        lengths = _column_lengths(rows, np.random.default_rng(picking))
         design = default_design(lengths, generator)
         drawn = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
         named = next((source for source in sources if source.named), None)
@@ -260,6 +263,11 @@ class Sketch:
     def frequencies(self) -> Floats:
         """The frequencies, of shape (m, d); read-only."""
         return self._frequencies
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether blocks of frequencies were named."""
+        return "blocks" in (self.drawn or {})
 
     @property
     def blocks(self) -> dict[str, slice]:
@@ -532,7 +540,7 @@ def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Fl
     pooled = np.concatenate([rows - np.median(rows, axis=0) for rows in samples])
     if (pooled == pooled[0]).all():
         return np.ones(pooled.shape[1])
-    return np.asarray(median_scale(pooled, per_column=True, max_rows=_SCALE_ROWS, random_state=generator))
+    return np.asarray(median_scale(pooled, per_column=True, max_rows=2 * _SCALE_ROWS, random_state=generator))
 
 
 def _recentred(moments: _Moments, frequencies: Floats, centre: Floats, other: Floats) -> _Moments:
@@ -606,6 +614,19 @@ def _checked_drawn(drawn: Any) -> dict[str, Any] | None:
     if copied is not None and not isinstance(copied, dict):
         raise ValueError(f"drawn must be a dict; got {drawn!r}")
     return copied
+
+
+def _check_blocks(blocks: Any, n_frequencies: int) -> None:
+    """Raise where named blocks of frequencies are not such."""
+    if not isinstance(blocks, dict) or not blocks:
+        raise ValueError(f"drawn['blocks'] must name at least one block of frequencies; got {blocks!r}")
+    for name, place in blocks.items():
+        whole = isinstance(place, list) and len(place) == 2 and all(type(end) is int for end in place)
+        if not whole or not 0 <= place[0] < place[1] <= n_frequencies:
+            raise ValueError(
+                f"drawn['blocks'] must have a start and a stop within {n_frequencies} frequencies for each block; got "
+                f"{place!r} for {name!r}"
+            )
 
 
 def _checked_centre(centre: ArrayLike, n_columns: int) -> Floats:

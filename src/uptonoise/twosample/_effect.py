@@ -20,15 +20,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import chdtri, fdtr, ncfdtr
+from scipy.optimize import brentq, nnls
+from scipy.special import fdtr, fdtri, ncfdtr
 
 from uptonoise.rows import Floats
 from uptonoise.twosample._ridge import Decomposition, Ridge, Sample
 
 _LEVEL = 0.95
 _RELIABLE = 3.0  # times its sampling error, for an amplitude whose phase describes a difference
-_ALPHA = 0.05  # of the test whose power against the reference effect is told
+_MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _TINY = np.finfo(np.float64).tiny
 _UNBOUNDED = 1e3  # times the value of a statistic: no noncentrality is looked for beyond
 _STEPS = 4  # towards the ridge, each of which leaves less than a tenth of the error
@@ -96,9 +96,10 @@ class EffectSize:
     Attributes
     ----------
     estimate : float
-        The noncentrality per row, at least 0. For a shift of s standard deviations of a column it is about s squared.
+        The noncentrality per row, at least 0. For a shift of s standard deviations of a column it is about s squared,
+        for s below 1.
     low, high : float
-        Its 95 % confidence interval.
+        Its 95 % confidence interval; without an upper end where nothing varies, so that nothing is known.
     phase_discrepancy : float or None
         The mean of abs(exp(i a) - exp(i b))^2 over the phases a of X and b of Y at the reliable frequencies, without
         what sampling errors add; None where no frequency is reliable.
@@ -125,20 +126,21 @@ class EffectSize:
 
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return what the effect is below, with confidence 1 - alpha."""
-        if not 0 < alpha < 1:
+        if not isinstance(alpha, int | float) or not 0 < alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
-        return 0.0 if self.law is None else self.law.bound(alpha) / self.rows
+        return float("inf") if self.law is None else self.law.bound(alpha) / self.rows
 
     def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
         """Tell whether the effect is below `margin`, with confidence 1 - alpha."""
-        if not np.isfinite(margin) or margin <= 0:
+        if not isinstance(margin, int | float) or not 0 < margin < np.inf:
             raise ValueError(f"margin must be a positive number; got {margin!r}")
         return self.upper_bound(alpha) < margin
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what people read, as what JSON knows."""
+        """Return what people read, as what JSON knows; an infinite end is None."""
         names = ("estimate", "low", "high", "phase_discrepancy", "n_reliable")
-        return {name: getattr(self, name) for name in names}
+        found = {name: getattr(self, name) for name in names}
+        return {name: None if value == np.inf else value for name, value in found.items()}
 
     def __repr__(self) -> str:
         return f"effect {self.estimate:.3g} per row, {_LEVEL:.0%} interval {self.low:.3g} to {self.high:.3g}"
@@ -151,15 +153,11 @@ def effect_size(
     block = noncentral(decomposition, nuisance)
     rows = float(left.size * right.size / (left.size + right.size))
     discrepancy, n_reliable = _phase_discrepancy(left, right, decomposition)
-    if block.traces[0] <= 0:
-        return EffectSize(
-            estimate=0.0, low=0.0, high=0.0, phase_discrepancy=discrepancy, n_reliable=n_reliable, law=None, rows=rows
-        )
-    law = NoncentralLaw.of(block)
+    law = NoncentralLaw.of(block) if block.has_rank else None
     return EffectSize(
-        estimate=max(0.0, law.value - law.s1) / rows,
-        low=law.noncentrality_at((1 + _LEVEL) / 2) / rows,
-        high=law.bound((1 - _LEVEL) / 2) / rows,
+        estimate=max(0.0, float(block.noncentrality)) / rows if law else 0.0,
+        low=law.noncentrality_at((1 + _LEVEL) / 2) / rows if law else 0.0,
+        high=law.bound((1 - _LEVEL) / 2) / rows if law else float("inf"),
         phase_discrepancy=discrepancy,
         n_reliable=n_reliable,
         law=law,
@@ -189,26 +187,49 @@ def _phase_discrepancy(left: Sample, right: Sample, decomposition: Decomposition
     return float(max(0.0, discrepancy)), int(reliable.sum())
 
 
-def reference_power(
-    left: Sample, right: Sample, frequencies: Floats, block: Ridge, share: float, up_to_shift: bool
-) -> float:
-    """Return the power of a block at its share of the level against the reference effect.
+def reference_effects(left: Sample, right: Sample, frequencies: Floats, known: slice, up_to_shift: bool) -> Floats:
+    """Return what S would be, of shape (m, d), if one column of the less noisy sample were otherwise.
 
-    The less noisy sample says how far its rows spread along a frequency w, from abs(phi) = exp(-spread^2/2); a shift by
-    half of that turns the phase by spread/2, and up to a shift a skewness of 1 turns it by spread^3/6.
+    A shift of column j by half of its spread turns the phase at w by w_j spread/2; up to a shift, a skewness of 1 turns
+    it by (w_j spread)^3/6. The spreads come from the frequencies at `known`.
     """
-    amplitudes = np.abs(left.phi), np.abs(right.phi)
-    spreads = np.sqrt(-2 * np.log(np.clip(np.maximum(*amplitudes), _TINY, 1)))
-    upwards = np.where(frequencies.sum(axis=1) < 0, -1, 1)
-    turns = upwards * (spreads**3 / 6 if up_to_shift else spreads / 2)
-    s1 = float(block.traces[0])
-    if s1 <= 0:
-        return 0.0
-    scores = block.root.T @ (amplitudes[0] * amplitudes[1] * np.sin(turns))
-    noncentrality = float(scores @ scores)
-    along = float(scores @ block.H @ scores) / noncentrality if noncentrality > 0 else 0.0
+    of_both = np.stack([_spreads(sample.at(known), frequencies[known]) for sample in (left, right)])
+    smaller = np.where(of_both > 0, of_both, np.inf).min(axis=0)
+    turns = frequencies * np.where(np.isfinite(smaller), smaller, 0.0)
+    turns = turns**3 / 6 if up_to_shift else turns / 2
+    return np.sqrt(_squared_amplitudes(left) * _squared_amplitudes(right))[:, None] * np.sin(turns)
+
+
+def _squared_amplitudes(sample: Sample) -> Floats:
+    """Return abs(phi)^2 without what sampling errors add."""
+    n = sample.size
+    return np.asarray(np.clip((n * np.abs(sample.phi) ** 2 - 1) / (n - 1), 0, 1))
+
+
+def _spreads(sample: Sample, frequencies: Floats) -> Floats:
+    """Return how far each column spreads: abs(phi)^2 is near exp(-sum of (w_j spread_j)^2); 0 where it is not known."""
+    squares = _squared_amplitudes(sample)
+    heard = squares * sample.size > _RELIABLE**2
+    if not heard.any():
+        return np.zeros(frequencies.shape[1])
+    units = np.abs(frequencies).max(axis=0)
+    scaled = np.divide(frequencies[heard], units, out=np.zeros_like(frequencies[heard]), where=units > 0) ** 2
+    found, _ = nnls(scaled, -np.log(np.maximum(squares[heard], _TINY)))
+    return np.asarray(np.divide(np.sqrt(found), units, out=np.zeros_like(units), where=units > 0))
+
+
+def powers_against(block: Ridge, effects: Floats, level: float) -> Floats:
+    """Return the power of a block at a level, for each column of what S would be."""
+    if not block.has_rank:
+        return np.zeros(effects.shape[1])
     mean, variance = (float(moment) for moment in block.moments)
     freedom = 2 * mean**2 / variance
-    needed = chdtri(freedom, _ALPHA * share) * mean / freedom
-    law = NoncentralLaw.of(block)._replace(value=float(block.shrinkage) * needed, share=along)
-    return 1 - law.cdf(noncentrality)
+    needed = fdtri(freedom, min(float(block.few_rows), _MANY_ROWS), 1 - level) * mean
+    law = NoncentralLaw.of(block)._replace(value=float(block.shrinkage) * needed)
+    return np.array([1 - _against(law, block, block.root.T @ effect) for effect in effects.T])
+
+
+def _against(law: NoncentralLaw, block: Ridge, scores: Floats) -> float:
+    noncentrality = float(scores @ scores)
+    along = float(scores @ block.H @ scores) / noncentrality if noncentrality > 0 else 0.0
+    return law._replace(share=along).cdf(noncentrality)

@@ -115,8 +115,15 @@ class ExtraNoise:
         if np.isinf(error):
             return f"{name}: unknown, no frequency is reliable"
         low, high = self.interval()[column]
-        noisier = "X is noisier" if low > 0 else "Y is noisier" if high < 0 else "neither is clearly noisier"
-        digits = f".{1 - math.floor(math.log10(error))}f" if 0 < error < 10 else ".3g"  # two digits of the error
+        known = error > 0
+        noisier = (
+            "X is noisier"
+            if known and low > 0
+            else "Y is noisier"
+            if known and high < 0
+            else "neither is clearly noisier"
+        )
+        digits = f".{1 - math.floor(math.log10(error))}f" if 1e-4 < error < 10 else ".3g"  # two digits of the error
         return f"{name}: {variance:+{digits}} +- {error:{digits}}, {noisier}"
 
 

@@ -160,11 +160,16 @@ def pairwise_phase_test(
 def _named(sketches: Any) -> dict[str, Sketch]:
     if isinstance(sketches, Sketch):
         raise ValueError("sketches must be at least two groups; got one Sketch")
+    if not isinstance(sketches, Mapping | Sequence):
+        raise ValueError(f"sketches must be a dict or a sequence of Sketch objects; got a {type(sketches).__name__}")
     named = dict(sketches) if isinstance(sketches, Mapping) else dict(enumerate(sketches))
     for name, sketch in named.items():
         if not isinstance(sketch, Sketch):
             raise ValueError(f"sketches must hold Sketch objects; the group {name} is a {type(sketch).__name__}")
-    return {str(name): sketch for name, sketch in named.items()}
+    by_text = {str(name): sketch for name, sketch in named.items()}
+    if len(by_text) < len(named):
+        raise ValueError(f"sketches must have names that differ as text; got {list(named)}")
+    return by_text
 
 
 class _Pairs(NamedTuple):
@@ -176,7 +181,7 @@ class _Pairs(NamedTuple):
 
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
     samples = [Sample.of(sketch, centre_of(group[0])) for sketch in group]
-    places = Places.of(group[0], group[-1])
+    places = Places.of(*group)
     pvalues, effects = np.ones((len(group), len(group))), np.zeros((len(group), len(group)))
     pairs = list(_parts(len(group), max(1, _AT_ONCE // group[0].n_frequencies ** 2)))
     for part, (found, sizes) in zip(
@@ -203,8 +208,7 @@ def _tested(samples: Sequence[Sample], pairs: _Pairs, places: Places, positivity
         of_blocks.append(here.test().pvalue)
         if place == places.largest:
             found = noncentral(here)
-            rows = left.size * right.size / (left.size + right.size)
-            effects = np.maximum(0.0, found.shrinkage * found.statistic - found.traces[0]) / rows
+            effects = np.maximum(0.0, found.noncentrality) * (1 / left.size + 1 / right.size)
     pvalues = cauchy_combination(np.stack(of_blocks, axis=-1), places.weights)
     if positivity:
         pvalues = np.array(

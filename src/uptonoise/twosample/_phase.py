@@ -17,7 +17,7 @@ from uptonoise._random import RandomState, seeded_generator
 from uptonoise._threads import single_threaded_blas
 from uptonoise.rows import Floats, two_samples
 from uptonoise.sketch import Sketch
-from uptonoise.twosample._effect import EffectSize, effect_size, reference_power
+from uptonoise.twosample._effect import EffectSize, effect_size, powers_against, reference_effects
 from uptonoise.twosample._places import Places, centre_of
 from uptonoise.twosample._positivity import positivity as positivity_test
 from uptonoise.twosample._result import TwoSampleResult
@@ -27,8 +27,10 @@ from uptonoise.twosample._shift import Shift, fitted_shift
 Invariance = Literal["noise", "noise+shift"]
 
 POSITIVITY_SHARE = 0.2  # of the level
+_ALPHA = 0.05  # of the test whose power against the reference effect is told
 _TOO_NOISY = 0.2  # power against the reference effect
 _POSITIVITY_SEED = 0
+_NO_VETO = 0.99  # the largest p-value of a block that counts: none can undo what others find
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -45,12 +47,12 @@ class PhaseResult(TwoSampleResult):
         The p-value of positivity; None where it was not asked for.
     block_pvalues : dict
         The p-value of each block of frequencies. `statistic` is the mean of the blocks' statistics, each over its mean
-        under the null hypothesis.
+        under the null hypothesis, weighted as they are merged.
     effect : EffectSize
         How large the difference is, with its interval: small p-values come from large samples too.
     reference_power : float
-        The power that the test had at these sizes and noises against a reference effect: the less noisy sample moved
-        by half of its spread; up to a shift, its skewness changed by 1.
+        The power that the phases had at these sizes and noises against a reference effect: one column of the less
+        noisy sample moved by half of its spread (up to a shift, its skewness changed by 1); the median over columns.
     shift : array of shape (d,) or None
         Up to a shift: by how much X lies further than Y, in each column.
     shift_interval : array of shape (d, 2) or None
@@ -94,7 +96,7 @@ class PhaseResult(TwoSampleResult):
 
     def _more(self) -> list[str]:
         lines = [f"up to {self.invariant_to.replace('+', ' and ')}; {self.effect!r}"]
-        if self.too_noisy:
+        if self.too_noisy and self.pvalue > 0.05:
             reference = "a shift by half of the spread" if self.shift is None else "a change of the skewness by 1"
             power = f"{self.reference_power:.2f}"
             lines.append(f"too noisy to tell, or too few rows: {reference} would be seen with probability {power}")
@@ -162,7 +164,7 @@ def phase_test(
     >>> moved.pvalue > 0.05, bool((np.abs(moved.shift - 3) < 0.3).all())
     (True, True)
     """
-    if invariant_to not in get_args(Invariance):
+    if not isinstance(invariant_to, str) or invariant_to not in get_args(Invariance):
         raise ValueError(f"invariant_to must be one of {', '.join(get_args(Invariance))}; got {invariant_to!r}")
     left, right, seed = as_sketches(X, Y, weights, frequencies, random_state)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
@@ -202,7 +204,8 @@ def comparable(X: Any, Y: Any) -> tuple[Sketch, Sketch]:
 def check_size(name: str, sketch: Sketch) -> None:
     """Raise where a sketch has too few rows for any test."""
     if sketch.n_rows < 2 or sketch.effective_size < 1 + 1e-9:
-        raise ValueError(f"{name} must have at least 2 rows for its phases' errors; got {sketch.n_rows}")
+        worth = "" if sketch.n_rows < 2 else f", with weights worth {sketch.effective_size:.3g}"
+        raise ValueError(f"{name} must have at least 2 rows for its phases' errors; got {sketch.n_rows}{worth}")
 
 
 def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool, seed: int | None) -> PhaseResult:
@@ -233,10 +236,7 @@ def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool,
         positivity_pvalue=positivity_pvalue,
         block_pvalues=pvalues,
         effect=effect,
-        reference_power=max(
-            reference_power(left.at(place), right.at(place), X.frequencies[place], block, weight, shift is not None)
-            for place, block, weight in zip(places.blocks.values(), blocks.values(), places.weights, strict=True)
-        ),
+        reference_power=_reference_power(left, right, X.frequencies, places, blocks, shift is not None, positive),
         shift=None if shift is None else shift.shift,
         shift_interval=None if shift is None else shift.interval(),
         frequencies=X.frequencies,
@@ -245,6 +245,25 @@ def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool,
         contributions=contributions,
         column_shares=_column_shares(X.frequencies, contributions),
     )
+
+
+def _reference_power(
+    left: Sample,
+    right: Sample,
+    frequencies: Floats,
+    places: Places,
+    blocks: dict[str, Ridge],
+    up_to_shift: bool,
+    positive: bool,
+) -> float:
+    """Return the power of the best block against the reference effect, in the middle one of the columns."""
+    level = _ALPHA * (1 - POSITIVITY_SHARE if positive else 1.0)
+    effects = reference_effects(left, right, frequencies, places.largest, up_to_shift)
+    powers = [
+        powers_against(block, effects[place], level * weight)
+        for place, block, weight in zip(places.blocks.values(), blocks.values(), places.weights, strict=True)
+    ]
+    return float(np.median(np.max(powers, axis=0)))
 
 
 def _aligned(X: Sketch, Y: Sketch, invariant_to: Invariance) -> tuple[Sample, Sample, Floats | None, Shift | None]:
@@ -298,8 +317,9 @@ def cauchy_combination(pvalues: Floats, weights: Floats) -> Floats:
     >>> cauchy_combination(np.array([0.5, 0.01]), np.array([0.5, 0.5])).round(4)
     np.float64(0.02)
     """
-    cotangents = np.tan((0.5 - np.clip(pvalues, 1e-14, 1 - 1e-15)) * np.pi) @ weights
+    cotangents = np.tan((0.5 - np.clip(pvalues, 1e-14, _NO_VETO)) * np.pi) @ weights
     # Where tan loses its digits the combination is that of the inverses.
     inverses = (1 / np.maximum(pvalues, np.finfo(np.float64).tiny)) @ weights
-    merged = np.where(pvalues.min(axis=-1) < 1e-14, 1 / inverses, 0.5 - np.arctan(cotangents) / np.pi)
-    return np.where(pvalues.min(axis=-1) >= 1, 1.0, np.minimum(merged, 1.0))
+    smallest = pvalues.min(axis=-1)
+    merged = np.where(smallest < 1e-14, 1 / inverses, 0.5 - np.arctan(cotangents) / np.pi)
+    return np.where(smallest >= _NO_VETO, smallest, np.minimum(merged, 1.0))

@@ -19,11 +19,11 @@ class Places(NamedTuple):
     largest: slice
 
     @classmethod
-    def of(cls, X: Sketch, Y: Sketch) -> Places:
-        """Return those of two sketches, one of which may have lost the names of its blocks."""
-        named = (X if X.blocks.keys() >= Y.blocks.keys() else Y).blocks
-        blocks = {name: place for name, place in named.items() if BLOCK_WEIGHTS.get(name, 1.0) > 0}
-        weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) for name in blocks])
+    def of(cls, *sketches: Sketch) -> Places:
+        """Return those of comparable sketches, some of which may have lost the names of their blocks."""
+        named = next((sketch for sketch in sketches if sketch.has_blocks), sketches[0]).blocks
+        blocks = {name: place for name, place in named.items() if BLOCK_WEIGHTS.get(name, 1.0) > 0} or named
+        weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) or 1.0 for name in blocks])
         return cls(blocks, weights / weights.sum(), max(blocks.values(), key=lambda place: place.stop - place.start))
 
 

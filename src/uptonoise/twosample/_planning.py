@@ -28,7 +28,7 @@ from uptonoise.frequencies import positive_int
 from uptonoise.rows import Floats, some_rows, two_samples
 from uptonoise.sketch import Sketch, turned
 from uptonoise.twosample._effect import noncentral
-from uptonoise.twosample._phase import POSITIVITY_SHARE, cauchy_combination, comparable
+from uptonoise.twosample._phase import cauchy_combination, comparable, of_positivity, with_positivity
 from uptonoise.twosample._places import Places, centre_of
 from uptonoise.twosample._ridge import Sample, decomposed, ridge
 
@@ -62,7 +62,8 @@ def phase_test_power(
     k : int or sequence of int, optional
         That of Y; by default `n`.
     noise : float, array of shape (d,), or pair of these
-        The standard deviation of Gaussian noise to be added, in the units of the columns; a pair is for X and for Y.
+        The standard deviation of Gaussian noise to be added, in the units of the columns. A tuple of two is for X and
+        for Y, a list or an array is for the columns.
     alpha : float
         The level of the test.
     positivity : bool
@@ -86,7 +87,7 @@ def phase_test_power(
     >>> bool((np.diff(power) > 0).all()), bool(un.phase_test_power(X, Y, 400, noise=1.0) < power[-1] / 2)
     (True, True)
     """
-    if not 0 < alpha < 1:
+    if not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
     sizes_X, sizes_Y = _sizes(n, "n"), _sizes(n if k is None else k, "k")
     if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
@@ -94,10 +95,9 @@ def phase_test_power(
     sizes_X, sizes_Y = np.broadcast_arrays(sizes_X, sizes_Y)
     positive_int(n_draws, "n_draws")
     pilot = _pilot(pilot_X, pilot_Y, noise, as_generator(random_state))
-    share = POSITIVITY_SHARE if positivity else 0.0
     with single_threaded_blas:
         powers = [
-            np.mean(_pvalues(pilot, (int(a), int(b)), n_draws) <= alpha * (1 - share))
+            np.mean(_pvalues(pilot, (int(a), int(b)), n_draws, bool(positivity)) <= alpha)
             for a, b in zip(sizes_X.ravel(), sizes_Y.ravel(), strict=True)
         ]
     return float(powers[0]) if sizes_X.ndim == 0 else np.array(powers)
@@ -111,7 +111,7 @@ def _sizes(n: Any, name: str) -> NDArray[np.int64]:
 
 
 class _Pilot(NamedTuple):
-    """What is known from the pilot: sketches at the frequencies that samples with the noise get, and some rows."""
+    """What is known from the pilot: sketches, of rows at the frequencies that noisy ones get, and some rows."""
 
     X: Sketch
     Y: Sketch
@@ -149,24 +149,23 @@ def _noises(noise: Any, d: int) -> tuple[Floats, Floats]:
     return found[0], found[1]
 
 
-def _pvalues(pilot: _Pilot, sizes: tuple[int, int], n_draws: int) -> Floats:
-    """Return the phase part's p-values of data sets of these sizes."""
-    places = Places.of(pilot.X, pilot.Y)
+def _pvalues(pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positive: bool) -> Floats:
+    """Return the p-values of data sets of these sizes."""
     left, right = _expected(pilot)
     if pilot.rows is None or max(sizes) > _LARGEST_RESAMPLED:
-        of_blocks = _from_means(left, right, places, sizes, n_draws, pilot.generator)
-    else:
-        of_blocks = _from_rows(pilot, _S(left, right), places, sizes, n_draws)
-    return cauchy_combination(of_blocks, places.weights)
+        return _from_means(left, right, pilot, sizes, n_draws, positive)
+    return _from_rows(pilot, left.S(right), sizes, n_draws, positive)
 
 
 def _expected(pilot: _Pilot) -> tuple[Sample, Sample]:
     """Return the pilot with the noise, its phase differences drawn together by what sampling errors add."""
     left, right = (Sample.of(sketch, centre_of(pilot.X)) for sketch in (pilot.X, pilot.Y))
     found = noncentral(decomposed(left, right))
-    known = float(found.shrinkage * found.statistic)
-    kept = np.sqrt(max(0.0, known - float(found.traces[0])) / known) if known > 0 else 1.0
-    halves = (1 - kept) / 2 * np.angle(left.phi * right.phi.conj())
+    whole = float(found.shrinkage * found.statistic)
+    kept = np.sqrt(max(0.0, float(found.noncentrality)) / whole) if whole > 0 else 1.0
+    # Phases that are opposite, which positivity sees, stay so.
+    angles = np.angle(left.phi * right.phi.conj())
+    halves = (1 - kept) / 2 * (angles - np.pi * np.rint(angles / np.pi))
     turned_both = _turned(left, -halves), _turned(right, halves)
     return _noisy(turned_both, pilot)
 
@@ -176,25 +175,25 @@ def _noisy(samples: tuple[Sample, Sample], pilot: _Pilot) -> tuple[Sample, Sampl
     return left, right
 
 
-def _S(left: Sample, right: Sample) -> Floats:  # noqa: N802
-    return left.sin * right.cos - left.cos * right.sin
-
-
-def _from_rows(pilot: _Pilot, expected: Floats, places: Places, sizes: tuple[int, int], n_draws: int) -> Floats:
-    """Return p-values, of shape (n_draws, blocks), of rows of the pilot drawn again."""
+def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws: int, positive: bool) -> Floats:
+    """Return p-values of rows of the pilot drawn again."""
     assert pilot.rows is not None
-    centre = centre_of(pilot.X)
+    centre, places = centre_of(pilot.X), Places.of(pilot.X, pilot.Y)
     whole = [Sample.of(Sketch.like(pilot.X).update(rows), centre) for rows in pilot.rows]
-    moved = expected - _S(*_noisy((whole[0], whole[1]), pilot))
-    pvalues = np.empty((n_draws, len(places.blocks)))
+    noisy_X, noisy_Y = _noisy((whole[0], whole[1]), pilot)
+    moved = expected - noisy_X.S(noisy_Y)
+    pvalues = np.empty(n_draws)
     for draw in range(n_draws):
         left, right = (
             Sample.of(Sketch.like(pilot.X).update(_again(rows, size, sd, pilot.generator)), centre)
             for rows, size, sd in zip(pilot.rows, sizes, pilot.noise, strict=True)
         )
-        for column, place in enumerate(places.blocks.values()):
+        of_blocks = []
+        for place in places.blocks.values():
             found = decomposed(left.at(place), right.at(place))
-            pvalues[draw, column] = found._replace(S=found.S + moved[place]).test().pvalue
+            of_blocks.append(found._replace(S=found.S + moved[place]).test().pvalue)
+        of_phases = float(cauchy_combination(np.array(of_blocks), places.weights))
+        pvalues[draw] = with_positivity(of_phases, of_positivity(left, right) if positive else None)
     return pvalues
 
 
@@ -240,9 +239,10 @@ def with_noise(sample: Sample, frequencies: Floats, sd: ArrayLike) -> Sample:
 
 
 def _from_means(
-    left: Sample, right: Sample, places: Places, sizes: tuple[int, int], n_draws: int, generator: np.random.Generator
+    left: Sample, right: Sample, pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positive: bool
 ) -> Floats:
-    """Return p-values, of shape (n_draws, blocks), of Gaussian means of sketches."""
+    """Return p-values of Gaussian means of sketches."""
+    places, generator = Places.of(pilot.X, pilot.Y), pilot.generator
     found = []
     for start in range(0, n_draws, _AT_ONCE):
         count = min(_AT_ONCE, n_draws - start)
@@ -253,8 +253,10 @@ def _from_means(
             plain = block.without_caution
             spread = (plain.denominator - 2) / generator.chisquare(plain.denominator)
             of_blocks.append(block.pvalue_of(block.statistic / plain.shrinkage * spread))
-        found.append(np.stack(of_blocks, axis=-1))
-    return np.concatenate(found)
+        of_phases = cauchy_combination(np.stack(of_blocks, axis=-1), places.weights)
+        parts = [of_positivity(X.one(draw), Y.one(draw)) if positive else None for draw in range(count)]
+        found += [with_positivity(float(one), part) for one, part in zip(of_phases, parts, strict=True)]
+    return np.array(found)
 
 
 def _drawn(sample: Sample, size: float, count: int, generator: np.random.Generator) -> Sample:

@@ -21,7 +21,8 @@ that come from A and from B:
 
     nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
 
-T is given the scaled chi-squared law with this mean and variance. lam grows with the square root of the number of
+T is given the scaled chi-squared law with this mean and variance, where a part of nu is taken off for waves that are no
+Gaussians; with very few rows, an F law whose denominator grows with their square. lam grows with the number of
 frequencies, which keeps the level for heavy tails. What S may do along some directions for reasons that are no
 difference, as an offset between the samples, is projected out of z; H and G are projected alike.
 
@@ -40,7 +41,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc
+from numpy.typing import NDArray
+from scipy.special import chdtrc, fdtrc
 
 from uptonoise.characteristic import Complex
 from uptonoise.rows import Floats
@@ -48,13 +50,16 @@ from uptonoise.sketch import Sketch
 
 _RIDGE = 0.1
 _RIDGE_ROWS = 20.0
-_RIDGE_FREQUENCIES = 60.0
+_RIDGE_FREQUENCIES = 60.0  # from which on the ridge grows with their number
 _UNEQUAL_RIDGE = 2.0  # how much larger the ridge is at sizes as unequal as can be
-_CAUTION = 0.85  # nu is for Gaussian influence functions, which cosines and sines are not
+_CAUTION = 0.82  # nu is for Gaussian influence functions, which cosines and sines are not
+_MANY_CAUTION = 0.03  # how much less at many frequencies
 _UNEQUAL_CAUTION = 0.15  # how much less at unequal sizes
 _TOLERANCE = 2.0  # standard errors of a variance of the smaller sample that the larger one's may be off
 _BORROWED = 0.3  # of the correlations, at sizes as unequal as can be
 _UNEQUAL_CUT = 0.25  # of the largest eigenvalue, over the square root of the smaller size
+_FEW_ROWS = 4.0
+_MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
@@ -87,6 +92,14 @@ class Sample(NamedTuple):
         waves = np.concatenate([cosines, m + cosines])
         covariance = self.covariance[..., waves[:, None], waves]
         return Sample(self.cos[..., block], self.sin[..., block], covariance, self.size)
+
+    def one(self, place: int) -> Sample:
+        """Return one of many samples with the same covariance."""
+        return Sample(self.cos[place], self.sin[place], self.covariance, self.size[place])
+
+    def S(self, other: Sample) -> Floats:  # noqa: N802
+        """Return Im(phi conj phi'), phi' the other sample's."""
+        return np.asarray(self.sin * other.cos - self.cos * other.sin)
 
     def influences(self, other: Sample) -> Floats:
         """Return the covariance over rows of Im(exp(i w.x) conj phi), phi the other sample's."""
@@ -128,10 +141,12 @@ class Ridge:
         Degrees of freedom of H.
     caution : array
         The part of these that the law reckons with.
+    few_rows : array
+        The denominator of the F law of T: large, but where there are few rows.
     """
 
-    def __init__(self, S: Floats, root: Floats, H: Floats, nu: Floats, caution: Floats) -> None:
-        self.S, self.root, self.H, self.nu, self.caution = S, root, H, nu, caution
+    def __init__(self, S: Floats, root: Floats, H: Floats, nu: Floats, caution: Floats, few_rows: Floats) -> None:
+        self.S, self.root, self.H, self.nu, self.caution, self.few_rows = S, root, H, nu, caution, few_rows
         self.z: Floats = np.einsum("...mr,...m->...r", root, S)
 
     @cached_property
@@ -152,7 +167,7 @@ class Ridge:
     @property
     def without_caution(self) -> Ridge:
         """The same statistic, with the law of Gaussian influence functions."""
-        return Ridge(self.S, self.root, self.H, self.nu, np.ones_like(self.caution))
+        return Ridge(self.S, self.root, self.H, self.nu, np.ones_like(self.caution), self.few_rows)
 
     @cached_property
     def denominator(self) -> Floats:
@@ -176,8 +191,20 @@ class Ridge:
     def pvalue_of(self, statistic: Floats) -> Floats:
         """Return the p-value that another statistic would have."""
         mean, variance = (np.maximum(moment, _TINY) for moment in self.moments)
-        freedom = 2 * mean**2 / variance
-        return np.where(self.traces[0] > _NO_RANK, chdtrc(freedom, statistic * freedom / mean), 1.0)
+        freedom, ratio = 2 * mean**2 / variance, statistic / mean
+        with_few = fdtrc(freedom, np.minimum(self.few_rows, _MANY_ROWS), ratio)
+        pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
+        return np.where(self.has_rank, pvalue, 1.0)
+
+    @cached_property
+    def has_rank(self) -> NDArray[np.bool_]:
+        """Whether anything is left to test."""
+        return np.asarray(self.traces[0] > _NO_RANK)
+
+    @property
+    def noncentrality(self) -> Floats:
+        """C T - s1, which estimates what T has beyond its null mean."""
+        return np.asarray(self.shrinkage * self.statistic - self.traces[0])
 
     @cached_property
     def contributions(self) -> Floats:
@@ -204,9 +231,9 @@ class Decomposition(NamedTuple):
         """
         smaller, larger = np.minimum(*self.sizes), np.maximum(*self.sizes)
         unequal = 1 - smaller / larger
-        lam = np.maximum(_RIDGE, _RIDGE_ROWS / smaller) * max(1.0, np.sqrt(self.S.shape[-1] / _RIDGE_FREQUENCIES))
-        lam = lam * (1 + _UNEQUAL_RIDGE * unequal)
-        caution = _CAUTION - _UNEQUAL_CAUTION * unequal
+        many = max(1.0, self.S.shape[-1] / _RIDGE_FREQUENCIES)
+        lam = np.maximum(_RIDGE, _RIDGE_ROWS / smaller) * many * (1 + _UNEQUAL_RIDGE * unequal)
+        caution = _CAUTION - _MANY_CAUTION * (1 - 1 / many) - _UNEQUAL_CAUTION * unequal
         return self.ridge(lam, _UNEQUAL_CUT * np.sqrt(unequal / smaller), caution, nuisance)
 
     def ridge(self, lam: Floats, cut: Floats, caution: Floats, nuisance: Floats | None = None) -> Ridge:
@@ -219,12 +246,13 @@ class Decomposition(NamedTuple):
         if nuisance is not None:
             left_over = _complement(np.swapaxes(root, -1, -2) @ nuisance)
             root, H, G = root @ left_over, left_over @ H @ left_over, left_over @ G @ left_over
-        return Ridge(self.S, root, H, _satterthwaite(H, G, *self.freedoms), caution)
+        few_rows = (np.minimum(*self.sizes) - 1) ** 2 / _FEW_ROWS
+        return Ridge(self.S, root, H, _satterthwaite(H, G, *self.freedoms), caution, few_rows)
 
 
 def decomposed(left: Sample, right: Sample) -> Decomposition:
     """Return S of two samples at the same frequencies, and its covariance decomposed."""
-    S = left.sin * right.cos - left.cos * right.sin
+    S = left.S(right)
     A = Spread(left.influences(right) / _matrix(left.size), left.size - 1)
     B = Spread(right.influences(left) / _matrix(right.size), right.size - 1)
     unequal = 1 - np.minimum(left.size, right.size) / np.maximum(left.size, right.size)

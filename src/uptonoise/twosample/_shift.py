@@ -39,6 +39,7 @@ _GRID_STEPS = 2.0  # a radian of the largest frequency of a column
 _GRID = 2_000  # points in each direction
 _AMBIGUOUS = 0.8  # agreement of the phases of two shifts, of 1, from which on they cannot be told apart
 _APART = 0.5  # agreement below which two shifts are not the same one
+_ALIGNED = 0.5  # agreement of the phases, of 1, below which no shift was found
 _ASCENTS = 200
 _ITERATIONS = 20
 _CONVERGED = 1e-3  # standard errors of a step
@@ -103,7 +104,8 @@ def fitted_shift(X: Sketch, Y: Sketch) -> ShiftFit:
         raise ValueError(missing)
     place = Places.of(X, Y).largest
     origin_X, origin_Y = centre_of(X), centre_of(Y)
-    lengths = 1 / np.sqrt(np.mean(X.frequencies[place] ** 2, axis=0))
+    units = np.abs(X.frequencies[place]).max(axis=0)
+    lengths = 1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0)))
     W = X.frequencies * lengths
     right = Sample.of(Y, origin_Y)
     near = right.at(place)
@@ -119,9 +121,20 @@ def fitted_shift(X: Sketch, Y: Sketch) -> ShiftFit:
         if np.linalg.norm(free.root.T @ G[place] @ step) < _CONVERGED:
             break
         ahead = ahead + step
+    _check_alignment(product[place], origin_X, origin_Y)
     covariance, freedom = _error(free, here.test(G[place]), G[place])
     shift = origin_X + lengths * ahead - origin_Y
     return ShiftFit(left, right, G, Shift(shift, covariance * np.outer(lengths, lengths), freedom))
+
+
+def _check_alignment(product: Complex, origin_X: Floats, origin_Y: Floats) -> None:
+    """Raise where phases do not agree at any shift that could be looked for."""
+    reached, possible = float(product.real.sum()), float(np.abs(product).sum())
+    if np.array_equal(origin_X, origin_Y) and reached < _ALIGNED * possible:
+        raise ValueError(
+            "X and Y share a centre that was given, and lie too far apart to find their shift from there; sketch each "
+            "about a centre of its own, which Sketch.like does where none was given"
+        )
 
 
 def why_no_shift(X: Sketch, Y: Sketch) -> str | None:
