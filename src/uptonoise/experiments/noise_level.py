@@ -11,14 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from uptonoise.datasets import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI
 from uptonoise.experiments._higgs import cell as higgs_cell
 from uptonoise.experiments._noisy_laws import LAWS, cell
 from uptonoise.experiments._rejections import Cell, Experiment, Tests
-from uptonoise.sketch import Sketch
-from uptonoise.twosample import PhaseResult, flip_test, phase_test
+from uptonoise.experiments._sketched import scaled_on_first
+from uptonoise.twosample import flip_test, phase_test
 
 SIZES = ((50, 50), (100, 100), (200, 200), (500, 500), (1_000, 100), (100, 1_000), (2_000, 2_000))
 COLUMNS = (1, 2, 5, 20, 50)
@@ -27,14 +26,8 @@ KINDS = ("gaussian", "laplace", "cauchy", "t", "mixture")
 N_CELLS = 84
 
 
-def scaled_on_first(X: Any, Y: Any, random_state: Any) -> PhaseResult:
-    """Run the phase test from sketches whose frequencies know only X."""
-    left = Sketch.for_samples(X, random_state=random_state).update(X)
-    return phase_test(left, Sketch.like(left).update(Y), positivity=False)
-
-
 TESTS: Tests = {"phase": partial(phase_test, positivity=False), "flip": partial(flip_test, n_flips=199)}
-SCALED: Tests = {"phase": scaled_on_first}
+SCALED: Tests = {"phase": partial(scaled_on_first, positivity=False)}
 EXACT = frozenset({"flip"})
 
 

@@ -17,9 +17,9 @@ from uptonoise.experiments._alternatives import HIGGS, Alternative, chi2
 from uptonoise.experiments._noisy_laws import cell
 from uptonoise.experiments._peers import Outcome
 from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.experiments.noise_level import COLUMNS, KINDS, RATIOS, SIZES
 from uptonoise.rows import Floats
-from uptonoise.sketch import Sketch
 from uptonoise.twosample import phase_test
 from uptonoise.twosample._phase import POSITIVITY_SHARE
 
@@ -34,12 +34,6 @@ def positivity_only(X: Any, Y: Any, random_state: Any) -> Outcome:
     of_positivity = phase_test(X, Y, random_state=random_state).positivity_pvalue
     assert of_positivity is not None
     return Outcome(of_positivity / POSITIVITY_SHARE)
-
-
-def scaled_on_first(X: Any, Y: Any, random_state: Any) -> Outcome:
-    """Run the test from sketches whose frequencies know only X."""
-    left = Sketch.for_samples(X, random_state=random_state).update(X)
-    return Outcome(phase_test(left, Sketch.like(left).update(Y)).pvalue)
 
 
 BOTH: Tests = {"both": phase_test}

@@ -191,6 +191,7 @@ def _of_sketches(X: Sketch, Y: Sketch) -> ExtraNoise:
         covariance = (cov_X + cov_Y)[np.ix_(of_it, of_it)]
         squares = frequencies[of_it, column] ** 2
         slopes[column], errors[column] = _slope(-squares, (log_X - log_Y)[of_it], covariance)
+    slopes[errors == 0] = 0.0  # what rounding leaves of columns that are constant in both
     named = X if X.named else Y
     known = why_no_shift(X, Y) is None
     agree = phase_test(X, Y, invariant_to="noise+shift", positivity=False).pvalue if known else None

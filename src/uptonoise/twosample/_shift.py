@@ -111,14 +111,14 @@ def fitted_shift(X: Sketch, Y: Sketch) -> ShiftFit:
     near = right.at(place)
     start = Sample.of(X, origin_X).phi[place] * near.phi.conj()
     ahead = _best_aligned(start, W[place], (origin_X - origin_Y) / lengths)
-    for _ in range(_ITERATIONS):
+    for iteration in range(_ITERATIONS):
         left = Sample.of(X, origin_X + lengths * ahead)
         product = left.phi * right.phi.conj()
         G = -product.real[:, None] * W
         here = decomposed(left.at(place), near)
         free = here.test()
         step = _descent(free, product[place], W[place], G[place])
-        if np.linalg.norm(free.root.T @ G[place] @ step) < _CONVERGED:
+        if np.linalg.norm(free.root.T @ G[place] @ step) < _CONVERGED or iteration == _ITERATIONS - 1:
             break
         ahead = ahead + step
     _check_alignment(product[place], origin_X, origin_Y)
