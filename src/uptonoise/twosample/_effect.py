@@ -17,6 +17,7 @@ what H lets through along S, is z'Hz / z'z; the estimated R adds the denominator
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,13 +127,13 @@ class EffectSize:
 
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return what the effect is below, with confidence 1 - alpha."""
-        if not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        if not isinstance(alpha, Real) or not 0 < alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
         return float("inf") if self.law is None else self.law.bound(alpha) / self.rows
 
     def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
         """Tell whether the effect is below `margin`, with confidence 1 - alpha."""
-        if not isinstance(margin, int | float) or not 0 < margin < np.inf:
+        if not isinstance(margin, Real) or not 0 < margin < np.inf:
             raise ValueError(f"margin must be a positive number; got {margin!r}")
         return self.upper_bound(alpha) < margin
 

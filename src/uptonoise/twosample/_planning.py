@@ -17,6 +17,7 @@ cosines and sines are those of sums and differences of frequencies, as
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,7 +88,7 @@ def phase_test_power(
     >>> bool((np.diff(power) > 0).all()), bool(un.phase_test_power(X, Y, 400, noise=1.0) < power[-1] / 2)
     (True, True)
     """
-    if not isinstance(alpha, int | float) or not 0 < alpha < 1:
+    if not isinstance(alpha, Real) or not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
     sizes_X, sizes_Y = _sizes(n, "n"), _sizes(n if k is None else k, "k")
     if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
