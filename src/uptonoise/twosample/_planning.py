@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uptonoise._random import RandomState, as_generator
+from uptonoise._random import RandomState, seeded_generator
 from uptonoise._threads import single_threaded_blas
 from uptonoise.frequencies import positive_int
 from uptonoise.rows import Floats, some_rows, two_samples
@@ -72,7 +72,7 @@ def phase_test_power(
     n_draws : int
         How many data sets are drawn; the power's standard error is at most 0.5 over the root of it.
     random_state : None, int, Generator or RandomState
-        The seed.
+        The seed, also of the frequencies: that of the test to come.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def phase_test_power(
         raise ValueError(f"n and k must be as many; got {len(sizes_X)} and {len(sizes_Y)}")
     sizes_X, sizes_Y = np.broadcast_arrays(sizes_X, sizes_Y)
     positive_int(n_draws, "n_draws")
-    pilot = _pilot(pilot_X, pilot_Y, noise, as_generator(random_state))
+    pilot = _pilot(pilot_X, pilot_Y, noise, random_state)
     with single_threaded_blas:
         powers = [
             np.mean(_pvalues(pilot, (int(a), int(b)), n_draws, bool(positivity)) <= alpha)
@@ -121,7 +121,8 @@ class _Pilot(NamedTuple):
     generator: np.random.Generator
 
 
-def _pilot(pilot_X: Any, pilot_Y: Any, noise: Any, generator: np.random.Generator) -> _Pilot:
+def _pilot(pilot_X: Any, pilot_Y: Any, noise: Any, random_state: RandomState) -> _Pilot:
+    generator, seed = seeded_generator(random_state)
     if isinstance(pilot_X, Sketch) or isinstance(pilot_Y, Sketch):
         left, right = comparable(pilot_X, pilot_Y)
         pilot = _Pilot(left, right, _noises(noise, left.n_columns), None, generator)
@@ -130,7 +131,8 @@ def _pilot(pilot_X: Any, pilot_Y: Any, noise: Any, generator: np.random.Generato
         added = _noises(noise, len(sources[0].columns))
         some = tuple(some_rows(source, _PILOT_ROWS, generator) for source in sources)
         noisy = [rows + sd * generator.standard_normal(rows.shape) for rows, sd in zip(some, added, strict=True)]
-        empty = Sketch.for_samples(*noisy, random_state=generator)
+        # The frequencies that the test will have with this seed.
+        empty = Sketch.for_samples(*noisy, random_state=generator if seed is None else seed)
         left, right = (Sketch.like(empty).update(source) for source in sources)
         pilot = _Pilot(left, right, added, (some[0], some[1]), generator)
     for name, sketch in (("pilot_X", left), ("pilot_Y", right)):
