@@ -72,6 +72,7 @@ def test_same_seed_same_power(pilot):
         ({"n": 1}, "n must be an integer of at least 2"),
         ({"n": 10.5}, "n must be an integer of at least 2"),
         ({"n": []}, "n must be an integer of at least 2"),
+        ({"n": [10, [20, 30]]}, "n must be an integer of at least 2"),
         ({"n": [10, 20], "k": [10, 20, 30]}, "n and k must be as many"),
         ({"n": 10, "noise": -1}, "noise must be a standard deviation"),
         ({"n": 10, "noise": "much"}, "noise must be a standard deviation"),

@@ -105,7 +105,10 @@ def phase_test_power(
 
 
 def _sizes(n: Any, name: str) -> NDArray[np.int64]:
-    sizes = np.asarray(n)
+    try:
+        sizes = np.asarray(n)
+    except ValueError:  # lists of different lengths
+        sizes = np.empty(0)
     if sizes.ndim > 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or (sizes < 2).any():
         raise ValueError(f"{name} must be an integer of at least 2, or a list of such; got {n!r}")
     return sizes.astype(np.int64)
