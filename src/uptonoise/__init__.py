@@ -13,6 +13,7 @@ True
 from uptonoise import datasets
 from uptonoise.bags import Bags
 from uptonoise.characteristic import UnreliablePhaseWarning, ecf, phase
+from uptonoise.comparison import Comparison, GroupComparison, compare, compare_groups
 from uptonoise.discrepancy import mmd, paired_mmd, phd
 from uptonoise.frequencies import median_scale, sample_frequencies
 from uptonoise.sketch import Sketch
@@ -35,10 +36,14 @@ __version__ = "0.1.0.dev0"
 
 __all__ = [
     "Bags",
+    "Comparison",
+    "GroupComparison",
     "Sketch",
     "TwoSampleResult",
     "UnequalNoiseWarning",
     "UnreliablePhaseWarning",
+    "compare",
+    "compare_groups",
     "datasets",
     "ecf",
     "extra_noise",

@@ -476,8 +476,13 @@ def two_samples(X: Any, Y: Any, weights: tuple[Any, Any] = (None, None)) -> tupl
     (('a', 'b'), array([[1., 2.]]))
     """
     refuse_one_iterator_twice([X, Y], "X and Y")
-    left, right = one_sample(X, "X", weights[0]), one_sample(Y, "Y", weights[1])
+    left, right = (one_sample(*one) for one in zip((X, Y), (_called(X, "X"), _called(Y, "Y")), weights, strict=True))
     return left, aligned(right, left)
+
+
+def _called(X: Any, name: str) -> str:
+    """Return the name that a source has of its own, or that of the argument."""
+    return X.name if isinstance(X, RowSource) and X.name != RowSource.name else name
 
 
 def refuse_one_iterator_twice(samples: Sequence[Any], names: str) -> None:

@@ -19,13 +19,13 @@ import os
 import secrets
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.characteristic import Complex, Precision, Waves, as_complex, check_precision
@@ -33,15 +33,18 @@ from uptonoise.designs import default_design
 from uptonoise.frequencies import as_frequencies, median_scale, sample_names
 from uptonoise.rows import (
     Block,
+    Columns,
     Floats,
     RowSource,
     aligned,
     as_column_names,
     as_real_array,
+    as_rows,
     check_same_columns,
     counted,
     numbered_columns,
     one_sample,
+    shown,
     some_rows,
 )
 
@@ -139,17 +142,85 @@ class Sketch:
             for sample, name in zip(samples, sample_names(samples), strict=True)
         ]
         sources = [aligned(source, sources[0]) for source in sources]
+        named = next((source for source in sources if source.named), sources[0])
+        return cls._scaled(
+            lambda generator: [some_rows(source, _SCALE_ROWS, generator()) for source in sources],
+            named,
+            random_state,
+            precision,
+        )
+
+    @classmethod
+    def for_groups(
+        cls, groups: Any, *, random_state: RandomState = 0, precision: Precision = "fast"
+    ) -> dict[Any, Sketch]:
+        """Return the sketches of many groups by their ids, with the same frequencies, as :meth:`for_samples` has them.
+
+        Parameters
+        ----------
+        groups : Bags, list of arrays, or RowSource with groups
+            Such as ``Bags.from_long(frame, by="site")`` or ``scan_parquet(path, by="site")``. Rows of a group may be
+            anywhere; they are read twice, for the scale of the frequencies and for the sketches.
+        random_state : None, int, Generator or RandomState
+            The seed.
+        precision : {"fast", "float64"}
+            As for :func:`~uptonoise.ecf`.
+
+        Returns
+        -------
+        dict of Sketch
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rng = np.random.default_rng(0)
+        >>> sites = un.Bags([rng.normal(size=(n, 2)) for n in (50, 60)], ids=["north", "south"])
+        >>> un.Sketch.for_groups(sites)["south"]
+        Sketch(60 rows, 136 frequencies, 2 columns: x0, x1)
+        """
+        source = as_rows(groups)
+        if source.bag_ids is None:
+            raise ValueError(
+                "groups must say which row is in which group: a Bags, a list of arrays, or a source made with by=; got "
+                "one sample"
+            )
+        picked: list[Floats] = []
+
+        def pick(generator: Callable[[], np.random.Generator]) -> list[Floats]:
+            picked.extend(_some_of_each_bag(source, _SCALE_ROWS, generator()))
+            return picked
+
+        empty = cls._scaled(pick, source, random_state, precision)
+        centres = np.stack([np.median(rows, axis=0) for rows in picked])
+        sums = source.fold(_GroupSums(Waves(empty._frequencies, precision), centres)).moments
+        found: dict[Any, Sketch] = {}
+        for name, centre, moments in zip(source.bag_ids, centres, sums, strict=True):
+            if moments.weight == 0:
+                raise ValueError(f"weights of the group {shown(name)} must not all be 0")
+            sketch = found[name.item() if isinstance(name, np.generic) else name] = empty._with(moments)
+            sketch._centre = centre
+        return found
+
+    @classmethod
+    def _scaled(
+        cls,
+        pick: Callable[[Callable[[], np.random.Generator]], list[Floats]],
+        columns: Columns,
+        random_state: RandomState,
+        precision: Precision,
+    ) -> Sketch:
+        """Return an empty sketch with the default design, scaled by the rows that `pick` gives of each sample."""
         generator, seed = seeded_generator(random_state)
         # A generator of its own for each: how many numbers it takes to pick rows must not change the frequencies, nor
         # the order of the samples which rows are picked.
         picking = int(generator.integers(2**63))
-        rows = [some_rows(source, _SCALE_ROWS, np.random.default_rng(picking)) for source in sources]
+        rows = pick(lambda: np.random.default_rng(picking))
         lengths = _column_lengths(rows, np.random.default_rng(picking))
         design = default_design(lengths, generator)
         drawn = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
-        named = next((source for source in sources if source.named), None)
-        columns = None if named is None else named.columns
-        return cls(design.frequencies, columns=columns, drawn=drawn, precision=precision)
+        names = columns.columns if columns.named else None
+        return cls(design.frequencies, columns=names, drawn=drawn, precision=precision)
 
     @classmethod
     def like(cls, other: Sketch) -> Sketch:
@@ -175,6 +246,45 @@ class Sketch:
         new = Sketch.__new__(Sketch)
         new.__dict__.update(self.__dict__, drawn=_checked_drawn(self.drawn))
         new._moments = moments
+        return new
+
+    def select(self, columns: Sequence[str]) -> Sketch:
+        """Return the sketch of some columns, with the frequencies that look at no other: exactly, without the rows.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            The names of the columns to keep.
+
+        Returns
+        -------
+        Sketch
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rows = np.random.default_rng(0).normal(size=(500, 3))
+        >>> s = un.Sketch.for_samples(rows).update(rows)
+        >>> s.select(["x1"])
+        Sketch(500 rows, 28 frequencies, 1 column: x1)
+        """
+        wanted = as_column_names(columns, "columns")
+        unknown = [column for column in wanted if column not in self.columns]
+        if unknown or not wanted:
+            raise ValueError(f"columns must be some of {list(self.columns)}; got {list(wanted)}")
+        places = [self.columns.index(column) for column in wanted]
+        others = np.delete(self._frequencies, places, axis=1)
+        kept = np.flatnonzero((others == 0).all(axis=1) & (self._frequencies[:, places] != 0).any(axis=1))
+        if len(kept) == 0:
+            raise ValueError(f"columns must have frequencies of their own in the sketch; {list(wanted)} have none")
+        new = self._with(self._moments.at(kept))
+        new._frequencies = self._frequencies[kept][:, places]
+        new._frequencies.flags.writeable = False
+        new.columns = wanted
+        new._centre = None if self._centre is None else self._centre[places]
+        if new.drawn is not None and "blocks" in new.drawn:
+            new.drawn["blocks"] = _blocks_at(new.drawn["blocks"], kept)
         return new
 
     def update(self, X: Any, weights: Any = None) -> Sketch:
@@ -481,6 +591,11 @@ class _Moments:
             scatter,
         )
 
+    def at(self, frequencies: NDArray[np.intp]) -> _Moments:
+        """Return the moments at some of the frequencies."""
+        waves = np.concatenate([frequencies, len(self.mean) // 2 + frequencies])
+        return replace(self, mean=self.mean[waves], scatter=self.scatter[np.ix_(waves, waves)])
+
     def turned(self, angles: Floats) -> _Moments:
         """Return the moments after each frequency's [cos, sin] pair has turned by its angle."""
         mean = turned(self.mean, angles)
@@ -533,6 +648,53 @@ class _MomentSum:
 
     def add(self, part: _Moments) -> None:
         self.moments = self.moments.plus(part)
+
+
+class _GroupSums:
+    """The moments of each group of rows, each about a centre of its own."""
+
+    # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.
+    block_rows = 65_536
+
+    def __init__(self, waves: Waves, centres: Floats) -> None:
+        self.of_groups = [_MomentSum(waves, centre) for centre in centres]
+
+    @property
+    def moments(self) -> list[_Moments]:
+        return [one.moments for one in self.of_groups]
+
+    def part(self, block: Block) -> list[tuple[int, _Moments]]:
+        assert block.bags is not None
+        order = np.argsort(block.bags, kind="stable")
+        groups, starts = np.unique(block.bags[order], return_index=True)
+        found = []
+        for group, rows in zip(groups.tolist(), np.split(order, starts[1:]), strict=True):
+            own = self.of_groups[group]
+            for start in range(0, len(rows), own.block_rows):
+                here = rows[start : start + own.block_rows]
+                weights = None if block.weights is None else block.weights[here]
+                found.append((group, own.part(Block(block.values[here], weights))))
+        return found
+
+    def add(self, part: list[tuple[int, _Moments]]) -> None:
+        for group, moments in part:
+            self.of_groups[group].add(moments)
+
+
+def _some_of_each_bag(source: RowSource, n_rows: int, generator: np.random.Generator) -> list[Floats]:
+    """Return at most `n_rows` rows of each bag, drawn without replacement in one pass."""
+    keys, bags, values = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, len(source.columns)))
+    for block in source.blocks(_GroupSums.block_rows):
+        assert block.bags is not None
+        keys = np.append(keys, generator.random(len(block.values)))
+        bags = np.append(bags, block.bags)
+        values = np.concatenate([values, block.values])
+        order = np.lexsort((keys, bags))
+        first = np.searchsorted(bags[order], bags[order])
+        kept = np.sort(order[np.arange(len(order)) - first < n_rows])
+        keys, bags, values = keys[kept], bags[kept], values[kept]
+    order = np.argsort(bags, kind="stable")
+    return np.split(values[order], np.searchsorted(bags[order], np.arange(1, bags.max() + 1)))
 
 
 def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Floats:
@@ -627,6 +789,16 @@ def _check_blocks(blocks: Any, n_frequencies: int) -> None:
                 f"drawn['blocks'] must have a start and a stop within {n_frequencies} frequencies for each block; got "
                 f"{place!r} for {name!r}"
             )
+
+
+def _blocks_at(blocks: dict[str, Any], kept: NDArray[np.intp]) -> dict[str, list[int]]:
+    """Return the blocks of the frequencies that were kept, each once."""
+    found: dict[str, list[int]] = {}
+    for name, ends in blocks.items():
+        place = np.searchsorted(kept, ends).tolist()
+        if place[0] < place[1] and place not in found.values():
+            found[name] = place
+    return found
 
 
 def _checked_centre(centre: ArrayLike, n_columns: int) -> Floats:

@@ -6,6 +6,10 @@ With the kernel matrix K of the pooled rows centred in rows and columns, and p t
 
 so all permutations together are one product of labels and K, taken in blocks of rows and only over half of the
 symmetric matrix. It is the estimate with the diagonal, as :func:`uptonoise.mmd`.
+
+Two sketches need no permutations: where the samples are equal in law, the difference of the waves' means is Gaussian
+with covariance (1/n + 1/k) C, C their pooled covariance, so MMD^2 is a weighted sum of chi-squared variables, to which
+a shifted gamma law with the same three cumulants is fitted (Hall 1983; Buckley and Eagleson 1988).
 """
 
 from __future__ import annotations
@@ -16,19 +20,25 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from scipy.special import chdtrc
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.characteristic import as_complex
 from uptonoise.discrepancy import squared_mmd
 from uptonoise.frequencies import as_frequencies, median_scale, positive_int, sample_frequencies
 from uptonoise.rows import Floats
+from uptonoise.sketch import Sketch
 from uptonoise.twosample._permutation import label_blocks, permutation_pvalue, wave_means_by_label
+from uptonoise.twosample._places import centre_of, comparable
 from uptonoise.twosample._result import TwoSampleResult
+from uptonoise.twosample._ridge import Sample
 from uptonoise.twosample._samples import Samples, read_samples
 
 Method = Literal["quadratic", "fourier"]
+OF_SKETCHES = "sketches"
 
 _BLOCK_ROWS = 512
+_ROUNDING = 1e-12  # of squared waves
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -38,11 +48,11 @@ class MmdResult(TwoSampleResult):
     Attributes
     ----------
     method : str
-        "quadratic" or "fourier".
+        "quadratic", "fourier" or "sketches".
     scale : float or None
         The length of the Gaussian kernel; None where frequencies were given.
     permuted : array of shape (n_permutations,)
-        The statistics of the permutations.
+        The statistics of the permutations; none for sketches.
     """
 
     test: ClassVar[str] = "MMD test"
@@ -71,8 +81,9 @@ def mmd_test(
 
     Parameters
     ----------
-    X, Y : array, frame, or RowSource
-        The two samples; they are read into memory.
+    X, Y : array, frame, RowSource, or Sketch
+        The two samples, which are read into memory; or two sketches with the same frequencies, which bring theirs and
+        need neither rows nor permutations.
     scale : float or "median"
         The length of the Gaussian kernel; "median" takes :func:`~uptonoise.median_scale` of both samples.
     n_permutations : int
@@ -105,6 +116,8 @@ def mmd_test(
         raise ValueError('frequencies must be left out where method is not "fourier"')
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
+    if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        return _of_sketches(*comparable(X, Y))
     samples = read_samples(X, Y, needed=2, why="the MMD test")
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
@@ -129,6 +142,34 @@ def mmd_test(
         scale=length,
         permuted=statistics[1:],
     )
+
+
+def _of_sketches(X: Sketch, Y: Sketch) -> MmdResult:
+    left, right = (Sample.of(sketch, centre_of(X)) for sketch in (X, Y))
+    n, k = float(left.size), float(right.size)
+    statistic = float(np.mean(np.abs(left.phi - right.phi) ** 2))
+    pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
+    return MmdResult(
+        statistic=statistic,
+        pvalue=_quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / X.n_frequencies),
+        sizes=(X.n_rows, Y.n_rows),
+        columns=(X if X.named else Y).columns,
+        null="weighted sum of chi-squared variables",
+        seed=None,
+        method=OF_SKETCHES,
+        scale=None,
+        permuted=np.empty(0),
+    )
+
+
+def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
+    """Return the probability that the squared length of a Gaussian vector with this covariance is at least `value`."""
+    squared = covariance @ covariance
+    first, second, third = np.trace(covariance), 2 * np.trace(squared), 8 * np.sum(squared * covariance)
+    if not third > 0:
+        return 1.0 if value <= _ROUNDING else 0.0
+    freedom = 8 * second**3 / third**2
+    return float(chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second))))
 
 
 def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float:

@@ -72,7 +72,7 @@ class PairwiseResult:
         """
         import narwhals as nw
 
-        one, two = self._ordered()
+        one, two = self.ordered()
         data = {
             "one": [self.names[i] for i in one],
             "other": [self.names[j] for j in two],
@@ -82,7 +82,8 @@ class PairwiseResult:
         }
         return nw.from_dict(data, backend=native or "pandas").to_native()
 
-    def _ordered(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def ordered(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of both groups of all pairs, the smallest p-value first."""
         one, two = np.triu_indices(len(self.names), 1)
         order = np.lexsort((-self.effects[one, two], self.pvalues[one, two]))
         return one[order], two[order]
@@ -94,7 +95,7 @@ class PairwiseResult:
         return hash((self.names, self.sizes, self.adjust, self.pvalues.tobytes()))
 
     def __repr__(self) -> str:
-        one, two = self._ordered()
+        one, two = self.ordered()
         differ = int(np.count_nonzero(self.adjusted[one, two] <= 0.05))
         lines = [
             f"Phase tests of {len(one):,} pairs of {len(self.names):,} groups: {differ:,} differ beyond noise at 0.05, "
@@ -180,7 +181,8 @@ class _Pairs(NamedTuple):
 
 
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
-    samples = [Sample.of(sketch, centre_of(group[0])) for sketch in group]
+    each = (Sample.of(sketch, centre_of(group[0])) for sketch in group)
+    samples = Sample(*(np.stack(parts) for parts in zip(*each, strict=True)))
     places = Places.of(*group)
     pvalues, effects = np.ones((len(group), len(group))), np.zeros((len(group), len(group)))
     pairs = list(_parts(len(group), max(1, _AT_ONCE // group[0].n_frequencies ** 2)))
@@ -198,10 +200,9 @@ def _parts(n_groups: int, at_once: int) -> Iterator[_Pairs]:
             yield _Pairs(one, slice(start, min(start + at_once, n_groups)))
 
 
-def _tested(samples: Sequence[Sample], pairs: _Pairs, places: Places, positivity: bool) -> tuple[Floats, Floats]:
+def _tested(samples: Sample, pairs: _Pairs, places: Places, positivity: bool) -> tuple[Floats, Floats]:
     """Return p-values and effects of one group with others."""
-    left, others = samples[pairs.one], samples[pairs.others]
-    right = Sample(*(np.stack(parts) for parts in zip(*others, strict=True)))
+    left, right = (Sample(*(part[chosen] for part in samples)) for chosen in pairs)
     of_blocks = []
     for place in places.blocks.values():
         here = decomposed(left.at(place), right.at(place))
@@ -211,6 +212,7 @@ def _tested(samples: Sequence[Sample], pairs: _Pairs, places: Places, positivity
             effects = np.maximum(0.0, found.noncentrality) * (1 / left.size + 1 / right.size)
     pvalues = cauchy_combination(np.stack(of_blocks, axis=-1), places.weights)
     if positivity:
+        others = map(Sample, *right)
         pvalues = np.array(
             [with_positivity(p, of_positivity(left, other)) for p, other in zip(pvalues.tolist(), others, strict=True)]
         )

@@ -18,7 +18,7 @@ from uptonoise._threads import single_threaded_blas
 from uptonoise.rows import Floats, two_samples
 from uptonoise.sketch import Sketch
 from uptonoise.twosample._effect import EffectSize, effect_size, powers_against, reference_effects
-from uptonoise.twosample._places import Places, centre_of
+from uptonoise.twosample._places import Places, centre_of, comparable
 from uptonoise.twosample._positivity import positivity as positivity_test
 from uptonoise.twosample._result import TwoSampleResult
 from uptonoise.twosample._ridge import Ridge, Sample, decomposed
@@ -30,6 +30,7 @@ POSITIVITY_SHARE = 0.2  # of the level
 _ALPHA = 0.05  # of the test whose power against the reference effect is told
 _TOO_NOISY = 0.2  # power against the reference effect
 _POSITIVITY_SEED = 0
+_ROUNDING = 1e-5  # of waves, which are good to 1e-7
 _NO_VETO = 0.99  # the largest p-value of a block that counts: none can undo what others find
 
 
@@ -193,14 +194,6 @@ def as_sketches(
     return left, right, seed
 
 
-def comparable(X: Any, Y: Any) -> tuple[Sketch, Sketch]:
-    """Return two sketches that can be compared."""
-    if not (isinstance(X, Sketch) and isinstance(Y, Sketch)):
-        raise ValueError("X and Y must both be samples or both be sketches; make the other one with Sketch.like")
-    X.check_comparable(Y)
-    return X, Y
-
-
 def check_size(name: str, sketch: Sketch) -> None:
     """Raise where a sketch has too few rows for any test."""
     if sketch.n_rows < 2 or sketch.effective_size < 1 + 1e-9:
@@ -222,6 +215,8 @@ def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool,
             effect = effect_size(left.at(place), right.at(place), decomposition, at_place)
     pvalues = {name: float(block.pvalue) for name, block in blocks.items()}
     of_phases = float(cauchy_combination(np.array(list(pvalues.values())), places.weights))
+    if shift is None and not any(block.has_rank for block in blocks.values()):
+        of_phases = _of_constants(left, right)
     positivity_pvalue = of_positivity(left, right) if positive else None
     differences, errors = _phase_differences(left, right)
     return PhaseResult(
@@ -245,6 +240,12 @@ def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool,
         contributions=contributions,
         column_shares=_column_shares(X.frequencies, contributions),
     )
+
+
+def _of_constants(left: Sample, right: Sample) -> float:
+    """Return the p-value where no row differs from the others of its sample: that of the flip test."""
+    differ = bool(np.abs(left.S(right)).max() > _ROUNDING)
+    return float(2.0 ** (1 - np.minimum(left.size, right.size))) if differ else 1.0
 
 
 def _reference_power(

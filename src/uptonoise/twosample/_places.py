@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,3 +30,11 @@ class Places(NamedTuple):
 def centre_of(X: Sketch) -> Floats:
     """Return a centre for the phases of both samples, on which no result depends."""
     return X.centre if X.centre is not None else np.zeros(X.n_columns)
+
+
+def comparable(X: Any, Y: Any) -> tuple[Sketch, Sketch]:
+    """Return two sketches that can be compared."""
+    if not (isinstance(X, Sketch) and isinstance(Y, Sketch)):
+        raise ValueError("X and Y must both be samples or both be sketches; make the other one with Sketch.like")
+    X.check_comparable(Y)
+    return X, Y

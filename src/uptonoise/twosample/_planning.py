@@ -29,8 +29,8 @@ from uptonoise.frequencies import positive_int
 from uptonoise.rows import Floats, some_rows, two_samples
 from uptonoise.sketch import Sketch, turned
 from uptonoise.twosample._effect import noncentral
-from uptonoise.twosample._phase import cauchy_combination, comparable, of_positivity, with_positivity
-from uptonoise.twosample._places import Places, centre_of
+from uptonoise.twosample._phase import cauchy_combination, of_positivity, with_positivity
+from uptonoise.twosample._places import Places, centre_of, comparable
 from uptonoise.twosample._ridge import Sample, decomposed, ridge
 
 _LEAST_ROWS = 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -48,7 +49,7 @@ class TwoSampleResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as what JSON knows: numbers, strings, lists, dicts and None."""
-        return {"test": self.test} | {field.name: _as_json(getattr(self, field.name)) for field in fields(self)}
+        return {"test": self.test} | {field.name: as_json(getattr(self, field.name)) for field in fields(self)}
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -62,7 +63,7 @@ class TwoSampleResult:
     def __repr__(self) -> str:
         columns = f"{len(self.columns)} column" + ("" if len(self.columns) == 1 else "s")
         lines = [
-            f"{self.test}: p = {_said_pvalue(self.pvalue)}",
+            f"{self.test}: p = {said_pvalue(self.pvalue)}",
             f"  statistic {self.statistic:.4g}, null: {self.null}",
             f"  X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}, {columns}; seed {self.seed}",
             *(f"  {line}" for line in self._more()),
@@ -74,7 +75,8 @@ class TwoSampleResult:
         return []
 
 
-def _said_pvalue(pvalue: float) -> str:
+def said_pvalue(pvalue: float) -> str:
+    """Return a p-value as people read it."""
     return f"{pvalue:.3g}" if pvalue >= 1e-4 or pvalue == 0 else f"{pvalue:.1e}"
 
 
@@ -86,15 +88,16 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _as_json(value: Any) -> Any:
+def as_json(value: Any) -> Any:
+    """Return a value as what JSON knows; a number that is none, or infinite, is None."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.ndarray | np.generic):
+        return as_json(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     if isinstance(value, tuple | list):
-        return [_as_json(one) for one in value]
+        return [as_json(one) for one in value]
     if isinstance(value, dict):
-        return {str(key): _as_json(one) for key, one in value.items()}
+        return {str(key): as_json(one) for key, one in value.items()}
     return value

@@ -24,7 +24,8 @@ that come from A and from B:
 T is given the scaled chi-squared law with this mean and variance, where a part of nu is taken off for waves that are no
 Gaussians; with very few rows, an F law whose denominator grows with their square. lam grows with the number of
 frequencies, which keeps the level for heavy tails. What S may do along some directions for reasons that are no
-difference, as an offset between the samples, is projected out of z; H and G are projected alike.
+difference, as an offset between the samples, is projected out of z, which is turned so that its covariance H stays
+diagonal; G is projected and turned alike.
 
 At unequal sizes the smaller sample, say Y, makes nearly all of R, and where its rows are skewed or mostly equal the few
 others may by chance be too few: B is too small just where S is large, and the level is lost. Under the null hypothesis
@@ -37,6 +38,7 @@ All arrays may have leading dimensions, one test each.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -87,11 +89,10 @@ class Sample(NamedTuple):
 
     def at(self, block: slice) -> Sample:
         """Return the sample at some of the frequencies."""
-        m = self.cos.shape[-1]
-        cosines = np.arange(m)[block]
-        waves = np.concatenate([cosines, m + cosines])
-        covariance = self.covariance[..., waves[:, None], waves]
-        return Sample(self.cos[..., block], self.sin[..., block], covariance, self.size)
+        cos, sin = self.cos[..., block], self.sin[..., block]
+        many, m, waves = self.covariance.shape[:-2], self.cos.shape[-1], 2 * cos.shape[-1]
+        covariance = self.covariance.reshape(*many, 2, m, 2, m)[..., block, :, block].reshape(*many, waves, waves)
+        return Sample(cos, sin, covariance, self.size)
 
     def one(self, place: int) -> Sample:
         """Return one of many samples with the same covariance."""
@@ -113,7 +114,7 @@ class Sample(NamedTuple):
             _outer(cosines, cosines) * C[..., :m, :m]
             + _outer(sines, sines) * C[..., m:, m:]
             + crossed
-            + np.swapaxes(crossed, -1, -2)
+            + _transposed(crossed)
         )
 
 
@@ -124,6 +125,7 @@ class Spread(NamedTuple):
     freedom: Floats
 
 
+@dataclass(eq=False)
 class Ridge:
     """The statistic of a block of frequencies, and its law under the null hypothesis.
 
@@ -131,12 +133,12 @@ class Ridge:
     ----------
     S : array of shape (..., m)
         What is 0 under the null hypothesis.
-    root : array of shape (..., m, r)
-        What makes z of it.
-    z : array of shape (..., r)
-        The scores, whose squares add up to the statistic.
-    H : array of shape (..., r, r)
-        Their covariance.
+    basis : array of shape (..., m, r)
+        What makes uncorrelated scores of it.
+    whitening : array of shape (..., r)
+        What makes z of these.
+    variances : array of shape (..., r)
+        The variances of z, the diagonal of H.
     nu : array
         Degrees of freedom of H.
     caution : array
@@ -145,9 +147,28 @@ class Ridge:
         The denominator of the F law of T: large, but where there are few rows.
     """
 
-    def __init__(self, S: Floats, root: Floats, H: Floats, nu: Floats, caution: Floats, few_rows: Floats) -> None:
-        self.S, self.root, self.H, self.nu, self.caution, self.few_rows = S, root, H, nu, caution, few_rows
-        self.z: Floats = np.einsum("...mr,...m->...r", root, S)
+    S: Floats
+    basis: Floats
+    whitening: Floats
+    variances: Floats
+    nu: Floats
+    caution: Floats
+    few_rows: Floats
+
+    @cached_property
+    def z(self) -> Floats:
+        """The scores, whose squares add up to the statistic."""
+        return np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
+
+    @cached_property
+    def root(self) -> Floats:
+        """What makes z of S."""
+        return np.asarray(self.basis * self.whitening[..., None, :])
+
+    @cached_property
+    def H(self) -> Floats:  # noqa: N802
+        """The covariance of z."""
+        return _as_diagonal(self.variances)
 
     @cached_property
     def statistic(self) -> Floats:
@@ -157,7 +178,7 @@ class Ridge:
     @cached_property
     def traces(self) -> tuple[Floats, Floats]:
         """s1 and s2."""
-        return _trace(self.H), np.sum(self.H**2, axis=(-2, -1))
+        return np.sum(self.variances, axis=-1), np.sum(self.variances**2, axis=-1)
 
     @cached_property
     def shrinkage(self) -> Floats:
@@ -167,7 +188,7 @@ class Ridge:
     @property
     def without_caution(self) -> Ridge:
         """The same statistic, with the law of Gaussian influence functions."""
-        return Ridge(self.S, self.root, self.H, self.nu, np.ones_like(self.caution), self.few_rows)
+        return replace(self, caution=np.ones_like(self.caution))
 
     @cached_property
     def denominator(self) -> Floats:
@@ -219,8 +240,9 @@ class Decomposition(NamedTuple):
     S: Floats
     unit: Floats  # one over the standard deviations
     w: Floats
-    V: Floats
+    basis: Floats  # V, with rows times unit
     A: Floats  # V'AV
+    squares: Floats  # of the numbers in A
     freedoms: tuple[Floats, Floats]
     sizes: tuple[Floats, Floats]
 
@@ -241,13 +263,17 @@ class Decomposition(NamedTuple):
         kept = self.w >= (cut * self.w[..., -1])[..., None]
         w = np.where(kept, np.maximum(self.w, 0), 0)
         whitening = np.where(kept, 1 / np.sqrt(w + lam[..., None]), 0.0)
-        H, G = _as_diagonal(w * whitening**2), _scaled(self.A, whitening)
-        root = self.unit[..., None] * self.V * whitening[..., None, :]
+        variances, basis, A, squares = w * whitening**2, self.basis, self.A, self.squares
         if nuisance is not None:
-            left_over = _complement(np.swapaxes(root, -1, -2) @ nuisance)
-            root, H, G = root @ left_over, left_over @ H @ left_over, left_over @ G @ left_over
+            root = basis * whitening[..., None, :]
+            left_over = _complement(_transposed(root) @ nuisance)
+            variances, turn = np.linalg.eigh(left_over @ _as_diagonal(variances) @ left_over)
+            turn = left_over @ turn
+            basis, A = root @ turn, _transposed(turn) @ _scaled(A, whitening) @ turn
+            whitening, squares = np.ones_like(whitening), A**2
+        nu = _satterthwaite(variances, whitening**2, _diagonal(A), squares, self.freedoms)
         few_rows = (np.minimum(*self.sizes) - 1) ** 2 / _FEW_ROWS
-        return Ridge(self.S, root, H, _satterthwaite(H, G, *self.freedoms), caution, few_rows)
+        return Ridge(self.S, basis, whitening, variances, nu, caution, few_rows)
 
 
 def decomposed(left: Sample, right: Sample) -> Decomposition:
@@ -265,8 +291,9 @@ def decomposed(left: Sample, right: Sample) -> Decomposition:
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
     part = _scaled(A.covariance, unit)
     w, V = np.linalg.eigh(part + _scaled(B.covariance, unit))
-    rotated = np.swapaxes(V, -1, -2) @ part @ V
-    return Decomposition(S, unit, w, V, rotated, (A.freedom, B.freedom), (left.size, right.size))
+    rotated = _transposed(V) @ part @ V
+    freedoms, sizes = (A.freedom, B.freedom), (left.size, right.size)
+    return Decomposition(S, unit, w, unit[..., None] * V, rotated, rotated**2, freedoms, sizes)
 
 
 def ridge(left: Sample, right: Sample, nuisance: Floats | None = None) -> Ridge:
@@ -294,21 +321,27 @@ def _guarded(spread: Spread, large: Sample, size: Floats, unequal: Floats) -> Sp
     return Spread(_scaled(_matrix(1 - borrowed) * own + _matrix(borrowed) * other, sd), freedom)
 
 
-def _satterthwaite(H: Floats, G: Floats, freedom_left: Floats, freedom_right: Floats) -> Floats:
-    """Return the degrees of freedom of a sum of two Wishart matrices with means G and H - G."""
-    spread = _squared_size(G) / freedom_left + _squared_size(H - G) / freedom_right
+def _satterthwaite(H: Floats, scales: Floats, A: Floats, squares: Floats, freedoms: tuple[Floats, Floats]) -> Floats:
+    """Return the degrees of freedom of a sum of two Wishart matrices with means G and H - G.
+
+    G is A with rows and columns times the roots of `scales`. H is diagonal: H and A are given by their diagonals, and
+    what is off the diagonal of G, and so of H - G, by the squares of all numbers in A.
+    """
+    G = scales * A
+    off_diagonal = np.sum(scales * (squares @ scales[..., None])[..., 0], axis=-1) - np.sum(G**2, axis=-1)
+    spread = (_squared_size(G) + off_diagonal) / freedoms[0] + (_squared_size(H - G) + off_diagonal) / freedoms[1]
     return np.asarray(_squared_size(H) / np.maximum(spread, _TINY))
 
 
-def _squared_size(H: Floats) -> Floats:
-    return np.asarray(np.sum(H**2, axis=(-2, -1)) + _trace(H) ** 2)
+def _squared_size(diagonal: Floats) -> Floats:
+    return np.asarray(np.sum(diagonal**2, axis=-1) + np.sum(diagonal, axis=-1) ** 2)
 
 
 def _complement(directions: Floats) -> Floats:
     """Return the projection onto what is orthogonal to the columns."""
     basis, values, _ = np.linalg.svd(directions, full_matrices=False)
     basis = basis * (values > 1e-10 * values[..., :1])[..., None, :]
-    return np.asarray(np.eye(directions.shape[-2]) - basis @ np.swapaxes(basis, -1, -2))
+    return np.asarray(np.eye(directions.shape[-2]) - basis @ _transposed(basis))
 
 
 def _outer(one: Floats, two: Floats) -> Floats:
@@ -324,13 +357,13 @@ def _matrix(numbers: Floats) -> Floats:
     return np.asarray(numbers)[..., None, None]
 
 
+def _transposed(matrix: Floats) -> Floats:
+    return np.swapaxes(matrix, -1, -2)
+
+
 def _diagonal(matrix: Floats) -> Floats:
     return np.diagonal(matrix, axis1=-2, axis2=-1)
 
 
 def _as_diagonal(values: Floats) -> Floats:
     return np.asarray(values[..., None] * np.eye(values.shape[-1]))
-
-
-def _trace(matrix: Floats) -> Floats:
-    return np.asarray(np.trace(matrix, axis1=-2, axis2=-1))
