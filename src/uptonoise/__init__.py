@@ -15,6 +15,7 @@ from uptonoise.bags import Bags
 from uptonoise.characteristic import UnreliablePhaseWarning, ecf, phase
 from uptonoise.comparison import Comparison, GroupComparison, compare, compare_groups
 from uptonoise.discrepancy import mmd, paired_mmd, phd
+from uptonoise.engines import scan_csv, scan_parquet
 from uptonoise.frequencies import median_scale, sample_frequencies
 from uptonoise.sketch import Sketch
 from uptonoise.twosample import (
@@ -61,5 +62,7 @@ __all__ = [
     "phd",
     "phd_test",
     "sample_frequencies",
+    "scan_csv",
+    "scan_parquet",
     "sme_test",
 ]

@@ -10,6 +10,7 @@ beyond noise lies below a margin, with confidence.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Real
@@ -19,7 +20,7 @@ import numpy as np
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.bags import Bags
-from uptonoise.rows import Floats, RowSource, as_rows, is_frame, read_rows, some_rows, two_samples
+from uptonoise.rows import Floats, RowSource, as_rows, counted, is_frame, read_rows, some_rows, two_samples
 from uptonoise.sketch import Sketch
 from uptonoise.twosample import (
     EffectSize,
@@ -292,6 +293,26 @@ class Comparison:
         data = {name: [row[name]["estimate"] if name == "effect" else row[name] for row in rows] for name in names}
         return nw.from_dict(data, backend=native or "pandas").to_native()
 
+    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write all this as one self-contained page of HTML, with pictures; it needs the extra ``cli``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; it is written whole or not at all.
+        force : bool
+            Whether to overwrite a file that exists.
+        """
+        from uptonoise.report import write_report
+
+        write_report(self, path, force=force)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot four panels and return their Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
+        from uptonoise.plots import plot
+
+        return plot(self, ax=ax, **options)
+
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, Comparison) else NotImplemented
 
@@ -491,6 +512,7 @@ def _compared(
     missing: list[str] = []
     mmd, me, flip = _with_rows(left, right, rows, missing, generator)
     up_to_offset = _up_to_offset(left, right, missing)
+    extra = _extra_noise(left, right, missing)
     return Comparison(
         names=names,
         sizes=(left.n_rows, right.n_rows),
@@ -500,8 +522,8 @@ def _compared(
         phase=replace(phase_test(left, right), seed=seed),
         flip=flip,
         up_to_offset=up_to_offset and replace(up_to_offset, seed=seed),
-        extra_noise=_extra_noise(left, right, missing),
-        by_column=_by_column(left, right, missing),
+        extra_noise=extra,
+        by_column=() if extra is None else _by_column(left, right, extra, missing),
         missing=tuple(missing),
         alpha=float(alpha),
         margin=float(margin),
@@ -559,25 +581,22 @@ def _extra_noise(left: Sketch, right: Sketch, missing: list[str]) -> ExtraNoise 
     try:
         return extra_noise(left, right)
     except ValueError as error:
-        missing.append(f"extra noise: {error}")
+        missing.append(f"extra noise, and columns by themselves: {error}")
         return None
 
 
-def _by_column(left: Sketch, right: Sketch, missing: list[str]) -> tuple[ColumnComparison, ...]:
+def _by_column(left: Sketch, right: Sketch, extra: ExtraNoise, missing: list[str]) -> tuple[ColumnComparison, ...]:
     """Return the ladder of each column that has frequencies of its own."""
     named = left if left.named else right
     alone = np.count_nonzero(left.frequencies, axis=1) == 1
     own = [name for name, there in zip(named.columns, (left.frequencies[alone] != 0).any(axis=0), strict=True) if there]
     if len(own) < len(named.columns):
-        missing.append(f"columns by themselves: the sketches have frequencies of their own for {own or 'none of them'}")
-    if not own:
-        return ()
+        missing.append(f"columns by themselves: the sketches have frequencies of their own for {own} only")
     places = [named.columns.index(name) for name in own]
     margins = [(left.select([left.columns[j]]), right.select([right.columns[j]])) for j in places]
     at_all = np.array([mmd_test(s, t).pvalue for s, t in margins])
     noise = [phase_test(s, t) for s, t in margins]
     offset = [_up_to_offset(s, t, []) for s, t in margins]
-    extra = extra_noise(left, right)
     beyond_noise = np.array([result.pvalue for result in noise])
     beyond_offset = np.array([np.nan if result is None else result.pvalue for result in offset])
     adjusted = [_holm(pvalues) for pvalues in (at_all, beyond_noise, beyond_offset)]
@@ -654,10 +673,13 @@ class GroupComparison:
         """The answer in a plain sentence."""
         n_groups, n_pairs, found = len(self.names), len(self.names) * (len(self.names) - 1) // 2, len(self.differing)
         if found == 0:
-            return f"No two of {n_groups:,} groups were found to differ beyond noise ({n_pairs:,} pairs, adjusted)."
+            pairs = counted(n_pairs, "pair")
+            return f"No two of {n_groups:,} groups were found to differ beyond noise ({pairs}, adjusted)."
         named = ", ".join(f"{one} and {other}" for one, other in self.differing[:3]) + (", ..." if found > 3 else "")
         differ = "pair differs" if found == 1 else "pairs differ"
-        return f"Of {n_pairs:,} pairs of {n_groups:,} groups {found:,} {differ} beyond noise (adjusted): {named}."
+        return (
+            f"Of {counted(n_pairs, 'pair')} of {n_groups:,} groups {found:,} {differ} beyond noise (adjusted): {named}."
+        )
 
     def pair(self, one: str, other: str) -> Comparison:
         """Compare two of the groups in full, as far as sketches can; p-values are those of this pair alone.
@@ -693,6 +715,26 @@ class GroupComparison:
     def to_frame(self, native: Any = None) -> Any:
         """Return one row a pair, the smallest p-value first, as a pandas frame or of the backend named."""
         return self.pairs.to_frame(native)
+
+    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write all pairs as one self-contained page of HTML, the clearest 30 in full; it needs the extra ``cli``.
+
+        Parameters
+        ----------
+        path : str or path
+            The file; it is written whole or not at all.
+        force : bool
+            Whether to overwrite a file that exists.
+        """
+        from uptonoise.report import write_report
+
+        write_report(self, path, force=force)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
+        from uptonoise.plots import plot
+
+        return plot(self, ax=ax, **options)
 
     def __eq__(self, other: object) -> bool:
         return self.to_dict() == other.to_dict() if isinstance(other, GroupComparison) else NotImplemented

@@ -582,7 +582,8 @@ class _Moments:
         apart = other.mean - self.mean
         share = other.weight / weight
         scatter = self.scatter + other.scatter
-        scatter += np.outer(self.weight * share * apart, apart)
+        scaled = np.sqrt(self.weight * share) * apart  # so that the product is symmetric to the last bit
+        scatter += np.outer(scaled, scaled)
         return _Moments(
             self.n_rows + other.n_rows,
             weight,

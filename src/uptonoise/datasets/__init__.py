@@ -1,17 +1,21 @@
 """Simulators, and loaders of public data that users download themselves."""
 
+from uptonoise.datasets._demo import DEMO_COLUMNS, DemoPair, make_demo_pairs
 from uptonoise.datasets._higgs import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI, Higgs, load_higgs
 from uptonoise.datasets._nhanes import BloodPressure, load_blood_pressure
 from uptonoise.datasets._simulated import NOISE_KINDS, make_chi2_samples, symmetric_noise
 
 __all__ = [
+    "DEMO_COLUMNS",
     "HIGGS_HIGH_LEVEL",
     "HIGGS_JET_PHI",
     "NOISE_KINDS",
     "BloodPressure",
+    "DemoPair",
     "Higgs",
     "load_blood_pressure",
     "load_higgs",
     "make_chi2_samples",
+    "make_demo_pairs",
     "symmetric_noise",
 ]

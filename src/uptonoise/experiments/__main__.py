@@ -19,6 +19,7 @@ NAMES = (
     "intervals",
     "planning",
     "blood-pressure",
+    "verdicts",
 )
 
 

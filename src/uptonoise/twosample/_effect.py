@@ -143,6 +143,12 @@ class EffectSize:
         found = {name: getattr(self, name) for name in names}
         return {name: None if value == np.inf else value for name, value in found.items()}
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
+        from uptonoise.plots import plot
+
+        return plot(self, ax=ax, **options)
+
     def __repr__(self) -> str:
         return f"effect {self.estimate:.3g} per row, {_LEVEL:.0%} interval {self.low:.3g} to {self.high:.3g}"
 

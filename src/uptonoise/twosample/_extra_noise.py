@@ -100,6 +100,12 @@ class ExtraNoise:
             "phase_pvalue": self.phase_pvalue,
         }
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
+        from uptonoise.plots import plot
+
+        return plot(self, ax=ax, **options)
+
     def __repr__(self) -> str:
         lines = ["Variance of the noise of X less that of Y, with standard errors"]
         lines += [f"  {self._said(column)}" for column in range(min(len(self.columns), _SHOWN))]

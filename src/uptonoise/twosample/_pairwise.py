@@ -82,6 +82,12 @@ class PairwiseResult:
         }
         return nw.from_dict(data, backend=native or "pandas").to_native()
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
+        from uptonoise.plots import plot
+
+        return plot(self, ax=ax, **options)
+
     def ordered(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of both groups of all pairs, the smallest p-value first."""
         one, two = np.triu_indices(len(self.names), 1)

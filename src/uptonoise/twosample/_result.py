@@ -51,6 +51,12 @@ class TwoSampleResult:
         """Return all fields as what JSON knows: numbers, strings, lists, dicts and None."""
         return {"test": self.test} | {field.name: as_json(getattr(self, field.name)) for field in fields(self)}
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
+        from uptonoise.plots import plot
+
+        return plot(self, ax=ax, **options)
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
@@ -76,7 +82,9 @@ class TwoSampleResult:
 
 
 def said_pvalue(pvalue: float) -> str:
-    """Return a p-value as people read it."""
+    """Return a p-value as people read it; a question mark where there is none."""
+    if math.isnan(pvalue):
+        return "?"
     return f"{pvalue:.3g}" if pvalue >= 1e-4 or pvalue == 0 else f"{pvalue:.1e}"
 
 

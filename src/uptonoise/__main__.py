@@ -1,0 +1,5 @@
+"""``python -m uptonoise``: the command line."""
+
+from uptonoise.cli import main
+
+main()

@@ -1,0 +1,67 @@
+"""How often each verdict of a comparison is given, where the truth is known (beyond the paper).
+
+The truth is one of: the same law; the same law with noise of any kind; with an offset too; another law. Where the truth
+is at most noise, the verdicts beyond noise should come at most at the level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import get_args
+
+import numpy as np
+
+from uptonoise.comparison import Verdict, compare
+from uptonoise.experiments._alternatives import chi2
+from uptonoise.experiments._measured import Measured, MeasuredExperiment
+from uptonoise.experiments._noisy_laws import LAWS, draw
+from uptonoise.rows import Floats
+
+_NOISE, _OFFSET, _OTHER, _NONE = "noise", "noise and an offset", "another law", "none"
+
+
+def cells() -> Sequence[Measured]:
+    """Return seven cells in which at most noise differs, two with an offset, and three with another law."""
+    same = (
+        (_NONE, "chi-squared", 500, 2, (0.0, 0.0), "gaussian"),
+        (_NONE, "lognormal", 30, 1, (0.0, 0.0), "gaussian"),
+        (_NONE, "counts", 2_000, 5, (0.5, 0.5), "laplace"),
+        (_NOISE, "chi-squared", 500, 2, (1.0, 0.0), "gaussian"),
+        (_NOISE, "lognormal", 2_000, 5, (0.5, 0.0), "t"),
+        (_NOISE, "mixture", 100, 1, (2.0, 0.5), "cauchy"),
+        (_NOISE, "gamma(0.5)", 200, 2, (200.0, 0.0), "gaussian"),
+    )
+    moved = (
+        (_OFFSET, "chi-squared", 500, 2, (1.0, 0.0), "gaussian"),
+        (_OFFSET, "lognormal", 2_000, 5, (0.5, 0.0), "t"),
+    )
+    return [
+        *(_cell(truth, law, n, d, noise, kind, 0.0) for truth, law, n, d, noise, kind in same),
+        *(_cell(truth, law, n, d, noise, kind, 1.0) for truth, law, n, d, noise, kind in moved),
+        *(_other(n, d, noise) for n, d, noise in ((500, 5, (0.0, 0.0)), (500, 5, (0.5, 0.5)), (2_000, 5, (2.0, 0.0)))),
+    ]
+
+
+def _cell(truth: str, law: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float) -> Measured:
+    settings = {"truth": truth, "law": law, "N": n, "d": d, "noise": kind, "n1": noise[0], "n2": noise[1]}
+    drawn = partial(draw, law=law, sizes=(n, n), d=d, noise=noise, kind=kind)
+    return Measured(settings, partial(_verdict, drawn=drawn, shift=shift * LAWS[law].sd))
+
+
+def _other(n: int, d: int, noise: tuple[float, float]) -> Measured:
+    settings = {"truth": _OTHER, "law": "chi2(4)/4, chi2(8)/8", "N": n, "d": d, "noise": "gaussian"}
+    drawn = partial(chi2(d, noise).draw, sizes=(n, n))
+    return Measured(settings | {"n1": noise[0], "n2": noise[1]}, partial(_verdict, drawn=drawn, shift=0.0))
+
+
+def _verdict(generator: np.random.Generator, drawn: partial[tuple[Floats, Floats]], shift: float) -> dict[str, float]:
+    X, Y = drawn(generator)
+    found = compare(X + shift, Y, random_state=generator)
+    rates = {verdict: float(found.verdict == verdict) for verdict in get_args(Verdict)}
+    unclaimed = found.verdict == "no difference found" and found.differs_at_all
+    rates["no difference found"] -= unclaimed
+    return {"beyond noise": float(found.differs_beyond_noise)} | rates | {"no difference beyond noise found": unclaimed}
+
+
+EXPERIMENT = MeasuredExperiment("verdicts", __doc__.splitlines()[0], cells, repetitions=1_000)
