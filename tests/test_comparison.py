@@ -229,7 +229,7 @@ class TestGroups:
         found = un.compare_groups(self.frame(), by="site")
         assert {frozenset(pair) for pair in found.differing} == {frozenset("ac"), frozenset("bc")}
         assert found.columns == ("x", "y")
-        assert "2 pairs differ beyond noise" in found.sentence
+        assert "2 differ beyond noise" in found.sentence
         assert found.pair("a", "b").verdict != "differ beyond noise and an offset"
         assert found == un.compare_groups(self.frame(), by="site")
         assert json.dumps(found.to_dict(), allow_nan=False)

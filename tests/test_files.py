@@ -708,3 +708,17 @@ def test_pyarrow_is_imported_late_and_missed_politely(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.stdout.strip() == 'reading files needs pyarrow: pip install "uptonoise[io]"', done.stderr
+
+
+def test_groups_of_a_stream_are_those_of_the_frame(tmp_path):
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame({"g": generator.choice(list("abc"), 1_000), "x": generator.normal(size=1_000)})
+    frame.to_parquet(tmp_path / "g.parquet")
+    W = un.sample_frequencies(5, 1, random_state=0)
+    bags = un.Bags.from_long(frame, by="g")
+    streamed = un.ecf(un.scan_parquet(tmp_path / "g.parquet", by="g"), W)
+    np.testing.assert_allclose(streamed, un.ecf(bags, W), atol=1e-9)
+    of_stream, of_frame = (
+        un.compare_groups(groups).pairs.pvalues for groups in (un.scan_parquet(tmp_path / "g.parquet", by="g"), bags)
+    )
+    np.testing.assert_allclose(of_stream, of_frame, rtol=1e-6)

@@ -154,11 +154,13 @@ def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:
 def _of_bags(source: RowSource, waves: Waves) -> Characteristic:
     ids: Any = source.bag_ids
     total = source.fold(_BagSums(waves, len(ids)))
-    if (total.weight == 0).any():
-        bag = ids[int(np.argmin(total.weight))]
+    n_bags = len(ids)  # a stream knows only now
+    phi_sums, weight = total.phi_sums[:n_bags], total.weight[:n_bags]
+    if (weight == 0).any():
+        bag = ids[int(np.argmin(weight))]
         raise ValueError(f"weights of {source.name} must not all be 0 in a bag; they are in bag {shown(bag)}")
-    total.phi_sums /= total.weight[:, None]
-    return Characteristic(total.phi_sums, total.weight, total.weight_squares)
+    phi_sums /= weight[:, None]
+    return Characteristic(phi_sums, weight, total.weight_squares[:n_bags])
 
 
 def unit(phi: Complex) -> Complex:
@@ -342,6 +344,15 @@ class _BagSums:
 
     def add(self, part: tuple[NDArray[np.int64], Complex, NDArray[Any], NDArray[Any]]) -> None:
         bags = part[0]
+        if bags[-1] >= len(self.weight):
+            self._grow(int(bags[-1]) + 1)
         self.phi_sums[bags] += part[1]
         self.weight[bags] += part[2]
         self.weight_squares[bags] += part[3]
+
+    def _grow(self, n_bags: int) -> None:
+        """Make room for bags that a stream brings only now, and for as many again."""
+        more = 2 * n_bags - len(self.weight)
+        self.phi_sums = np.concatenate([self.phi_sums, np.zeros((more, self.phi_sums.shape[1]), dtype=np.complex128)])
+        self.weight = np.append(self.weight, np.zeros(more))
+        self.weight_squares = np.append(self.weight_squares, np.zeros(more))

@@ -302,6 +302,16 @@ class Comparison:
             The file; it is written whole or not at all.
         force : bool
             Whether to overwrite a file that exists.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import uptonoise as un
+        >>> page = Path(tempfile.mkdtemp()) / "report.html"
+        >>> un.compare([0.0, 1.0, 2.0] * 30, [0.0, 1.0, 2.0] * 30).report(page)
+        >>> page.exists()
+        True
         """
         from uptonoise.report import write_report
 
@@ -671,15 +681,13 @@ class GroupComparison:
     @property
     def sentence(self) -> str:
         """The answer in a plain sentence."""
-        n_groups, n_pairs, found = len(self.names), len(self.names) * (len(self.names) - 1) // 2, len(self.differing)
+        n_groups, found = len(self.names), len(self.differing)
+        pairs = counted(n_groups * (n_groups - 1) // 2, "pair")
         if found == 0:
-            pairs = counted(n_pairs, "pair")
             return f"No two of {n_groups:,} groups were found to differ beyond noise ({pairs}, adjusted)."
         named = ", ".join(f"{one} and {other}" for one, other in self.differing[:3]) + (", ..." if found > 3 else "")
-        differ = "pair differs" if found == 1 else "pairs differ"
-        return (
-            f"Of {counted(n_pairs, 'pair')} of {n_groups:,} groups {found:,} {differ} beyond noise (adjusted): {named}."
-        )
+        differ = "differs" if found == 1 else "differ"
+        return f"Of {pairs} of {n_groups:,} groups {found:,} {differ} beyond noise (adjusted): {named}."
 
     def pair(self, one: str, other: str) -> Comparison:
         """Compare two of the groups in full, as far as sketches can; p-values are those of this pair alone.
@@ -725,6 +733,16 @@ class GroupComparison:
             The file; it is written whole or not at all.
         force : bool
             Whether to overwrite a file that exists.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import uptonoise as un
+        >>> page = Path(tempfile.mkdtemp()) / "report.html"
+        >>> un.compare_groups({name: [0.0, 1.0, 2.0] * 30 for name in "ab"}).report(page)
+        >>> page.exists()
+        True
         """
         from uptonoise.report import write_report
 

@@ -144,7 +144,7 @@ class Sketch:
         sources = [aligned(source, sources[0]) for source in sources]
         named = next((source for source in sources if source.named), sources[0])
         return cls._scaled(
-            lambda generator: [some_rows(source, _SCALE_ROWS, generator()) for source in sources],
+            lambda seed: [some_rows(source, _SCALE_ROWS, np.random.default_rng(seed)) for source in sources],
             named,
             random_state,
             precision,
@@ -187,8 +187,8 @@ class Sketch:
             )
         picked: list[Floats] = []
 
-        def pick(generator: Callable[[], np.random.Generator]) -> list[Floats]:
-            picked.extend(_some_of_each_bag(source, _SCALE_ROWS, generator()))
+        def pick(seed: int) -> list[Floats]:
+            picked.extend(_some_of_each_bag(source, _SCALE_ROWS, seed))
             return picked
 
         empty = cls._scaled(pick, source, random_state, precision)
@@ -205,7 +205,7 @@ class Sketch:
     @classmethod
     def _scaled(
         cls,
-        pick: Callable[[Callable[[], np.random.Generator]], list[Floats]],
+        pick: Callable[[int], list[Floats]],
         columns: Columns,
         random_state: RandomState,
         precision: Precision,
@@ -215,7 +215,7 @@ class Sketch:
         # A generator of its own for each: how many numbers it takes to pick rows must not change the frequencies, nor
         # the order of the samples which rows are picked.
         picking = int(generator.integers(2**63))
-        rows = pick(lambda: np.random.default_rng(picking))
+        rows = pick(picking)
         lengths = _column_lengths(rows, np.random.default_rng(picking))
         design = default_design(lengths, generator)
         drawn = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
@@ -682,14 +682,21 @@ class _GroupSums:
             self.of_groups[group].add(moments)
 
 
-def _some_of_each_bag(source: RowSource, n_rows: int, generator: np.random.Generator) -> list[Floats]:
-    """Return at most `n_rows` rows of each bag, drawn without replacement in one pass."""
+def _some_of_each_bag(source: RowSource, n_rows: int, seed: int) -> list[Floats]:
+    """Return at most `n_rows` rows of each bag, drawn without replacement in one pass.
+
+    Each bag has a generator of its own, so that it does not matter what lies between its rows.
+    """
+    generators: dict[int, np.random.Generator] = {}
     keys, bags, values = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, len(source.columns)))
     for block in source.blocks(_GroupSums.block_rows):
         assert block.bags is not None
-        keys = np.append(keys, generator.random(len(block.values)))
-        bags = np.append(bags, block.bags)
-        values = np.concatenate([values, block.values])
+        new = np.empty(len(block.bags))
+        for bag in np.unique(block.bags).tolist():
+            of_it = block.bags == bag
+            generator = generators.setdefault(bag, np.random.default_rng([seed, bag]))
+            new[of_it] = generator.random(np.count_nonzero(of_it))
+        keys, bags, values = np.append(keys, new), np.append(bags, block.bags), np.concatenate([values, block.values])
         order = np.lexsort((keys, bags))
         first = np.searchsorted(bags[order], bags[order])
         kept = np.sort(order[np.arange(len(order)) - first < n_rows])
