@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.docs-installed
+AXE := $(VENV)/axe/node_modules/axe-core
 
-.PHONY: install demo test test-slow lint bench docs clean
+.PHONY: install demo test test-slow test-browser lint bench docs clean
 
 install: $(INSTALLED)
 
@@ -21,13 +22,20 @@ $(DOCS_INSTALLED): $(INSTALLED)
 	touch $@
 
 demo: $(INSTALLED)
-	$(BIN)/python examples/noise_or_signal.py
+	$(BIN)/uptonoise demo --report report.html --force
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2
 
 test-slow: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 -m slow
+
+test-browser: $(INSTALLED) $(AXE)
+	$(BIN)/python -m pytest -m browser tests/browser
+
+# What checks accessibility in the browser; its test is skipped where there is no npm.
+$(AXE):
+	-npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -38,6 +46,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/core.py
 	$(BIN)/python benchmarks/two_sample.py
 	$(BIN)/python benchmarks/up_to_noise.py
+	$(BIN)/python benchmarks/files.py
 
 docs: $(DOCS_INSTALLED)
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html

@@ -266,3 +266,25 @@ def test_help_has_examples_and_version_is_told():
 def test_it_runs_as_a_module():
     command = [sys.executable, "-m", "uptonoise", "--version"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("uptonoise ")
+
+
+class TestReport:
+    def test_compare_writes_a_page_and_says_where(self, folder):
+        result = run("compare", "a.csv", "b.csv", "--report", "out.html")
+        assert result.exit_code == 0
+        assert "The report is in out.html" in result.stdout
+        assert "a.csv and b.csv" in Path("out.html").read_text(encoding="utf-8")
+
+    def test_groups_have_a_page_of_their_own(self, folder):
+        a, b = frames()
+        pd.concat([a.assign(site="north"), b.assign(site="south")]).to_csv("all.csv", index=False)
+        assert run("compare", "all.csv", "--by", "site", "--report", "groups.html", "--quiet").exit_code == 0
+        assert "north" in Path("groups.html").read_text(encoding="utf-8")
+
+    def test_a_page_that_cannot_be_written_is_told_before_any_work(self, folder):
+        Path("there.html").write_text("mine")
+        assert "--force" in bad("compare", "a.csv", "b.csv", "--report", "there.html")
+        assert Path("there.html").read_text() == "mine"
+        assert ".html" in bad("compare", "a.csv", "b.csv", "--report", "page.pdf")
+        assert "does not exist" in bad("demo", "--report", "no/where.html")
+        assert run("compare", "a.csv", "b.csv", "--report", "there.html", "--force", "--quiet").exit_code == 0

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _CANNOT = 2
 _DIFFERENT = 1
 _TABLE_ROWS = 20
+_SHOWN_PAIR = 2  # of the demo, in its report
 _WIDE = 100  # characters of a line where nobody knows how wide the screen is
 _COLOURS = {
     "no difference found": "blue",
@@ -105,6 +106,7 @@ Alpha = Annotated[float, typer.Option(help="The level of the tests.")]
 Seed = Annotated[int, typer.Option(help="The seed of all that is drawn.", min=0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer only, and no progress bar.")]
+Report = Annotated[Path | None, typer.Option(help="Write a page with pictures, to open in a browser (.html).")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
 
 
@@ -186,6 +188,8 @@ def compare(
     fail: Annotated[
         bool, typer.Option("--fail", help="End with 1 where they differ beyond noise, for use in scripts.")
     ] = False,
+    report: Report = None,
+    force: Force = False,
     as_json: AsJson = False,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -195,16 +199,19 @@ def compare(
     Files may be CSV or TSV (also gzipped), Parquet, Feather, .npy, .npz, folders or patterns of them; rows are
     observations. Files of any size are read in pieces. It ends with 0, or with 2 where something is wrong.
     """
+    if report is not None:
+        _check_output("--report", report, ".html", force)
     reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet or as_json)
+    found: un.Comparison | un.GroupComparison
     if by is not None:
         if second is not None:
             raise ValueError("give one file with --by, or two files without it")
         if weights is not None:
             raise ValueError("--weights is for two files; leave it out with --by")
         source = reader.rows(first, reader.numeric(first, by), by)
-        groups = un.compare_groups(source, margin=margin, alpha=alpha, random_state=seed)
-        _print_groups(groups, as_json, quiet)
-        different = bool(groups.differing)
+        found = un.compare_groups(source, margin=margin, alpha=alpha, random_state=seed)
+        _print_groups(found, as_json, quiet)
+        different = bool(found.differing)
     else:
         if second is None:
             raise ValueError(f"give a second file to compare {first} with, or the column of its groups with --by")
@@ -216,6 +223,8 @@ def compare(
         _print_comparison(found, as_json, quiet)
         different = found.differs_beyond_noise
     reader.say_dropped()
+    if report is not None:
+        _write_report(found, report, force, as_json or quiet)
     if fail and different:
         raise typer.Exit(_DIFFERENT)
 
@@ -244,7 +253,7 @@ def sketch(
     Two sites that cannot share rows share sketches. The second one is made like the first one, so that both have the
     same frequencies.
     """
-    _check_output(output, ".npz", force)
+    _check_output("--output", output, ".npz", force)
     reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet or as_json)
     made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed)
     made.save(output)
@@ -258,8 +267,15 @@ def sketch(
 
 @app.command()
 @_one_line_errors
-def demo(as_json: AsJson = False, seed: Seed = 0, quiet: Quiet = False) -> None:
-    """Compare simulated detectors, one pair for each verdict, with the truth beside the answer."""
+def demo(
+    report: Report = None, force: Force = False, as_json: AsJson = False, seed: Seed = 0, quiet: Quiet = False
+) -> None:
+    """Compare simulated detectors, one pair for each verdict, with the truth beside the answer.
+
+    With --report the third pair gets a page: a new detector that is noisier, and whose zero has moved.
+    """
+    if report is not None:
+        _check_output("--report", report, ".html", force)
     pairs = un.datasets.make_demo_pairs(seed)
     columns = un.datasets.DEMO_COLUMNS
     found = [
@@ -272,7 +288,13 @@ def demo(as_json: AsJson = False, seed: Seed = 0, quiet: Quiet = False) -> None:
     if as_json:
         answers = zip(pairs, found, strict=True)
         _print_json([{"story": pair.story, "truth": pair.truth} | one.to_dict() for pair, one in answers])
-        return
+    else:
+        _print_demo(pairs, found, right, quiet)
+    if report is not None:
+        _write_report(found[_SHOWN_PAIR], report, force, as_json or quiet)
+
+
+def _print_demo(pairs: list[un.datasets.DemoPair], found: list[un.Comparison], right: int, quiet: bool) -> None:
     console = _console()
     if not quiet:
         console.print("Two simulated detectors with three columns; noise is Laplace, as large as the signal.")
@@ -416,10 +438,16 @@ def _names(first: str, second: str) -> tuple[str, str]:
     return (first, second) if first != second else (f"{first} (1)", f"{second} (2)")
 
 
-def _check_output(path: Path, suffix: str, force: bool) -> None:
+def _write_report(found: un.Comparison | un.GroupComparison, path: Path, force: bool, silently: bool) -> None:
+    found.report(path, force=force)
+    if not silently:
+        print(f"The report is in {path}")
+
+
+def _check_output(option: str, path: Path, suffix: str, force: bool) -> None:
     """Raise before any work where the output cannot be written."""
     if path.suffix != suffix:
-        raise ValueError(f"--output must end with {suffix}; got {path}")
+        raise ValueError(f"{option} must end with {suffix}; got {path}")
     if not path.parent.is_dir():
         raise ValueError(f"the folder {path.parent} does not exist; make it first")
     if path.is_dir():

@@ -1,0 +1,14 @@
+"""A comparison as one self-contained page: HTML and SVG in one file, without scripts, that loads nothing.
+
+:meth:`uptonoise.Comparison.report` and :meth:`uptonoise.GroupComparison.report` are the ways to it.
+"""
+
+try:
+    import jinja2  # noqa: F401
+    import matplotlib  # noqa: F401
+except ImportError:
+    raise ImportError('a report needs jinja2 and matplotlib: pip install "uptonoise[cli]"') from None
+
+from uptonoise.report._page import write_report
+
+__all__ = ["write_report"]
