@@ -26,6 +26,7 @@ except ImportError:
     sys.exit('uptonoise: the command line needs typer and rich: pip install "uptonoise[cli]"')
 
 import uptonoise as un
+from uptonoise._files import checked_target
 from uptonoise.comparison import MARGIN
 from uptonoise.rows import ArrayRows, as_rows, counted
 from uptonoise.twosample._result import said_pvalue
@@ -448,12 +449,7 @@ def _check_output(option: str, path: Path, suffix: str, force: bool) -> None:
     """Raise before any work where the output cannot be written."""
     if path.suffix != suffix:
         raise ValueError(f"{option} must end with {suffix}; got {path}")
-    if not path.parent.is_dir():
-        raise ValueError(f"the folder {path.parent} does not exist; make it first")
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; give the name of a file")
-    if path.exists() and not force:
-        raise ValueError(f"{path} exists; --force overwrites it")
+    checked_target(path, force=force)
 
 
 def _console() -> Console:

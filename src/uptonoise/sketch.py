@@ -13,12 +13,8 @@ which is unbiased, and the usual one for equal weights; the mean has covariance 
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import secrets
-import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +23,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uptonoise._files import read_arrays, write_arrays
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.characteristic import Complex, Precision, Waves, as_complex, check_precision
 from uptonoise.designs import default_design
@@ -500,12 +497,12 @@ class Sketch:
         }
         if self._centre is not None:
             arrays["centre"] = self._centre
-        _write_atomically(Path(path), arrays)
+        write_arrays(Path(path), arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sketch:
         """Read a sketch that :meth:`save` wrote; nothing in the file is executed."""
-        arrays = _read_arrays(Path(path))
+        arrays = read_arrays(Path(path), "a sketch")
         header = _checked_header(arrays, Path(path))
         try:
             sketch = cls(
@@ -814,29 +811,6 @@ def _checked_centre(centre: ArrayLike, n_columns: int) -> Floats:
     if array.shape != (n_columns,) or not np.isfinite(array).all():
         raise ValueError(f"centre must be {n_columns} finite numbers, one for each column; got {centre!r}")
     return array
-
-
-def _write_atomically(path: Path, arrays: dict[str, Any]) -> None:
-    """Write beside the target, then move: a reader sees the old file or the new one, never a part of it."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-
-
-def _read_arrays(path: Path) -> dict[str, Any]:
-    content = io.BytesIO(path.read_bytes())  # so that an error from here on is about the content
-    try:
-        with np.lib.npyio.NpzFile(content, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError) as error:
-        raise ValueError(f"{path} is not a sketch, or it is truncated: {error}") from None
 
 
 def _checked_header(arrays: dict[str, Any], path: Path) -> dict[str, Any]:

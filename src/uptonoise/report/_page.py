@@ -16,8 +16,8 @@ import jinja2
 from markupsafe import Markup
 
 from uptonoise import __version__
+from uptonoise._files import checked_target, written_whole
 from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison, Verdict
-from uptonoise.report._files import checked_target, write_whole
 from uptonoise.report._pictures import effect_picture, heat_map, pictures_of
 from uptonoise.report._svg import Picture, printable
 from uptonoise.rows import counted
@@ -64,7 +64,8 @@ def write_report(found: Comparison | GroupComparison, path: str | os.PathLike[st
     """
     target = checked_target(path, force=force)
     page = _groups_page(found) if isinstance(found, GroupComparison) else _comparison_page(found)
-    write_whole(target, printable(page))
+    with written_whole(target) as file:
+        file.write(printable(page).encode())
 
 
 def _comparison_page(found: Comparison) -> str:
