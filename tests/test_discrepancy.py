@@ -7,6 +7,7 @@ import pytest
 from scipy.special import gamma, kv
 
 import uptonoise as un
+from uptonoise import discrepancy
 from uptonoise.discrepancy import squared_mmd, squared_paired_mmd, squared_phd
 
 
@@ -192,3 +193,74 @@ def test_bad_combinations(distance, samples, W):
         distance(s, s, 2 * W)
     with pytest.raises(ValueError, match="Y is a sketch without rows"):
         distance(s, un.Sketch.like(s))
+
+
+PAIRWISE = {"mmd": (un.pairwise_mmd, un.mmd), "phd": (un.pairwise_phd, un.phd)}
+
+
+def small_bags(rng, n_bags):
+    return [rng.chisquare(4, size=(rng.integers(2, 60), 2)) for _ in range(n_bags)]
+
+
+@pytest.mark.filterwarnings("ignore::uptonoise.UnreliablePhaseWarning")
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_pairwise_distances_are_those_of_each_pair(name, rng, W):
+    matrix, distance = PAIRWISE[name]
+    bags, other = small_bags(rng, 9), small_bags(rng, 4)
+    for right in (bags, other):
+        plain = [[distance(X, Y, W, precision="float64") for Y in right] for X in bags]
+        found = matrix(bags, None if right is bags else right, W, precision="float64")
+        np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.filterwarnings("ignore::uptonoise.UnreliablePhaseWarning")
+@pytest.mark.parametrize("block_elements", [2**20, 2_000, 1])
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_pairwise_distances_are_distances(name, block_elements, rng, W, monkeypatch):
+    matrix = PAIRWISE[name][0]
+    bags = small_bags(rng, 50)
+    whole = matrix(bags, frequencies=W)
+    monkeypatch.setattr(discrepancy, "_BLOCK_ELEMENTS", block_elements)
+    squared = matrix([*bags, bags[0]], frequencies=W)
+    assert np.array_equal(squared[:-1, :-1], whole)
+    assert np.array_equal(squared, squared.T)
+    assert (np.diag(squared) == 0).all()
+    assert squared[0, -1] == 0
+    assert (squared >= 0).all()
+    assert np.array_equal(matrix(bags, bags[:3], W), whole[:, :3])
+
+
+def test_inner_products_in_blocks_are_symmetric(rng, monkeypatch):
+    features = rng.normal(size=(100, 7))
+    monkeypatch.setattr(discrepancy, "_BLOCK_ELEMENTS", 1_300)
+    gram = discrepancy.matrix_of_pairs(lambda rows, others: rows @ others.T, features)
+    assert np.array_equal(gram, gram.T)
+    np.testing.assert_allclose(gram, features @ features.T, atol=1e-13)
+
+
+@pytest.mark.parametrize("name", PAIRWISE)
+def test_pairwise_distances_of_bad_input(name, rng, W):
+    matrix = PAIRWISE[name][0]
+    bags = small_bags(rng, 3)
+    with pytest.raises(ValueError, match="frequencies must be given"):
+        matrix(bags)
+    with pytest.raises(ValueError, match=r"frequencies must have shape \(n_frequencies, 2\)"):
+        matrix(bags, frequencies=W[:, :1])
+    with pytest.raises(ValueError, match="frequencies must be given, by name"):
+        matrix(bags, W)
+    with pytest.raises(ValueError, match="other must be Bags"):
+        matrix(bags, bags[0], W)
+    with pytest.raises(ValueError, match="other must have the columns of bags"):
+        matrix(bags, [np.zeros(3)], W)
+    with pytest.raises(ValueError, match="bags must be Bags"):
+        matrix(bags[0], frequencies=W)
+
+
+def test_pairwise_phd_warns_where_the_phase_is_noise(rng):
+    bags = rng.normal(size=(5, 50, 1))
+    with pytest.warns(un.UnreliablePhaseWarning, match="the phase of bags") as caught:
+        un.pairwise_phd(bags, frequencies=np.linspace(5, 50, 20))
+    assert caught[0].filename == __file__
+    with pytest.warns(un.UnreliablePhaseWarning) as caught:
+        un.pairwise_phd(bags, bags, np.linspace(5, 50, 20))
+    assert [str(one.message)[:18] for one in caught] == ["the phase of bags ", "the phase of other"]

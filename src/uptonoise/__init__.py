@@ -10,13 +10,17 @@
 True
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from uptonoise import datasets
 from uptonoise.bags import Bags
 from uptonoise.characteristic import UnreliablePhaseWarning, ecf, phase
 from uptonoise.comparison import Comparison, GroupComparison, compare, compare_groups
-from uptonoise.discrepancy import mmd, paired_mmd, phd
+from uptonoise.discrepancy import mmd, paired_mmd, pairwise_mmd, pairwise_phd, phd
 from uptonoise.engines import scan_csv, scan_parquet
 from uptonoise.frequencies import median_scale, sample_frequencies
+from uptonoise.kernels import embedding_kernel, fourier_kernel, phase_kernel
 from uptonoise.sketch import Sketch
 from uptonoise.twosample import (
     TwoSampleResult,
@@ -33,12 +37,21 @@ from uptonoise.twosample import (
     sme_test,
 )
 
+if TYPE_CHECKING:
+    from uptonoise.features import FourierFeatures, MeanFeatures, PhaseFeatures, RowTransformer
+    from uptonoise.ridge import BagRidgeCV, ggrr, glrr, lgrr, make_bag_classifier, pgrr, plrr
+
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "BagRidgeCV",
     "Bags",
     "Comparison",
+    "FourierFeatures",
     "GroupComparison",
+    "MeanFeatures",
+    "PhaseFeatures",
+    "RowTransformer",
     "Sketch",
     "TwoSampleResult",
     "UnequalNoiseWarning",
@@ -47,22 +60,51 @@ __all__ = [
     "compare_groups",
     "datasets",
     "ecf",
+    "embedding_kernel",
     "extra_noise",
     "flip_test",
+    "fourier_kernel",
+    "ggrr",
+    "glrr",
+    "lgrr",
+    "make_bag_classifier",
     "me_test",
     "median_scale",
     "mmd",
     "mmd_test",
     "paired_difference_test",
     "paired_mmd",
+    "pairwise_mmd",
     "pairwise_phase_test",
+    "pairwise_phd",
+    "pgrr",
     "phase",
+    "phase_kernel",
     "phase_test",
     "phase_test_power",
     "phd",
     "phd_test",
+    "plrr",
     "sample_frequencies",
     "scan_csv",
     "scan_parquet",
     "sme_test",
 ]
+
+# What is loaded only when it is asked for: scikit-learn's estimators take a while to import.
+_LATER = {
+    "uptonoise.features": ("FourierFeatures", "MeanFeatures", "PhaseFeatures", "RowTransformer"),
+    "uptonoise.ridge": ("BagRidgeCV", "ggrr", "glrr", "lgrr", "make_bag_classifier", "pgrr", "plrr"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    module = next((module for module, names in _LATER.items() if name in names), None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(module), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

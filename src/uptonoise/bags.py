@@ -174,6 +174,52 @@ class Bags:
         return bags._set(by_bag, _offsets(np.bincount(numbers_of_rows)), ids, labels, rows.columns, True)
 
     @classmethod
+    def from_rows(cls, source: RowSource, label: str | None = None) -> Bags:
+        r"""Return the bags of a source that tells each row's bag, such as ``scan_csv(path, by="patient")``, in memory.
+
+        Parameters
+        ----------
+        source : RowSource
+            Rows of a bag may be anywhere; they keep their order.
+        label : str, optional
+            A column with the label of the bag, a number, which must be the same in all its rows.
+
+        Returns
+        -------
+        Bags
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import uptonoise as un
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "cells.csv")
+        ...     _ = path.write_text("patient,size,age\np,1.5,60\nq,2.5,70\np,3.5,60\n")
+        ...     bags = un.Bags.from_rows(un.scan_csv(path, by="patient"), label="age")
+        >>> bags.ids, bags.labels, bags[0].ravel()
+        (array(['p', 'q'], dtype=object), array([60., 70.]), array([1.5, 3.5]))
+        """
+        blocks = list(source.blocks(_CHUNK_ROWS))
+        if source.bag_ids is None or any(block.bags is None for block in blocks):
+            raise ValueError(f"{source.name} must say which row is in which bag, as a source made with by= does")
+        values = np.concatenate([block.values for block in blocks])
+        numbers = np.concatenate([block.bags for block in blocks])
+        ids = np.empty(len(source.bag_ids), dtype=object)
+        ids[:] = list(source.bag_ids)
+        labels, columns = None, source.columns
+        if label is not None:
+            if label not in columns:
+                raise ValueError(f"label={label!r} must be a column of {source.name}, which has {list(columns)}")
+            place = columns.index(label)
+            labels = _same_in_bags(values[:, place], numbers, ids, label)
+            values, columns = np.delete(values, place, axis=1), (*columns[:place], *columns[place + 1 :])
+            if not columns:
+                raise ValueError(f"{source.name} has no column beside the label {label!r}")
+        by_bag = values[np.argsort(numbers, kind="stable")]
+        bags = cls.__new__(cls)
+        return bags._set(by_bag, _offsets(np.bincount(numbers)), ids, labels, columns, source.named)
+
+    @classmethod
     def concatenate(cls, parts: Iterable[Bags]) -> Bags:
         """Return the bags of all `parts`, one part after the other; columns are matched by name.
 
@@ -470,6 +516,11 @@ def _numbered_by_first_row(by: nw.Series[Any], name: str) -> tuple[NDArray[Any],
 def _label_of_bags(label: nw.Series[Any], bag_numbers: NDArray[np.int64], ids: NDArray[Any], name: str) -> NDArray[Any]:
     labels = label.to_numpy()
     _refuse_missing(labels, label, name)
+    return _same_in_bags(labels, bag_numbers, ids, name)
+
+
+def _same_in_bags(labels: NDArray[Any], bag_numbers: NDArray[np.int64], ids: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return the label of each bag, or raise where its rows have different ones."""
     of_bags = labels[np.unique(bag_numbers, return_index=True)[1]]
     differs = labels != of_bags[bag_numbers]
     if differs.any():

@@ -6,7 +6,9 @@ are read in pieces, with a progress bar on a terminal.
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
 import json
 import re
 import sys
@@ -26,7 +28,7 @@ except ImportError:
     sys.exit('uptonoise: the command line needs typer and rich: pip install "uptonoise[cli]"')
 
 import uptonoise as un
-from uptonoise._files import checked_target
+from uptonoise._files import checked_target, written_whole
 from uptonoise.comparison import MARGIN
 from uptonoise.rows import ArrayRows, as_rows, counted
 from uptonoise.twosample._result import said_pvalue
@@ -64,6 +66,11 @@ _COMPARE_EXAMPLES = """Examples:
 - `uptonoise compare "runs/2023-*.parquet" "runs/2024-*.parquet" --json`
 - `uptonoise compare data.parquet --by site`
 - `uptonoise compare a.npz b.npz` for two sketches, which `uptonoise sketch` makes
+"""
+_FIT_EXAMPLES = """Examples:
+
+- `uptonoise fit bags.csv --by patient --label y --model plrr -o model.npz`
+- `uptonoise predict model.npz new.csv`
 """
 _SKETCH_EXAMPLES = """Examples:
 
@@ -223,7 +230,7 @@ def compare(
         )
         _print_comparison(found, as_json, quiet)
         different = found.differs_beyond_noise
-    reader.say_dropped()
+    reader.say_notes()
     if report is not None:
         _write_report(found, report, force, as_json or quiet)
     if fail and different:
@@ -263,7 +270,106 @@ def sketch(
     elif not quiet:
         rows = f"{made.n_rows:,} rows, {made.n_frequencies} frequencies, columns {', '.join(made.columns[:10])}"
         print(f"{output}: {rows}{', ...' if made.n_columns > 10 else ''}")
-    reader.say_dropped()
+    reader.say_notes()
+
+
+class Model(StrEnum):
+    """The paper's models on bags."""
+
+    plrr = "plrr"
+    glrr = "glrr"
+    lgrr = "lgrr"
+    pgrr = "pgrr"
+    ggrr = "ggrr"
+
+
+@app.command(epilog=_FIT_EXAMPLES)
+@_one_line_errors
+def fit(
+    path: Annotated[str, typer.Argument(metavar="FILE", help="A file, folder or pattern: one row an observation.")],
+    by: Annotated[str, typer.Option(help="The column that says which bag a row belongs to.")],
+    label: Annotated[str, typer.Option(help="The column with the target, the same in all rows of a bag.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.npz).")],
+    model: Annotated[
+        Model,
+        typer.Option(help="Phase (p), Fourier (g) or mean (l) features; linear (lrr), or a Gaussian kernel (grr)."),
+    ] = Model.plrr,
+    cv: Annotated[int, typer.Option(help="The number of folds.", min=2)] = 3,
+    columns: Columns = None,
+    missing: Drop = Missing.error,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    force: Force = False,
+    as_json: AsJson = False,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Learn to predict a number from bags of rows: patients with cells, clusters with galaxies."""
+    _check_output("--output", output, ".npz", force)
+    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet or as_json)
+    used = reader.numeric(path, by)
+    bags = un.Bags.from_rows(reader.rows(path, reader.with_column(used, label), by), label=label)
+    fitted: un.BagRidgeCV = getattr(un, model.value)(cv=cv, random_state=seed).fit(bags)
+    fitted.by_ = by
+    fitted.save(output)
+    error, spread = (-fitted.best_score_) ** 0.5, float(bags.labels.std())  # type: ignore[union-attr]
+    if as_json:
+        found = {"path": str(output), "bags": len(bags), "columns": bags.columns, "params": fitted.best_params_}
+        _print_json(found | {"rmse": error, "rmse_of_the_mean": spread})
+    elif not quiet:
+        chosen = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in fitted.best_params_.items())
+        print(
+            f"{output}: {model.value} of {counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}; {chosen}"
+        )
+        print(f"error (RMSE) on held-out bags {error:.4g}; of the mean {spread:.4g}")
+    reader.say_notes()
+
+
+@app.command(epilog=_FIT_EXAMPLES)
+@_one_line_errors
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `uptonoise fit` wrote.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help="A file, folder or pattern with the rows of new bags.")],
+    by: Annotated[str | None, typer.Option(help="The column of the bags; default: the one of the fit.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write the predictions (.csv); default: print them.")
+    ] = None,
+    missing: Drop = Missing.error,
+    delimiter: Delimiter = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    force: Force = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Predict the number of each new bag, as a table of ids and predictions."""
+    if output is not None:
+        _check_output("--output", output, ".csv", force)
+    fitted = un.BagRidgeCV.load(model)
+    named = by or fitted.by_
+    if named is None:
+        raise ValueError("give the column of the bags with --by; the model does not know it")
+    reader = _Reader(None, missing.value, delimiter, decimal, encoding, quiet or as_json)
+    columns = list(getattr(fitted.first_, "feature_names_in_", [])) or None
+    bags = un.Bags.from_rows(reader.rows(path, columns, named))
+    predicted = fitted.predict(bags)
+    if as_json:
+        text = json.dumps(dict(zip(map(str, bags.ids), predicted.tolist(), strict=True)), indent=2) + "\n"
+    else:
+        text = _as_csv([(named, "prediction"), *zip(bags.ids, map(repr, predicted.tolist()), strict=True)])
+    if output is None:
+        print(text, end="")
+    else:
+        with written_whole(output) as file:
+            file.write(text.encode())
+    reader.say_notes()
+
+
+def _as_csv(rows: Sequence[tuple[Any, ...]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 @app.command()
@@ -326,6 +432,7 @@ class _Reader:
         self.how: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
         self.kept: dict[str, Any] = {"missing": missing, "progress": False if quiet else None}
         self.sources: list[Any] = []
+        self.notes: list[str] = []
 
     def rows(self, path: str, columns: Sequence[str] | None = None, by: str | None = None) -> RowSource:
         """Open the rows of a file."""
@@ -338,19 +445,19 @@ class _Reader:
     def sketched(self, path: str, weights: str | None, like: un.Sketch | None, seed: int) -> un.Sketch:
         """Return the sketch of a file, with the frequencies of another one or with its own."""
         if like is None:
-            source = self.rows(path, self._with(self.columns, weights))
+            source = self.rows(path, self.with_column(self.columns, weights))
             weighted = as_rows(source, weights=weights)
             return un.Sketch.for_samples(weighted, random_state=seed).update(weighted)
         if self.columns is not None and set(self.columns) != set(like.columns):
             raise ValueError(f"--columns must be left out with --like, which has {', '.join(like.columns)}")
         columns = list(like.columns) if like.named else None
-        return un.Sketch.like(like).update(self.rows(path, self._with(columns, weights)), weights=weights)
+        return un.Sketch.like(like).update(self.rows(path, self.with_column(columns, weights)), weights=weights)
 
     def pair(self, first: str, second: str, weights: str | None) -> tuple[Any, Any]:
         """Return both samples, each rows or a sketch; rows beside a sketch become one like it."""
         sketches = [un.Sketch.load(path) if _is_sketch(path) else None for path in (first, second)]
         if sketches[0] is None and sketches[1] is None:
-            columns = self._with(self.columns or self._common(first, second, weights), weights)
+            columns = self.with_column(self.columns or self._common(first, second, weights), weights)
             return self.rows(first, columns), self.rows(second, columns)
         if weights is not None and None not in sketches:
             raise ValueError("--weights is for rows; sketches have theirs already")
@@ -398,20 +505,21 @@ class _Reader:
 
     def _say_left_out(self, why: str, names: list[str]) -> None:
         if names and self.kept["progress"] is None:
-            print(f"uptonoise: left out, {why}: {', '.join(names[:20])}", file=sys.stderr)
+            self.notes.append(f"left out, {why}: {', '.join(names[:20])}")
 
     @staticmethod
-    def _with(columns: Sequence[str] | None, weights: str | None) -> list[str] | None:
-        if columns is None or weights is None or weights in columns:
+    def with_column(columns: Sequence[str] | None, name: str | None) -> list[str] | None:
+        """Return the columns with one more, where they are chosen and it is not among them."""
+        if columns is None or name is None or name in columns:
             return None if columns is None else list(columns)
-        return [*columns, weights]
+        return [*columns, name]
 
-    def say_dropped(self) -> None:
-        """Say on stderr how many rows were left out, where any were."""
-        for source in self.sources:
-            if source.n_dropped:
-                rows = counted(source.n_dropped, "row")
-                print(f"uptonoise: {rows} of {source.name} left out for missing values", file=sys.stderr)
+    def say_notes(self) -> None:
+        """Say on stderr which columns and how many rows were left out."""
+        dropped = [(source.n_dropped, source.name) for source in self.sources if source.n_dropped]
+        notes = [f"{counted(number, 'row')} of {name} left out for missing values" for number, name in dropped]
+        for note in (*self.notes, *notes):
+            print(f"uptonoise: {note}", file=sys.stderr)
 
 
 def _is_sketch(path: str) -> bool:

@@ -5,14 +5,18 @@
     paired_mmd  4 mean Im(phi_X conj phi_Y)^2   MMD of X - Y and Y - X: 0 up to symmetric noise, and shrunk by it
 
 All are squared distances, as in the paper, and estimates that include the diagonal: a sample is at 0 from itself.
+``pairwise_mmd`` and ``pairwise_phd`` are their matrices between bags.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
+from uptonoise._threads import ordered_map, single_threaded_blas
 from uptonoise.characteristic import (
     Characteristic,
     Complex,
@@ -24,8 +28,10 @@ from uptonoise.characteristic import (
     warn_where_unreliable,
 )
 from uptonoise.frequencies import as_frequencies
-from uptonoise.rows import Floats, two_samples
+from uptonoise.rows import Floats, RowSource, aligned, as_rows, two_samples
 from uptonoise.sketch import Sketch
+
+_BLOCK_ELEMENTS = 2**20
 
 
 def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
@@ -126,6 +132,84 @@ def paired_mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision 
     return float(squared_paired_mmd(left.phi, right.phi))
 
 
+def pairwise_mmd(bags: Any, other: Any = None, frequencies: Any = None, *, precision: Precision = "fast") -> Floats:
+    """Return the squared maximum mean discrepancy of every pair of bags.
+
+    Parameters
+    ----------
+    bags : Bags, list of arrays or frames, or 3-D array
+        The bags.
+    other : Bags, list of arrays or frames, or 3-D array, optional
+        Other bags, with the same columns; by default each bag is paired with every bag of `bags`.
+    frequencies : array of shape (m, d)
+        One frequency a row, its columns in the order of those of `bags`.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+
+    Returns
+    -------
+    array of shape (n_bags, n_bags), or (n_bags, n_other)
+        Never negative; without `other` symmetric, with zeros on the diagonal. Its square root is a distance, as
+        ``metric="precomputed"`` of scikit-learn expects it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> W = un.sample_frequencies(100, 1, random_state=0)
+    >>> un.pairwise_mmd([np.zeros(5), np.zeros(7), np.ones(3)], frequencies=W).round(2)
+    array([[0.  , 0.  , 0.77],
+           [0.  , 0.  , 0.77],
+           [0.77, 0.77, 0.  ]])
+    """
+    left, right = of_bags(bags, other, frequencies, precision)
+    return squared_distances(fourier_features(left.phi), None if right is None else fourier_features(right.phi))
+
+
+def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, precision: Precision = "fast") -> Floats:
+    """Return the phase discrepancy of every pair of bags: how far they are apart up to symmetric noise.
+
+    A warning says when the phase of the bags is not reliable at more than a tenth of the frequencies.
+
+    Parameters
+    ----------
+    bags : Bags, list of arrays or frames, or 3-D array
+        The bags.
+    other : Bags, list of arrays or frames, or 3-D array, optional
+        Other bags, with the same columns; by default each bag is paired with every bag of `bags`.
+    frequencies : array of shape (m, d)
+        One frequency a row, its columns in the order of those of `bags`.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+
+    Returns
+    -------
+    array of shape (n_bags, n_bags), or (n_bags, n_other)
+        Never negative; without `other` symmetric, with zeros on the diagonal. Its square root is a distance, as
+        ``metric="precomputed"`` of scikit-learn expects it.
+
+    Examples
+    --------
+    The second bag is the first law with noise, the third its mirror image:
+
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y, Z = rng.exponential(size=(3, 20_000)) - 1
+    >>> W = un.sample_frequencies(100, 1, scale=2, random_state=0)
+    >>> un.pairwise_phd([X, Y + rng.normal(size=Y.shape), -Z], frequencies=W).round(2)
+    array([[0.  , 0.  , 0.02],
+           [0.  , 0.  , 0.02],
+           [0.02, 0.02, 0.  ]])
+    """
+    left, right = of_bags(bags, other, frequencies, precision)
+    warn_where_unreliable(left, "bags")
+    if right is None:
+        return squared_distances(fourier_features(unit(left.phi)))
+    warn_where_unreliable(right, "other")
+    return squared_distances(fourier_features(unit(left.phi)), fourier_features(unit(right.phi)))
+
+
 def squared_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
     """Return mean abs(phi_X - phi_Y)^2 over the last axis.
 
@@ -194,3 +278,106 @@ def _of_sketches(X: Sketch, Y: Sketch, frequencies: Any) -> tuple[Characteristic
 def _about(sketch: Sketch, centre: Any) -> Characteristic:
     phi = as_complex(sketch.mean_about(centre))
     return Characteristic(phi, np.asarray(sketch.weight), np.asarray(sketch.weight_squares))
+
+
+def of_bags(
+    bags: Any, other: Any, frequencies: Any, precision: Precision
+) -> tuple[Characteristic, Characteristic | None]:
+    """Return the characteristic functions of bags, and of other bags where there are any.
+
+    Examples
+    --------
+    >>> from uptonoise.discrepancy import of_bags
+    >>> left, right = of_bags([[[1.0], [2.0]], [[3.0]]], None, [[0.0]], "fast")
+    >>> left.phi.shape, right
+    ((2, 1), None)
+    """
+    check_precision(precision)
+    if frequencies is None:
+        raise ValueError("frequencies must be given, by name where `other` is not: un.sample_frequencies draws them")
+    left, right = bag_sources(bags, other)
+    found = characteristic(left, frequencies, precision=precision)
+    return found, None if right is None else characteristic(right, frequencies, precision=precision)
+
+
+def bag_sources(bags: Any, other: Any) -> tuple[RowSource, RowSource | None]:
+    """Return bags, and other bags where there are any, as row sources with the same columns in the same order.
+
+    Examples
+    --------
+    >>> from uptonoise.discrepancy import bag_sources
+    >>> left, right = bag_sources([[[1.0], [2.0]], [[3.0]]], None)
+    >>> len(left.bag_ids), right
+    (2, None)
+    """
+    left = _bag_source(bags, "bags")
+    return left, None if other is None else aligned(_bag_source(other, "other"), left)
+
+
+def _bag_source(bags: Any, name: str) -> RowSource:
+    source = as_rows(bags, name=name)
+    if source.bag_ids is None:
+        raise ValueError(f"{name} must be Bags, a list of samples or a 3-D array; got a single sample")
+    return source
+
+
+def fourier_features(phi: Complex) -> Floats:
+    """Return sqrt(1/m) [Re phi_1, Im phi_1, Re phi_2, ...] of each row; of phases these are the phase features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.discrepancy import fourier_features
+    >>> fourier_features(np.array([[1 + 2j, 3j, 0, 4]]))
+    array([[0.5, 1. , 0. , 1.5, 0. , 0. , 2. , 0. ]])
+    """
+    return np.asarray(np.ascontiguousarray(phi).view(np.float64) / np.sqrt(phi.shape[-1]))
+
+
+def squared_distances(left: Floats, right: Floats | None = None) -> Floats:
+    """Return the squared distance of every row of `left` to every row of `right`, or of `left`.
+
+    Sums of squared differences: equal rows are at 0, which the shorter way over inner products would miss by rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.discrepancy import squared_distances
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    array([[ 0., 25.],
+           [25.,  0.]])
+    """
+    return matrix_of_pairs(lambda rows, others: np.asarray(cdist(rows, others, "sqeuclidean")), left, right)
+
+
+def matrix_of_pairs(function: Callable[[Floats, Floats], Floats], left: Floats, right: Floats | None = None) -> Floats:
+    """Return the matrix of a function of two rows, by threads; where `right` is None it is symmetric.
+
+    `function` takes two arrays and returns its matrix for their rows. In the symmetric case it sees half of the pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.discrepancy import matrix_of_pairs
+    >>> matrix_of_pairs(lambda rows, others: rows @ others.T, np.array([[1.0], [2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    others = left if right is None else right
+    matrix = np.empty((len(left), len(others)))
+    step = max(1, _BLOCK_ELEMENTS // max(len(others), left.shape[1]))
+
+    def part(start: int) -> tuple[int, Floats]:
+        return start, function(left[start : start + step], others[start if right is None else 0 :])
+
+    with single_threaded_blas:
+        for start, block in ordered_map(part, range(0, len(left), step)):
+            stop = start + len(block)
+            if right is not None:
+                matrix[start:stop] = block
+                continue
+            # A product of matrices may round the two halves of a symmetric block differently.
+            block[:, : len(block)] = np.triu(block[:, : len(block)]) + np.triu(block[:, : len(block)], 1).T
+            matrix[start:stop, start:] = block
+            matrix[start:, start:stop] = block.T
+    return matrix

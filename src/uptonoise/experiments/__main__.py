@@ -20,6 +20,7 @@ NAMES = (
     "planning",
     "blood-pressure",
     "verdicts",
+    "bag-models",
 )
 
 

@@ -1,0 +1,644 @@
+"""Ridge regression on bags: features of each bag, whose scale is tuned together with the penalty.
+
+The paper's models are linear in features of a bag: its phase or Fourier features or its mean (the first level), and
+optionally random Fourier features of those (the second level, a Gaussian kernel between bags). With features F,
+weights w and targets y, all centred by their weighted means,
+
+    coef = (F'wF + alpha)^-1 F'wy
+
+so everything that cross-validation needs of a set of rows is F'wF, F'wy and sums: a fold's training part is the whole
+minus the fold. Each candidate scale's features are computed once, one eigendecomposition a fold solves all penalties,
+and the error on the held-out part comes from its own sums.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from uptonoise._files import read_arrays, write_arrays
+from uptonoise._random import RandomState, seeded_generator
+from uptonoise._threads import single_threaded_blas
+from uptonoise.bags import Bags
+from uptonoise.features import FourierFeatures, MeanFeatures, PhaseFeatures
+from uptonoise.rows import Floats, as_real_array, counted
+
+SCALE_FACTORS = tuple(np.geomspace(0.25, 16.0, 10).round(4).tolist())
+ALPHAS = tuple(np.geomspace(1e-6, 1e3, 20).tolist())
+_PAPER_FREQUENCIES = 75
+_FORMAT = "uptonoise bag ridge"
+_VERSION = 1
+_FIRST: dict[str, Any] = {"phase": PhaseFeatures, "fourier": FourierFeatures, "mean": MeanFeatures}
+_EPSILON = np.finfo(np.float64).eps
+
+
+class _Sums(NamedTuple):
+    """What ridge regression needs of some rows: weighted sums of 1, F, y, and of their products."""
+
+    weight: float
+    F: Floats
+    y: Floats
+    FF: Floats
+    Fy: Floats
+    yy: Floats
+
+    @classmethod
+    def of(cls, F: Floats, y: Floats, weights: Floats) -> _Sums:
+        weighted = F * weights[:, None]
+        return cls(
+            float(weights.sum()), weighted.sum(axis=0), weights @ y, F.T @ weighted, weighted.T @ y, weights @ y**2
+        )
+
+    def less(self, other: _Sums) -> _Sums:
+        """Return the sums of the rows that are not among the others."""
+        return _Sums(
+            self.weight - other.weight,
+            self.F - other.F,
+            self.y - other.y,
+            self.FF - other.FF,
+            self.Fy - other.Fy,
+            self.yy - other.yy,
+        )
+
+    def about(self, F: Floats, y: Floats) -> _Sums:
+        """Return the sums of features less `F` and of targets less `y`."""
+        FF = self.FF - np.outer(self.F, F) - np.outer(F, self.F) + self.weight * np.outer(F, F)
+        Fy = self.Fy - np.outer(self.F, y) - np.outer(F, self.y) + self.weight * np.outer(F, y)
+        yy = self.yy - 2 * y * self.y + self.weight * y**2
+        return _Sums(self.weight, self.F - self.weight * F, self.y - self.weight * y, FF, Fy, yy)
+
+    @property
+    def means(self) -> tuple[Floats, Floats]:
+        """The means of features and targets."""
+        return self.F / self.weight, self.y / self.weight
+
+    def solved(self, alphas: Floats, centre: tuple[Floats, Floats]) -> Floats:
+        """Return the coefficients at each penalty, of shape (p, targets, alphas)."""
+        centred = self.about(*centre)
+        values, vectors = np.linalg.eigh(centred.FF)
+        values = np.maximum(values, 0.0)
+        damped = values[:, None] + alphas
+        least = _EPSILON * len(values) * max(float(values[-1]), np.finfo(np.float64).tiny)
+        inverse = np.divide(1.0, damped, out=np.zeros_like(damped), where=damped > least)
+        rotated = vectors.T @ centred.Fy
+        scaled = rotated[:, :, None] * inverse[:, None, :]
+        return np.asarray(np.tensordot(vectors, scaled, axes=1))
+
+    def squared_errors(self, coef: Floats, centre: tuple[Floats, Floats]) -> Floats:
+        """Return the mean squared errors on these rows, averaged over targets, one for each penalty."""
+        centred = self.about(*centre)
+        fitted = np.einsum("pta,pq,qta->ta", coef, centred.FF, coef, optimize=True)
+        crossed = np.einsum("pt,pta->ta", centred.Fy, coef)
+        errors = (centred.yy[:, None] - 2 * crossed + fitted) / self.weight
+        return np.asarray(np.maximum(errors, 0.0).mean(axis=0))
+
+
+class _Split(NamedTuple):
+    """The rows that a model is fitted on, and those that it is judged by."""
+
+    train: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def _cross_validated(
+    F: Floats, y: Floats, weights: Floats, splits: Sequence[_Split], alphas: Floats, intercept: bool
+) -> Floats:
+    """Return the mean squared errors, of shape (splits, alphas)."""
+    everything = _Sums.of(F, y, weights)
+    found = []
+    for train, test in splits:
+        held_out = _Sums.of(F[test], y[test], weights[test])
+        complementary = len(train) + len(test) == len(F)
+        fitted_on = everything.less(held_out) if complementary else _Sums.of(F[train], y[train], weights[train])
+        centre = fitted_on.means if intercept else _origin(F, y)
+        found.append(held_out.squared_errors(fitted_on.solved(alphas, centre), centre))
+    return np.array(found)
+
+
+def _origin(F: Floats, y: Floats) -> tuple[Floats, Floats]:
+    return np.zeros(F.shape[1]), np.zeros(y.shape[1])
+
+
+class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Ridge regression on features of bags, with scales and penalty chosen by cross-validation.
+
+    Parameters
+    ----------
+    first : {"phase", "fourier", "mean"} or transformer
+        The features of a bag: the paper's phase or Fourier features, or its mean; or any transformer of bags to
+        vectors, whose parameter ``scale_factor``, if it has one, is tuned.
+    second : None, "fourier" or transformer
+        Features of those features: None for a linear model, "fourier" for a Gaussian kernel between bags.
+    n_frequencies, n_second : int
+        The numbers of frequencies at the first and at the second level.
+    alphas : sequence of float
+        The penalties to try.
+    scale_factors, second_scale_factors : sequence of float
+        The scales to try at each level, in units of the median heuristic.
+    cv : int, splitter or iterable
+        Folds, which are drawn at random, by group where groups are given; or a scikit-learn splitter, such as
+        ``PredefinedSplit`` for a validation set.
+    fit_intercept : bool
+        Whether the model has an intercept.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+    random_state : None, int, Generator or RandomState
+        The seed of frequencies and folds.
+
+    Attributes
+    ----------
+    best_params_ : dict
+        ``alpha``, ``scale_factor`` and ``second_scale_factor`` that had the smallest error.
+    best_score_ : float
+        Minus that error: the mean squared error, averaged over folds and targets.
+    cv_results_ : dict of arrays
+        As scikit-learn's searches have it: ``params``, ``param_...``, ``split0_test_score``, ...,
+        ``mean_test_score``, ``std_test_score``, ``rank_test_score``.
+    first_, second_ : transformers
+        The features, fitted on all bags.
+    coef_ : array of shape (p,) or (n_targets, p)
+        The coefficients of the model that was fitted on all bags.
+    intercept_ : float or array
+        Its intercept.
+    n_features_in_ : int
+        The number of columns of the bags.
+    by_ : str or None
+        The column that names the bags in the file that the model was fitted on, where there was one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> shapes = rng.uniform(1, 6, size=300)
+    >>> bags = un.Bags([rng.gamma(shape, size=(50, 1)) for shape in shapes])
+    >>> model = un.BagRidgeCV("phase", n_frequencies=50, random_state=0).fit(bags[:200], shapes[:200])
+    >>> model.score(bags[200:], shapes[200:]) > 0.9
+    True
+    >>> sorted(model.best_params_)
+    ['alpha', 'scale_factor']
+    """
+
+    def __init__(
+        self,
+        first: Any = "phase",
+        second: Any = None,
+        *,
+        n_frequencies: int = 100,
+        n_second: int = 100,
+        alphas: Sequence[float] = ALPHAS,
+        scale_factors: Sequence[float] = SCALE_FACTORS,
+        second_scale_factors: Sequence[float] = SCALE_FACTORS,
+        cv: Any = 3,
+        fit_intercept: bool = True,
+        precision: str = "fast",
+        random_state: RandomState = None,
+    ) -> None:
+        self.first = first
+        self.second = second
+        self.n_frequencies = n_frequencies
+        self.n_second = n_second
+        self.alphas = alphas
+        self.scale_factors = scale_factors
+        self.second_scale_factors = second_scale_factors
+        self.cv = cv
+        self.fit_intercept = fit_intercept
+        self.precision = precision
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> BagRidgeCV:
+        """Tune on folds of the bags, and fit on all of them.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array
+            The bags.
+        y : array of shape (n_bags,) or (n_bags, n_targets), optional
+            The targets; by default the labels of the bags.
+        sample_weight : array of shape (n_bags,), optional
+            A weight for each bag.
+        groups : array of shape (n_bags,), optional
+            Bags of one group are never in different parts of a split.
+
+        Returns
+        -------
+        BagRidgeCV
+            This model.
+        """
+        bags = X if isinstance(X, Bags) else Bags(X)
+        targets, self._y_is_flat = _checked_targets(bags, y)
+        weights = _checked_weights(sample_weight, len(bags))
+        alphas = _checked_numbers("alphas", self.alphas, least=0.0)
+        generator, _ = seeded_generator(self.random_state)
+        seeds = [int(seed) for seed in generator.integers(2**31, size=3)]
+        splits = _checked_splits(self.cv, bags, targets, groups, seeds[2])
+        first, second = self._levels(seeds)
+        tried: list[_Candidate] = []
+        with single_threaded_blas:
+            for candidate, F in _candidates(first, second, bags, self.scale_factors, self.second_scale_factors):
+                errors = _cross_validated(F, targets, weights, splits, alphas, self.fit_intercept)
+                candidate.errors = errors
+                if not tried or errors.mean(axis=0).min() < min(one.least for one in tried):
+                    kept, best = F, candidate
+                tried.append(candidate)
+            self._set_results(tried, alphas)
+            alpha = alphas[[best.errors.mean(axis=0).argmin()]]
+            self._refit(kept, targets, weights, alpha)
+        self.best_params_ = best.params | {"alpha": float(alpha[0])}
+        self.best_score_ = -best.least
+        self.first_, self.second_ = best.first, best.second
+        self.n_features_in_ = bags.n_columns
+        self.by_: str | None = None
+        return self
+
+    def _levels(self, seeds: list[int]) -> tuple[Any, Any]:
+        """Return unfitted transformers of both levels, with seeds of their own."""
+        common: dict[str, Any] = {"precision": self.precision}
+        first: Any = self.first
+        if isinstance(first, str):
+            if first not in _FIRST:
+                raise ValueError(f"first must be one of {', '.join(_FIRST)}, or a transformer; got {first!r}")
+            drawn: dict[str, Any] = {"n_frequencies": self.n_frequencies, "random_state": seeds[0], **common}
+            first = MeanFeatures() if first == "mean" else _FIRST[first](**drawn)
+        second: Any = self.second
+        if isinstance(second, str):
+            if second != "fourier":
+                raise ValueError(f'second must be None, "fourier" or a transformer; got {second!r}')
+            second = FourierFeatures(n_frequencies=self.n_second, random_state=seeds[1], **common)
+        for name, level in (("first", first), ("second", second)):
+            if not hasattr(level, "transform") and not (name == "second" and level is None):
+                raise ValueError(f"{name} must be the name of features or a transformer; got {level!r}")
+        return first, second
+
+    def _refit(self, F: Floats, targets: Floats, weights: Floats, alpha: Floats) -> None:
+        sums = _Sums.of(F, targets, weights)
+        centre = sums.means if self.fit_intercept else _origin(F, targets)
+        coef = sums.solved(alpha, centre)[:, :, 0].T
+        intercept = centre[1] - coef @ centre[0]
+        self.coef_ = coef[0] if self._y_is_flat else coef
+        self.intercept_ = float(intercept[0]) if self._y_is_flat else intercept
+
+    def _set_results(self, tried: list[_Candidate], alphas: Floats) -> None:
+        params = [one.params | {"alpha": float(alpha)} for one in tried for alpha in alphas]
+        scores = -np.concatenate([one.errors for one in tried], axis=1)
+        results: dict[str, Any] = {"params": params}
+        results |= {f"param_{name}": np.array([one[name] for one in params]) for name in params[0]}
+        results |= {f"split{number}_test_score": one for number, one in enumerate(scores)}
+        mean = scores.mean(axis=0)
+        ranks = 1 + np.argsort(np.argsort(-mean, kind="stable"), kind="stable")
+        self.cv_results_ = results | {
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=0),
+            "rank_test_score": ranks,
+        }
+
+    def transform(self, X: Any) -> Floats:
+        """Return the features that the model is linear in, of shape (n_bags, p)."""
+        check_is_fitted(self)
+        F = np.asarray(self.first_.transform(X))
+        return F if self.second_ is None else np.asarray(self.second_.transform(F))
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the target of each bag; it does not depend on the other bags in the call.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array
+            The bags, with the columns of those that the model was fitted on.
+
+        Returns
+        -------
+        array of shape (n_bags,) or (n_bags, n_targets)
+        """
+        return np.asarray(self.transform(X) @ self.coef_.T + self.intercept_)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> bags = un.Bags(np.random.default_rng(0).gamma(2, size=(30, 20, 1)))
+        >>> model = un.plrr(random_state=0).fit(bags, np.arange(30.0))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(pathlib.Path(folder, "model.npz"))
+        ...     again = un.BagRidgeCV.load(pathlib.Path(folder, "model.npz"))
+        >>> np.array_equal(again.predict(bags), model.predict(bags))
+        True
+        """
+        check_is_fitted(self)
+        if not isinstance(self.first, str) or not (self.second is None or isinstance(self.second, str)):
+            raise ValueError("save is for models whose features were named; transformers of your own need pickle")
+        header = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "params": {name: _plain(value) for name, value in self.get_params(deep=False).items() if name != "cv"},
+            "best_params": self.best_params_,
+            "best_score": self.best_score_,
+            "columns": list(getattr(self.first_, "feature_names_in_", [])),
+            "n_columns": self.n_features_in_,
+            "y_is_flat": self._y_is_flat,
+            "by": self.by_,
+        }
+        arrays = {"header": np.array(json.dumps(header)), "coef": self.coef_, "intercept": np.asarray(self.intercept_)}
+        for name, level in (("first", self.first_), ("second", self.second_)):
+            if level is not None and not isinstance(level, MeanFeatures):
+                arrays[f"{name}_frequencies"] = level.frequencies_
+        write_arrays(Path(path), arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> BagRidgeCV:
+        """Read a model that :meth:`save` wrote; it predicts, and knows its parameters, but has no `cv_results_`."""
+        arrays = read_arrays(Path(path), "a model")
+        try:
+            header = json.loads(str(arrays["header"]))
+            if header["format"] != _FORMAT or int(header["version"]) > _VERSION:
+                raise ValueError("it was written by something else, or by a newer version of uptonoise")
+            model = cls(**header["params"])
+            model.best_params_, model.best_score_ = header["best_params"], header["best_score"]
+            model._y_is_flat, model.n_features_in_ = header["y_is_flat"], header["n_columns"]
+            model.by_ = header["by"]
+            model.coef_ = arrays["coef"]
+            model.intercept_ = float(arrays["intercept"]) if model._y_is_flat else arrays["intercept"]
+            model.first_ = _loaded(model.first, arrays.get("first_frequencies"), header)
+            model.second_ = None if model.second is None else _loaded("fourier", arrays["second_frequencies"], None)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path} is not a model that BagRidgeCV.save wrote: {error}") from None
+        return model
+
+
+@dataclass
+class _Candidate:
+    """Features at one scale, and their errors, of shape (splits, alphas)."""
+
+    first: Any
+    second: Any
+    params: dict[str, float]
+    errors: Floats
+
+    @property
+    def least(self) -> float:
+        """The smallest mean error over penalties."""
+        return float(self.errors.mean(axis=0).min())
+
+
+def _candidates(
+    first: Any, second: Any, bags: Bags, factors: Sequence[float], second_factors: Sequence[float]
+) -> Iterator[tuple[_Candidate, Floats]]:
+    """Yield the features of all bags at every pair of scales; those of the first level are computed once each."""
+    for one in _scaled_copies(first, "scale_factors", factors):
+        fitted = one.fit(bags)
+        features = np.asarray(fitted.transform(bags), dtype=np.float64)
+        params = {} if one.get_params().get("scale_factor") is None else {"scale_factor": one.scale_factor}
+        if second is None:
+            yield _Candidate(fitted, None, params, np.empty(0)), features
+            continue
+        for two in _scaled_copies(second, "second_scale_factors", second_factors):
+            above = two.fit(features)
+            tuned = getattr(two, "scale_factor", None)
+            more = {} if tuned is None else {"second_scale_factor": tuned}
+            yield _Candidate(fitted, above, params | more, np.empty(0)), np.asarray(above.transform(features))
+
+
+def _scaled_copies(transformer: Any, name: str, factors: Sequence[float]) -> list[Any]:
+    """Return copies of a transformer, one for each scale; one copy of what has no scale."""
+    if "scale_factor" not in transformer.get_params():
+        return [clone(transformer)]
+    checked = _checked_numbers(name, factors, least=np.finfo(np.float64).tiny)
+    return [clone(transformer).set_params(scale_factor=float(factor)) for factor in checked]
+
+
+def _checked_targets(bags: Bags, y: Any) -> tuple[Floats, bool]:
+    """Return targets of shape (n_bags, n_targets), and whether they came as one number a bag."""
+    if len(bags) < 2:
+        raise ValueError(f"X must have at least 2 bags; got {len(bags)}")
+    if y is None:
+        if bags.labels is None:
+            raise ValueError("y must be given where the bags have no labels; got None")
+        y = bags.labels
+    values = as_real_array(y, "y").astype(np.float64)
+    if values.ndim not in (1, 2) or len(values) != len(bags):
+        raise ValueError(f"y must have one target for each of {len(bags)} bags; got shape {values.shape}")
+    if not np.isfinite(values).all():
+        place = int(np.argwhere(~np.isfinite(values))[0][0])
+        raise ValueError(f"y must be finite; got {values[place]} for bag {place}. Leave such bags out")
+    if (values == values[0]).all():
+        raise ValueError(f"y must vary; got {values[0]} for every bag, which needs no model")
+    return (values[:, None], True) if values.ndim == 1 else (values, False)
+
+
+def _checked_weights(weights: Any, n_bags: int) -> Floats:
+    if weights is None:
+        return np.ones(n_bags)
+    values = as_real_array(weights, "sample_weight").astype(np.float64)
+    if values.shape != (n_bags,):
+        raise ValueError(f"sample_weight must have one weight for each of {n_bags} bags; got shape {values.shape}")
+    if not (np.isfinite(values).all() and (values >= 0).all() and np.count_nonzero(values) >= 2):
+        raise ValueError("sample_weight must be finite and not negative, and at least two must be positive")
+    return values
+
+
+def _checked_numbers(name: str, values: Any, least: float) -> Floats:
+    numbers = np.atleast_1d(as_real_array(values, name)).astype(np.float64)
+    if numbers.ndim != 1 or len(numbers) == 0 or not (np.isfinite(numbers).all() and (numbers >= least).all()):
+        wanted = "not negative" if least == 0 else "positive"
+        raise ValueError(f"{name} must be one or more finite numbers that are {wanted}; got {values!r}")
+    return numbers
+
+
+def _checked_splits(cv: Any, bags: Bags, targets: Floats, groups: Any, seed: int) -> list[_Split]:
+    """Return the splits, none of which takes a group apart."""
+    labels = None if groups is None else np.asarray(groups)
+    if labels is not None and labels.shape != (len(bags),):
+        raise ValueError(f"groups must have one group for each of {len(bags)} bags; got shape {labels.shape}")
+    places = np.arange(len(bags))
+    splitter = _splitter(cv, len(bags), labels, seed)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what that did is checked below
+            found = [_Split(*split) for split in splitter.split(places, targets, labels)]
+    except ValueError as error:
+        raise ValueError(f"cv cannot split {counted(len(bags), 'bag')}: {error}") from None
+    for number, (train, test) in enumerate(found):
+        if len(test) == 0 or len(train) < 2:
+            raise ValueError(f"cv must leave bags to fit on and bags to judge by; split {number} does not")
+        torn = [] if labels is None else np.intersect1d(labels[train], labels[test]).tolist()
+        if torn:
+            raise ValueError(
+                f"cv must keep each group in one part; split {number} has the group {torn[0]!r} in both. Use "
+                "GroupKFold or an int"
+            )
+    if not found:
+        raise ValueError("cv must give at least one split; got none")
+    return found
+
+
+def _splitter(cv: Any, n_bags: int, groups: Any, seed: int) -> Any:
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        count, what = (n_bags, "bag") if groups is None else (len(np.unique(groups)), "group")
+        if not 2 <= cv <= count:
+            raise ValueError(f"cv must be at least 2 and at most the number of {what}s, {count}; got {cv}")
+        # Bags often come in the order of their targets.
+        return KFold(cv, shuffle=True, random_state=seed) if groups is None else GroupKFold(cv)
+    return check_cv(cv)
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter as what JSON knows."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, np.random.Generator | np.random.RandomState):
+        return None
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _loaded(kind: str, frequencies: Floats | None, header: dict[str, Any] | None) -> Any:
+    """Return a transformer that is fitted, from what a file holds."""
+    n_columns = len(frequencies[0]) if frequencies is not None else int(header["n_columns"])  # type: ignore[index]
+    columns = header["columns"] if header is not None else []
+    made = MeanFeatures() if kind == "mean" else _FIRST[kind](frequencies=frequencies)
+    return made.fit(Bags(np.zeros((2, 1, n_columns)), columns=columns or None))
+
+
+def plrr(**options: Any) -> BagRidgeCV:
+    """Return the paper's PLRR: linear ridge regression on phase features, with 75 frequencies.
+
+    Parameters
+    ----------
+    **options
+        Other parameters of :class:`BagRidgeCV`.
+
+    Returns
+    -------
+    BagRidgeCV
+
+    Examples
+    --------
+    >>> import uptonoise as un
+    >>> un.plrr(cv=5).first, un.plrr().second
+    ('phase', None)
+    """
+    return _paper("phase", None, options)
+
+
+def glrr(**options: Any) -> BagRidgeCV:
+    """Return the paper's GLRR: linear ridge regression on Fourier features, with 75 frequencies.
+
+    Examples
+    --------
+    >>> import uptonoise as un
+    >>> un.glrr().first, un.glrr().second
+    ('fourier', None)
+    """
+    return _paper("fourier", None, options)
+
+
+def lgrr(**options: Any) -> BagRidgeCV:
+    """Return the paper's LGRR: a Gaussian kernel between the means of bags, by 75 frequencies.
+
+    Examples
+    --------
+    >>> import uptonoise as un
+    >>> un.lgrr().first, un.lgrr().second
+    ('mean', 'fourier')
+    """
+    return _paper("mean", "fourier", options)
+
+
+def pgrr(**options: Any) -> BagRidgeCV:
+    """Return the paper's PGRR: a Gaussian kernel between phase features, by 75 frequencies at each level.
+
+    Examples
+    --------
+    >>> import uptonoise as un
+    >>> un.pgrr().first, un.pgrr().second
+    ('phase', 'fourier')
+    """
+    return _paper("phase", "fourier", options)
+
+
+def ggrr(**options: Any) -> BagRidgeCV:
+    """Return the paper's GGRR: a Gaussian kernel between Fourier features, by 75 frequencies at each level.
+
+    Examples
+    --------
+    >>> import uptonoise as un
+    >>> un.ggrr().first, un.ggrr().second
+    ('fourier', 'fourier')
+    """
+    return _paper("fourier", "fourier", options)
+
+
+def _paper(first: str, second: str | None, options: dict[str, Any]) -> BagRidgeCV:
+    settings = {"n_frequencies": _PAPER_FREQUENCIES, "n_second": _PAPER_FREQUENCIES}
+    return BagRidgeCV(first, second, **(settings | options))
+
+
+def make_bag_classifier(
+    first: Any = "phase",
+    second: Any = None,
+    *,
+    n_frequencies: int = 100,
+    n_second: int = 100,
+    scale_factors: Sequence[float] = (0.5, 1.0, 2.0, 4.0),
+    Cs: Sequence[float] = (1.0, 10.0, 100.0, 1_000.0),
+    cv: Any = 3,
+    random_state: int | None = None,
+) -> GridSearchCV:
+    """Return a classifier of bags: the features of :class:`BagRidgeCV` before logistic regression.
+
+    Parameters
+    ----------
+    first : {"phase", "fourier", "mean"} or transformer
+        The features of a bag.
+    second : None, "fourier" or transformer
+        Features of those features.
+    n_frequencies, n_second : int
+        The numbers of frequencies at the two levels.
+    scale_factors : sequence of float
+        The scales of the first level to try, in units of the median heuristic.
+    Cs : sequence of float
+        The inverse penalties to try.
+    cv : int, splitter or iterable
+        As scikit-learn's searches take it; stratified by class where it is an int.
+    random_state : None or int
+        The seed of the frequencies.
+
+    Returns
+    -------
+    GridSearchCV
+        Over a Pipeline with the steps "first", "second" (where there is one) and "classifier".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> bags = un.Bags([rng.gamma(1 + 5 * (i % 2), size=(40, 1)) for i in range(60)])
+    >>> model = un.make_bag_classifier(n_frequencies=30, random_state=0).fit(bags, np.arange(60) % 2)
+    >>> model.score(bags, np.arange(60) % 2) > 0.9
+    True
+    """
+    seed = int(seeded_generator(random_state)[0].integers(2**31))
+    levels = BagRidgeCV(first, second, n_frequencies=n_frequencies, n_second=n_second)._levels([seed, seed + 1])
+    steps = [(name, level) for name, level in zip(("first", "second"), levels, strict=True) if level is not None]
+    grid: dict[str, list[float]] = {"classifier__C": list(Cs)}
+    if "scale_factor" in levels[0].get_params():
+        grid["first__scale_factor"] = list(scale_factors)
+    pipeline = Pipeline([*steps, ("classifier", LogisticRegression(max_iter=5_000))])
+    return GridSearchCV(pipeline, grid, cv=cv)
