@@ -621,3 +621,61 @@ def test_the_least_row_transformer(bags):
     np.testing.assert_array_equal(doubled.values, 2 * bags.values)
     assert doubled.columns == bags.columns
     assert as_rows(doubled).named
+
+
+class TestShrunkPhases:
+    def bags(self, n_bags=150, n_rows=100, seed=0, noise=0.0):
+        generator = np.random.default_rng(seed)
+        shapes = generator.uniform(1, 6, size=(n_bags, 1, 1))
+        rows = generator.gamma(shapes, size=(n_bags, n_rows, 2)) / shapes
+        return rows + noise * generator.normal(size=rows.shape), shapes.ravel()
+
+    def test_bags_like_those_of_fit_keep_their_phases(self):
+        bags, _ = self.bags()
+        shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags)
+        plain = PhaseFeatures(30, random_state=0).fit(bags)
+        kept = np.isclose(shrunk.transform(bags), plain.transform(bags)).mean()
+        assert kept > 0.9
+        larger, _ = self.bags(20, 2_000, seed=1)
+        assert np.isclose(shrunk.transform(larger), plain.transform(larger)).mean() > 0.99
+
+    def test_phases_lost_in_noise_go_to_the_mean(self):
+        bags, _ = self.bags()
+        shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags)
+        mean = shrunk.reliability_.mean / np.sqrt(30)
+        noisy, _ = self.bags(50, seed=1, noise=30.0)
+        plain = PhaseFeatures(30, random_state=0).fit(bags)
+
+        def distance(features):
+            return np.linalg.norm(features.transform(noisy).view(complex) - mean, axis=1).mean()
+
+        assert distance(shrunk) < 0.5 * distance(plain)
+
+    @pytest.mark.parametrize("n_rows", [1, 2, 3])
+    def test_bags_of_a_few_rows_work(self, n_rows):
+        bags, _ = self.bags(30, n_rows)
+        features = PhaseFeatures(10, amplitude="shrunk", random_state=0)
+        found = features.fit_transform(bags)
+        assert np.isfinite(found).all()
+        np.testing.assert_allclose(features.transform(bags), found, atol=1e-7)
+        many = PhaseFeatures(10, amplitude="shrunk", random_state=0).fit(self.bags()[0])
+        assert np.isfinite(many.transform(bags)).all()
+
+    def test_constant_and_equal_bags_work(self):
+        for bags in (np.ones((5, 4, 1)), np.zeros((3, 1, 2))):
+            found = PhaseFeatures(5, amplitude="shrunk", scale=1.0, random_state=0).fit_transform(bags)
+            assert np.isfinite(found).all()
+
+    def test_an_unknown_amplitude_is_refused(self):
+        with pytest.raises(ValueError, match="amplitude must be one of plain, shrunk"):
+            PhaseFeatures(5, amplitude="soft").fit(self.bags(5)[0])
+
+    def test_it_predicts_better_under_noise(self):
+        bags, y = self.bags(300)
+        errors = {}
+        for amplitude in ("plain", "shrunk"):
+            model = un.BagRidgeCV(PhaseFeatures(40, amplitude=amplitude, random_state=0), random_state=0)
+            model.fit(un.Bags(bags[:200]), y[:200])
+            noisy = bags[200:] + 1.5 * np.random.default_rng(1).normal(size=bags[200:].shape)
+            errors[amplitude] = np.sqrt(np.mean((model.predict(un.Bags(noisy)) - y[200:]) ** 2))
+        assert errors["shrunk"] < 0.8 * errors["plain"]

@@ -21,6 +21,7 @@ from uptonoise.discrepancy import mmd, paired_mmd, pairwise_mmd, pairwise_phd, p
 from uptonoise.engines import scan_csv, scan_parquet
 from uptonoise.frequencies import median_scale, sample_frequencies
 from uptonoise.kernels import embedding_kernel, fourier_kernel, phase_kernel
+from uptonoise.noise import RobustnessCurve, add_noise, robustness_curve
 from uptonoise.sketch import Sketch
 from uptonoise.twosample import (
     TwoSampleResult,
@@ -51,11 +52,13 @@ __all__ = [
     "GroupComparison",
     "MeanFeatures",
     "PhaseFeatures",
+    "RobustnessCurve",
     "RowTransformer",
     "Sketch",
     "TwoSampleResult",
     "UnequalNoiseWarning",
     "UnreliablePhaseWarning",
+    "add_noise",
     "compare",
     "compare_groups",
     "datasets",
@@ -85,6 +88,7 @@ __all__ = [
     "phd",
     "phd_test",
     "plrr",
+    "robustness_curve",
     "sample_frequencies",
     "scan_csv",
     "scan_parquet",

@@ -114,6 +114,11 @@ class Characteristic(NamedTuple):
     weight_squares: Floats
 
     @property
+    def effective_size(self) -> Floats:
+        """The number of equally weighted rows with the same sampling error."""
+        return np.asarray(self.weight**2 / self.weight_squares)
+
+    @property
     def sampling_error(self) -> Floats:
         """The size of phi where there is only noise: 1/sqrt(n), n the effective number of rows."""
         return np.sqrt(self.weight_squares) / self.weight

@@ -19,7 +19,7 @@ import numbers
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +40,7 @@ from uptonoise.characteristic import (
     unit,
 )
 from uptonoise.frequencies import Law, Method, as_frequencies, median_scale, sample_frequencies
+from uptonoise.reliability import Reliability
 from uptonoise.rows import (
     ArrayRows,
     Block,
@@ -56,6 +57,8 @@ from uptonoise.rows import (
     numbered_columns,
     read_rows,
 )
+
+Amplitude = Literal["plain", "shrunk"]
 
 _BLOCK_ROWS = 65_536
 _MEDIANS = ("median", "median-per-column")
@@ -208,7 +211,9 @@ class _FrequencyFeatures(_BagTransformer):
         """
         source = self._fitting_rows(X)
         self._choose_frequencies(source)
-        if not self._has_median():  # which reads all rows
+        if self._learns():
+            self._learn(self._characteristic(source))
+        elif not self._has_median():  # which reads all rows
             _check_rows(source)
         return self
 
@@ -228,7 +233,10 @@ class _FrequencyFeatures(_BagTransformer):
         """
         source = self._fitting_rows(X)
         self._choose_frequencies(source)
-        return self._features(self._characteristic(source))
+        found = self._characteristic(source)
+        if self._learns():
+            self._learn(found)
+        return self._features(found)
 
     def transform(self, X: Any) -> Floats:
         """Return the features of each bag, in the order of the bags.
@@ -300,6 +308,13 @@ class _FrequencyFeatures(_BagTransformer):
         waves = Waves(np.asarray(self.frequencies_), self.precision, source.name)
         phi = np.concatenate(source.fold(_RowWaves(waves)).parts)
         return Characteristic(phi, np.ones(len(phi)), np.ones(len(phi)))
+
+    def _learns(self) -> bool:
+        """Tell whether more than frequencies is learnt from the bags."""
+        return False
+
+    def _learn(self, found: Characteristic) -> None:
+        """Learn from the characteristic functions of the bags."""
 
     def _features(self, found: Characteristic) -> Floats:
         raise NotImplementedError
@@ -394,13 +409,17 @@ class PhaseFeatures(_FrequencyFeatures):
     phi/abs(phi) stays. The squared distance of two such vectors is :func:`~uptonoise.phd`, and each has norm 1 (a
     frequency where phi is 0 counts 0).
 
-    Where abs(phi) is near its sampling error, 1/sqrt(n) for a bag of n rows, the phase is mostly noise. Models live
-    with some of these, so there is no warning; :meth:`amplitudes` tells where.
+    Where abs(phi) is near its sampling error, 1/sqrt(n) for a bag of n rows, the phase is mostly noise, and a model
+    that takes it at its word does worse than the mean. With ``amplitude="shrunk"`` a phase that is less reliable than
+    those of the bags that were fitted is drawn to their mean; :mod:`uptonoise.reliability` has the formulas.
 
     Parameters
     ----------
     n_frequencies : int
         How many frequencies, m; there are 2m features.
+    amplitude : {"plain", "shrunk"}
+        What becomes of phases that are not reliable: left as they are, as in the paper, or drawn to the mean of the
+        bags that were fitted.
     law : {"gaussian", "laplace", "matern", "radial"}
         Where the frequencies come from, as for :func:`~uptonoise.sample_frequencies`.
     scale : "median", "median-per-column", float, or array
@@ -429,6 +448,8 @@ class PhaseFeatures(_FrequencyFeatures):
         The length scale that they were drawn with, `scale_factor` included; `scale_factor` for `frequencies` given.
     n_features_in_ : int
         The number of columns, d.
+    reliability_ : Reliability
+        What "shrunk" learnt from the bags.
     feature_names_in_ : array of shape (d,)
         The names of the columns, where they came with the data.
 
@@ -454,6 +475,34 @@ class PhaseFeatures(_FrequencyFeatures):
     """
 
     _name = "phase"
+    reliability_: Reliability
+
+    def __init__(
+        self,
+        n_frequencies: int = 100,
+        *,
+        amplitude: Amplitude = "plain",
+        law: Law = "gaussian",
+        scale: ArrayLike = "median",
+        scale_factor: float = 1.0,
+        method: Method = "iid",
+        nu: float = 1.5,
+        frequencies: ArrayLike | None = None,
+        precision: Precision = "fast",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_frequencies,
+            law=law,
+            scale=scale,
+            scale_factor=scale_factor,
+            method=method,
+            nu=nu,
+            frequencies=frequencies,
+            precision=precision,
+            random_state=random_state,
+        )
+        self.amplitude = amplitude
 
     def amplitudes(self, X: Any) -> Floats:
         """Return abs(phi) of each bag at each frequency, to be compared with 1/sqrt(n) for a bag of n rows.
@@ -478,8 +527,18 @@ class PhaseFeatures(_FrequencyFeatures):
         """
         return np.abs(self._characteristic(self._fitted_rows(X)).phi)
 
+    def _learns(self) -> bool:
+        if self.amplitude not in get_args(Amplitude):
+            raise ValueError(f"amplitude must be one of {', '.join(get_args(Amplitude))}; got {self.amplitude!r}")
+        return self.amplitude == "shrunk"
+
+    def _learn(self, found: Characteristic) -> None:
+        self.reliability_ = Reliability.learnt(found.phi, found.effective_size)
+
     def _features(self, found: Characteristic) -> Floats:
-        return _as_vectors(unit(found.phi))
+        if self.amplitude == "plain":
+            return _as_vectors(unit(found.phi))
+        return _as_vectors(self.reliability_.drawn(found.phi, found.effective_size))
 
 
 class _BagTotals:

@@ -14,6 +14,7 @@ from uptonoise.plots._heat_map import plot_heat_map
 from uptonoise.plots._intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
 from uptonoise.plots._overview import plot, plot_overview
 from uptonoise.plots._results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
+from uptonoise.plots._robustness import plot_robustness
 
 __all__ = [
     "plot",
@@ -31,4 +32,5 @@ __all__ = [
     "plot_phase_differences",
     "plot_phase_gap",
     "plot_pvalues",
+    "plot_robustness",
 ]

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uptonoise.comparison import Comparison, GroupComparison
+from uptonoise.noise import RobustnessCurve
 from uptonoise.plots._densities import plot_densities
 from uptonoise.plots._heat_map import plot_heat_map
 from uptonoise.plots._intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
 from uptonoise.plots._results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
+from uptonoise.plots._robustness import plot_robustness
 from uptonoise.plots._style import require
 from uptonoise.twosample import (
     EffectSize,
@@ -69,6 +71,7 @@ plot.register(PairwiseResult, plot_heat_map)
 plot.register(GroupComparison, plot_heat_map)
 plot.register(ExtraNoise, plot_extra_noise)
 plot.register(EffectSize, plot_effect)
+plot.register(RobustnessCurve, plot_robustness)
 
 
 @plot.register

@@ -1,0 +1,105 @@
+"""How reliable the phase of each bag is at each frequency, and phases drawn to their mean where they are less so.
+
+The phase of a bag of N rows at a frequency where abs(phi) = A has an error of about
+
+    s^2 = (1 - A^2) / (2 N A^2)
+
+radians squared. The observed A^2 is too large by about 1/N, and chance makes more of it where A is 0: so 1.5/N is taken
+off. What is left is mixed with the mean square amplitude of all bags, which counts as a third of a row; that is all
+that is known of a bag of one row.
+
+Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, have the reliability
+k = tau^2/(tau^2 + s^2). A model that is linear in u has learnt how reliable the bags are that it was fitted on. So what
+counts is k relative to theirs: with k0 a low quantile of theirs at this frequency,
+
+    u'  =  mu + min(1, k/k0) (u - mu)
+
+Bags like those that were fitted keep their phases, also larger ones; those with more noise or fewer rows go to the
+mean.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from uptonoise.characteristic import Complex, unit
+from uptonoise.rows import Floats
+
+_CHANCE = 1.5  # over N: taken off the squared amplitude
+_LEAST_LEFT = 0.25  # of 1 - chance/N
+_PRIOR_ROWS = 0.3
+_LEAST_AMPLITUDE = 1e-3  # squared, of all bags together
+_LEAST_SPREAD = 0.02  # of the variance of phases that errors cannot explain away
+_SOFT_WEIGHT = 0.05  # radians squared: how much more a bag counts whose phases have no error
+_QUANTILE = 0.05
+_MARGIN = 0.7
+
+
+class Reliability(NamedTuple):
+    """What is learnt from bags, one number a frequency.
+
+    Attributes
+    ----------
+    mean : array of shape (m,)
+        The mean phase, mu, a complex number.
+    spread : array of shape (m,)
+        The variance of phases between bags, tau^2.
+    amplitude : array of shape (m,)
+        The mean squared amplitude.
+    usual : array of shape (m,)
+        The reliability from which on phases stay as they are, k0.
+    """
+
+    mean: Complex
+    spread: Floats
+    amplitude: Floats
+    usual: Floats
+
+    @classmethod
+    def learnt(cls, phi: Complex, sizes: Floats) -> Reliability:
+        """Learn from the characteristic functions of bags, of shape (n, m), and their numbers of rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.reliability import Reliability
+        >>> rng = np.random.default_rng(0)
+        >>> rows = rng.gamma(rng.uniform(1, 6, size=(200, 1)), size=(200, 100))
+        >>> phi = np.exp(0.3j * rows).mean(axis=1, keepdims=True)
+        >>> learnt = Reliability.learnt(phi, np.full(200, 100.0))
+        >>> kept = learnt.drawn(phi, np.full(200, 100.0))
+        >>> bool(np.mean(np.abs(kept - phi / np.abs(phi)) < 1e-9) > 0.9)
+        True
+        """
+        count = sizes[:, None]
+        several = count > 1
+        squares = np.sum(np.where(several, count * np.abs(phi) ** 2 - 1, 0), axis=0)
+        amplitude = np.clip(squares / max(float(np.sum(np.where(several, count - 1, 0))), 1.0), _LEAST_AMPLITUDE, 1.0)
+        errors = _squared_errors(phi, sizes, amplitude)
+        known = np.minimum(errors, 1.0)
+        weights = 1 / (_SOFT_WEIGHT + known)
+        weights /= weights.sum(axis=0)
+        phases = unit(phi)
+        mean = np.sum(weights * phases, axis=0)
+        variance = np.sum(weights * np.abs(phases - mean) ** 2, axis=0)
+        spread = np.maximum(variance - np.sum(weights * known, axis=0), _LEAST_SPREAD * variance)
+        spread = np.maximum(spread, np.finfo(np.float64).tiny)
+        usual = _MARGIN * np.quantile(spread / (spread + errors), _QUANTILE, axis=0)
+        return cls(mean, spread, amplitude, np.maximum(usual, np.finfo(np.float64).tiny))
+
+    def drawn(self, phi: Complex, sizes: Floats) -> Complex:
+        """Return the phases of bags, those that are less reliable than usual drawn to the mean."""
+        reliable = self.spread / (self.spread + _squared_errors(phi, sizes, self.amplitude))
+        return np.asarray(self.mean + np.minimum(1, reliable / self.usual) * (unit(phi) - self.mean))
+
+
+def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats) -> Floats:
+    """Return the variance of each phase, in radians squared."""
+    count = sizes[:, None]
+    left = np.maximum(np.abs(phi) ** 2 - _CHANCE / count, 0) / np.maximum(1 - _CHANCE / count, _LEAST_LEFT)
+    squares = (count * left + _PRIOR_ROWS * amplitude) / (count + _PRIOR_ROWS)
+    squares = np.clip(squares, np.finfo(np.float64).tiny, 1.0)
+    # A point mass has no error at all, and a bag of a few equal rows is not known to be one.
+    return np.asarray((1 - squares + 1e-3 / count) / (2 * count * squares))
