@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, ShuffleSplit, cross_val_predict, cross_val_score
@@ -164,16 +164,98 @@ def test_groups_stay_together():
         small(cv=KFold(3, shuffle=True, random_state=0)).fit(bags, y, groups=groups)
 
 
-class TestFiles:
-    @pytest.mark.parametrize(("first", "second"), [("phase", None), ("mean", "fourier"), ("fourier", "fourier")])
-    def test_a_saved_model_predicts_the_same(self, tmp_path, first, second):
+class TestNoiseAugmentation:
+    def errors(self, model, level=2.0):
+        bags, y = gamma_bags(150, seed=1, sizes=(60, 80))
+        noisy = un.add_noise(
+            bags, level, variances=gamma_bags(150, sizes=(60, 80))[0].values.var(axis=0), random_state=0
+        )
+        return np.sqrt(np.mean((model.predict(noisy) - y) ** 2))
+
+    @pytest.mark.parametrize(("first", "second"), [("phase", None), ("fourier", None), ("mean", "fourier")])
+    def test_it_predicts_better_under_noise(self, first, second):
+        bags, y = gamma_bags(150, sizes=(60, 80))
+        plain = small(first, second).fit(bags, y)
+        augmented = small(first, second, noise_augmentation=3.0).fit(bags, y)
+        assert self.errors(augmented) < (1.05 if first == "mean" else 1.0) * self.errors(plain)
+        assert augmented.noise_range_ == (0.0, 3.0)
+        assert plain.noise_range_ is None
+
+    def test_the_level_is_chosen_for_the_target(self):
+        bags, y = gamma_bags(120)
+        clean = small(noise_augmentation=(0.0, 5.0), noise_target=(0.0, 0.0)).fit(bags, y)
+        noisy = small(noise_augmentation=(0.0, 5.0), noise_target=(3.0, 5.0)).fit(bags, y)
+        assert clean.best_params_["noise_level"] == 0.0
+        assert noisy.best_params_["noise_level"] == 5.0
+        assert noisy.best_score_ < clean.best_score_
+
+    def test_no_noise_is_the_plain_model(self):
         bags, y = gamma_bags()
-        model = small(first, second).fit(bags, y)
+        none = small(noise_augmentation=0.0, noise_target=(0.0, 0.0)).fit(bags, y)
+        np.testing.assert_allclose(none.coef_, small().fit(bags, y).coef_, rtol=1e-6, atol=1e-9)
+
+    def test_it_is_what_noise_in_the_rows_would_be(self):
+        generator = np.random.default_rng(0)
+        rows = generator.gamma(2.0, size=(400, 50, 1))
+        features = un.FourierFeatures(frequencies=[[0.7]]).fit(rows)
+        found = features.characteristic(rows)
+        from uptonoise.augmentation import with_noise
+
+        levels = np.full(400, 2.0)
+        made = np.concatenate(
+            [with_noise(found, features.frequencies_, np.ones(1), levels, generator).phi for _ in range(20)]
+        )
+        real = []
+        for _ in range(20):
+            sds = np.sqrt(2.0 * generator.random((400, 1, 1)))
+            real.append(features.characteristic(rows + sds * generator.normal(size=rows.shape)).phi)
+        real = np.concatenate(real)
+        assert abs(made.mean() - real.mean()) < 0.01
+        assert np.var(made) == pytest.approx(np.var(real), rel=0.05)
+
+    def test_bad_levels_are_refused(self):
+        bags, y = gamma_bags()
+        for options, said in (
+            ({"noise_augmentation": -1.0}, "noise_augmentation must be"),
+            ({"noise_augmentation": ()}, "noise_augmentation must be"),
+            ({"noise_augmentation": "much"}, "noise_augmentation must be"),
+            ({"noise_augmentation": 1.0, "noise_target": (2.0, 1.0)}, "noise_target must be"),
+            ({"noise_target": (0.0, 1.0)}, "noise_target has no meaning"),
+            ({"first": StandardBags(), "noise_augmentation": 1.0}, "noise_augmentation needs"),
+        ):
+            with pytest.raises(ValueError, match=said):
+                small(**options).fit(bags, y)
+
+
+class StandardBags(TransformerMixin, BaseEstimator):
+    """Features that know no characteristic function."""
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.array([bag.std(axis=0) for bag in X])
+
+
+class TestFiles:
+    @pytest.mark.parametrize(
+        ("first", "second", "options"),
+        [
+            ("phase", None, {}),
+            ("phase", None, {"amplitude": "shrunk", "noise_augmentation": 1.0}),
+            ("mean", "fourier", {}),
+            ("fourier", "fourier", {}),
+        ],
+    )
+    def test_a_saved_model_predicts_the_same(self, tmp_path, first, second, options):
+        bags, y = gamma_bags()
+        model = small(first, second, **options).fit(bags, y)
         model.save(tmp_path / "m.npz")
         again = un.BagRidgeCV.load(tmp_path / "m.npz")
         np.testing.assert_array_equal(again.predict(bags), model.predict(bags))
         assert again.best_params_ == model.best_params_
         assert again.first == first
+        assert again.noise_range_ == model.noise_range_
 
     def test_columns_are_remembered(self, tmp_path):
         generator = np.random.default_rng(0)

@@ -252,6 +252,35 @@ class _FrequencyFeatures(_BagTransformer):
         """
         return self._features(self._characteristic(self._fitted_rows(X)))
 
+    def characteristic(self, X: Any) -> Characteristic:
+        """Return the characteristic function of each bag at the frequencies, with the number of its rows.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, RowSource; or a 2-D array or frame, whose rows are bags of one row
+            The bags.
+
+        Returns
+        -------
+        Characteristic
+        """
+        return self._characteristic(self._fitted_rows(X))
+
+    def from_characteristic(self, found: Characteristic) -> Floats:
+        """Return the features of bags whose characteristic functions are known, as :meth:`characteristic` gives them.
+
+        Parameters
+        ----------
+        found : Characteristic
+            The characteristic functions, of shape (n_bags, m), and the numbers of rows.
+
+        Returns
+        -------
+        array of shape (n_bags, 2m)
+        """
+        check_is_fitted(self)
+        return self._features(found._replace(phi=found.phi.copy()))
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, such as ``phase_re0``, ``phase_im0``, ``phase_re1``, ...
 

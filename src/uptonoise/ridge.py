@@ -17,7 +17,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,13 +32,17 @@ from sklearn.utils.validation import check_is_fitted
 from uptonoise._files import read_arrays, write_arrays
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise._threads import single_threaded_blas
+from uptonoise.augmentation import checked_levels, means_with_noise, pooled_variances, with_noise
 from uptonoise.bags import Bags
-from uptonoise.features import FourierFeatures, MeanFeatures, PhaseFeatures
+from uptonoise.features import Amplitude, FourierFeatures, MeanFeatures, PhaseFeatures
+from uptonoise.reliability import Reliability
 from uptonoise.rows import Floats, as_real_array, counted
 
 SCALE_FACTORS = tuple(np.geomspace(0.25, 16.0, 10).round(4).tolist())
 ALPHAS = tuple(np.geomspace(1e-6, 1e3, 20).tolist())
 _PAPER_FREQUENCIES = 75
+_NOISY_COPIES = 4
+_JUDGED_COPIES = 2
 _FORMAT = "uptonoise bag ridge"
 _VERSION = 1
 _FIRST: dict[str, Any] = {"phase": PhaseFeatures, "fourier": FourierFeatures, "mean": MeanFeatures}
@@ -56,7 +60,10 @@ class _Sums(NamedTuple):
     yy: Floats
 
     @classmethod
-    def of(cls, F: Floats, y: Floats, weights: Floats) -> _Sums:
+    def of(cls, copies: Floats, y: Floats, weights: Floats) -> _Sums:
+        """Return the sums over copies of features of the same bags, of shape (copies, n, p), which share weights."""
+        n_copies, _, p = copies.shape
+        F, y, weights = copies.reshape(-1, p), np.tile(y, (n_copies, 1)), np.tile(weights / n_copies, n_copies)
         weighted = F * weights[:, None]
         return cls(
             float(weights.sum()), weighted.sum(axis=0), weights @ y, F.T @ weighted, weighted.T @ y, weights @ y**2
@@ -114,22 +121,29 @@ class _Split(NamedTuple):
 
 
 def _cross_validated(
-    F: Floats, y: Floats, weights: Floats, splits: Sequence[_Split], alphas: Floats, intercept: bool
+    fitted: Floats,
+    judged: Floats,
+    y: Floats,
+    weights: Floats,
+    splits: Sequence[_Split],
+    alphas: Floats,
+    intercept: bool,
 ) -> Floats:
-    """Return the mean squared errors, of shape (splits, alphas)."""
-    everything = _Sums.of(F, y, weights)
+    """Return mean squared errors, of shape (splits, alphas), of models fitted on some copies and judged by others."""
+    everything = _Sums.of(fitted, y, weights)
     found = []
     for train, test in splits:
-        held_out = _Sums.of(F[test], y[test], weights[test])
-        complementary = len(train) + len(test) == len(F)
-        fitted_on = everything.less(held_out) if complementary else _Sums.of(F[train], y[train], weights[train])
-        centre = fitted_on.means if intercept else _origin(F, y)
+        left_out = _Sums.of(fitted[:, test], y[test], weights[test])
+        held_out = left_out if judged is fitted else _Sums.of(judged[:, test], y[test], weights[test])
+        complementary = len(train) + len(test) == len(y)
+        fitted_on = everything.less(left_out) if complementary else _Sums.of(fitted[:, train], y[train], weights[train])
+        centre = fitted_on.means if intercept else _origin(fitted, y)
         found.append(held_out.squared_errors(fitted_on.solved(alphas, centre), centre))
     return np.array(found)
 
 
 def _origin(F: Floats, y: Floats) -> tuple[Floats, Floats]:
-    return np.zeros(F.shape[1]), np.zeros(y.shape[1])
+    return np.zeros(F.shape[-1]), np.zeros(y.shape[-1])
 
 
 class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -144,6 +158,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Features of those features: None for a linear model, "fourier" for a Gaussian kernel between bags.
     n_frequencies, n_second : int
         The numbers of frequencies at the first and at the second level.
+    amplitude : {"plain", "shrunk"}
+        As for :class:`PhaseFeatures`, where those are named as the first level.
     alphas : sequence of float
         The penalties to try.
     scale_factors, second_scale_factors : sequence of float
@@ -151,6 +167,13 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     cv : int, splitter or iterable
         Folds, which are drawn at random, by group where groups are given; or a scikit-learn splitter, such as
         ``PredefinedSplit`` for a validation set.
+    noise_augmentation : None, float or sequence of float
+        Noise levels that the bags do not have, and that the model is fitted against: bags with Gaussian noise of a
+        variance between 0 and the level times that of the column are added in the Fourier domain. Of several levels the
+        best for `noise_target` is chosen; 0 is none.
+    noise_target : pair of float, optional
+        The range of noise levels to do well at, by which scales, penalty and level are chosen; by default from 0 to the
+        largest level.
     fit_intercept : bool
         Whether the model has an intercept.
     precision : {"fast", "float64"}
@@ -175,6 +198,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Its intercept.
     n_features_in_ : int
         The number of columns of the bags.
+    noise_range_ : pair of float, or None
+        The noise levels that the model was tuned for.
     by_ : str or None
         The column that names the bags in the file that the model was fitted on, where there was one.
 
@@ -199,10 +224,13 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_frequencies: int = 100,
         n_second: int = 100,
+        amplitude: Amplitude = "plain",
         alphas: Sequence[float] = ALPHAS,
         scale_factors: Sequence[float] = SCALE_FACTORS,
         second_scale_factors: Sequence[float] = SCALE_FACTORS,
         cv: Any = 3,
+        noise_augmentation: float | Sequence[float] | None = None,
+        noise_target: tuple[float, float] | None = None,
         fit_intercept: bool = True,
         precision: str = "fast",
         random_state: RandomState = None,
@@ -211,10 +239,13 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.second = second
         self.n_frequencies = n_frequencies
         self.n_second = n_second
+        self.amplitude = amplitude
         self.alphas = alphas
         self.scale_factors = scale_factors
         self.second_scale_factors = second_scale_factors
         self.cv = cv
+        self.noise_augmentation = noise_augmentation
+        self.noise_target = noise_target
         self.fit_intercept = fit_intercept
         self.precision = precision
         self.random_state = random_state
@@ -243,25 +274,27 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         weights = _checked_weights(sample_weight, len(bags))
         alphas = _checked_numbers("alphas", self.alphas, least=0.0)
         generator, _ = seeded_generator(self.random_state)
-        seeds = [int(seed) for seed in generator.integers(2**31, size=3)]
+        seeds = [int(seed) for seed in generator.integers(2**31, size=4)]
         splits = _checked_splits(self.cv, bags, targets, groups, seeds[2])
-        first, second = self._levels(seeds)
+        levels = self._levels(seeds)
+        noise = _Noise.checked(self.noise_augmentation, self.noise_target, bags, seeds[3])
         tried: list[_Candidate] = []
         with single_threaded_blas:
-            for candidate, F in _candidates(first, second, bags, self.scale_factors, self.second_scale_factors):
-                errors = _cross_validated(F, targets, weights, splits, alphas, self.fit_intercept)
-                candidate.errors = errors
-                if not tried or errors.mean(axis=0).min() < min(one.least for one in tried):
-                    kept, best = F, candidate
-                tried.append(candidate)
+            for one in _candidates(*levels, bags, self.scale_factors, self.second_scale_factors, noise):
+                errors = _cross_validated(one.fitted, one.judged, targets, weights, splits, alphas, self.fit_intercept)
+                if not tried or errors.mean(axis=0).min() < min(other.least for other in tried):
+                    copies = one.fitted
+                tried.append(replace(one, errors=errors, fitted=np.empty(0), judged=np.empty(0)))
             self._set_results(tried, alphas)
+            best = min(tried, key=lambda one: one.least)
             alpha = alphas[[best.errors.mean(axis=0).argmin()]]
-            self._refit(kept, targets, weights, alpha)
+            self._refit(copies, targets, weights, alpha)
         self.best_params_ = best.params | {"alpha": float(alpha[0])}
         self.best_score_ = -best.least
         self.first_, self.second_ = best.first, best.second
         self.n_features_in_ = bags.n_columns
         self.by_: str | None = None
+        self.noise_range_ = None if noise is None else noise.target
         return self
 
     def _levels(self, seeds: list[int]) -> tuple[Any, Any]:
@@ -272,6 +305,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if first not in _FIRST:
                 raise ValueError(f"first must be one of {', '.join(_FIRST)}, or a transformer; got {first!r}")
             drawn: dict[str, Any] = {"n_frequencies": self.n_frequencies, "random_state": seeds[0], **common}
+            if first == "phase":
+                drawn["amplitude"] = self.amplitude
             first = MeanFeatures() if first == "mean" else _FIRST[first](**drawn)
         second: Any = self.second
         if isinstance(second, str):
@@ -283,9 +318,9 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"{name} must be the name of features or a transformer; got {level!r}")
         return first, second
 
-    def _refit(self, F: Floats, targets: Floats, weights: Floats, alpha: Floats) -> None:
-        sums = _Sums.of(F, targets, weights)
-        centre = sums.means if self.fit_intercept else _origin(F, targets)
+    def _refit(self, copies: Floats, targets: Floats, weights: Floats, alpha: Floats) -> None:
+        sums = _Sums.of(copies, targets, weights)
+        centre = sums.means if self.fit_intercept else _origin(copies, targets)
         coef = sums.solved(alpha, centre)[:, :, 0].T
         intercept = centre[1] - coef @ centre[0]
         self.coef_ = coef[0] if self._y_is_flat else coef
@@ -354,11 +389,14 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             "n_columns": self.n_features_in_,
             "y_is_flat": self._y_is_flat,
             "by": self.by_,
+            "noise_range": self.noise_range_,
         }
         arrays = {"header": np.array(json.dumps(header)), "coef": self.coef_, "intercept": np.asarray(self.intercept_)}
         for name, level in (("first", self.first_), ("second", self.second_)):
             if level is not None and not isinstance(level, MeanFeatures):
                 arrays[f"{name}_frequencies"] = level.frequencies_
+        if hasattr(self.first_, "reliability_"):
+            arrays |= {f"reliability_{name}": values for name, values in self.first_.reliability_._asdict().items()}
         write_arrays(Path(path), arrays)
 
     @classmethod
@@ -375,20 +413,26 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             model.by_ = header["by"]
             model.coef_ = arrays["coef"]
             model.intercept_ = float(arrays["intercept"]) if model._y_is_flat else arrays["intercept"]
+            model.noise_range_ = header["noise_range"] and tuple(header["noise_range"])
             model.first_ = _loaded(model.first, arrays.get("first_frequencies"), header)
+            if "reliability_mean" in arrays:
+                learnt = Reliability(*(arrays[f"reliability_{name}"] for name in Reliability._fields))
+                model.first_.set_params(amplitude="shrunk").reliability_ = learnt
             model.second_ = None if model.second is None else _loaded("fourier", arrays["second_frequencies"], None)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a model that BagRidgeCV.save wrote: {error}") from None
         return model
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Candidate:
-    """Features at one scale, and their errors, of shape (splits, alphas)."""
+    """Features at one scale and noise level: copies to fit on and to judge by; and errors, (splits, alphas)."""
 
     first: Any
     second: Any
     params: dict[str, float]
+    fitted: Floats
+    judged: Floats
     errors: Floats
 
     @property
@@ -397,22 +441,82 @@ class _Candidate:
         return float(self.errors.mean(axis=0).min())
 
 
+class _Noise(NamedTuple):
+    """Which noise to fit against, and which to judge by."""
+
+    levels: tuple[float, ...]
+    target: tuple[float, float]
+    variances: Floats
+    seed: int
+
+    @classmethod
+    def checked(cls, levels: Any, target: Any, bags: Bags, seed: int) -> _Noise | None:
+        if levels is None:
+            if target is not None:
+                raise ValueError("noise_target has no meaning without noise_augmentation; give both or none")
+            return None
+        tried = checked_levels("noise_augmentation", levels)
+        wanted = (0.0, max(tried)) if target is None else checked_levels("noise_target", target)
+        if len(wanted) != 2 or wanted[0] > wanted[1]:
+            raise ValueError(f"noise_target must be a range of noise levels, the smaller one first; got {target!r}")
+        return cls(tried, (wanted[0], wanted[1]), pooled_variances(bags), seed)
+
+    def copies(self, first: Any, bags: Bags, number: int, low: float, high: float, part: int) -> list[Floats]:
+        """Return features of the bags with noise, a level between `low` and `high` for each; the same at all scales."""
+        generator = np.random.default_rng([self.seed, part])
+        is_mean = isinstance(first, MeanFeatures)
+        if not is_mean and not hasattr(first, "from_characteristic"):
+            raise ValueError("noise_augmentation needs phase, Fourier or mean features as the first level")
+        found = first.transform(bags) if is_mean else first.characteristic(bags)
+        made = []
+        for _ in range(number):
+            levels = generator.uniform(low, high, len(bags))
+            if is_mean:
+                sizes = bags.sizes.astype(np.float64)
+                made.append(means_with_noise(found, sizes, self.variances, levels, generator))
+            else:
+                noisy = with_noise(found, first.frequencies_, self.variances, levels, generator)
+                made.append(first.from_characteristic(noisy))
+        return made
+
+
 def _candidates(
-    first: Any, second: Any, bags: Bags, factors: Sequence[float], second_factors: Sequence[float]
-) -> Iterator[tuple[_Candidate, Floats]]:
-    """Yield the features of all bags at every pair of scales; those of the first level are computed once each."""
+    first: Any,
+    second: Any,
+    bags: Bags,
+    factors: Sequence[float],
+    second_factors: Sequence[float],
+    noise: _Noise | None,
+) -> Iterator[_Candidate]:
+    """Yield the features of all bags at every pair of scales and every noise level; each is computed once."""
     for one in _scaled_copies(first, "scale_factors", factors):
-        fitted = one.fit(bags)
-        features = np.asarray(fitted.transform(bags), dtype=np.float64)
-        params = {} if one.get_params().get("scale_factor") is None else {"scale_factor": one.scale_factor}
-        if second is None:
-            yield _Candidate(fitted, None, params, np.empty(0)), features
-            continue
-        for two in _scaled_copies(second, "second_scale_factors", second_factors):
-            above = two.fit(features)
-            tuned = getattr(two, "scale_factor", None)
-            more = {} if tuned is None else {"second_scale_factor": tuned}
-            yield _Candidate(fitted, above, params | more, np.empty(0)), np.asarray(above.transform(features))
+        clean = np.asarray(one.fit_transform(bags), dtype=np.float64)
+        params = {} if one.get_params().get("scale_factor") is None else {"scale_factor": float(one.scale_factor)}
+        for more, fitted, judged in _with_noise(one, bags, clean, noise):
+            if second is None:
+                yield _Candidate(one, None, params | more, fitted, judged, np.empty(0))
+                continue
+            for two in _scaled_copies(second, "second_scale_factors", second_factors):
+                two.fit(clean)
+                tuned = getattr(two, "scale_factor", None)
+                above = {} if tuned is None else {"second_scale_factor": float(tuned)}
+                copies = np.stack([np.asarray(two.transform(copy)) for copy in fitted])
+                others = copies if judged is fitted else np.stack([np.asarray(two.transform(copy)) for copy in judged])
+                yield _Candidate(one, two, params | above | more, copies, others, np.empty(0))
+
+
+def _with_noise(
+    first: Any, bags: Bags, clean: Floats, noise: _Noise | None
+) -> Iterator[tuple[dict[str, float], Floats, Floats]]:
+    """Yield copies of the features to fit on, with noise of each level, and copies to judge by."""
+    if noise is None:
+        alone = clean[None]
+        yield {}, alone, alone
+        return
+    judged = np.stack(noise.copies(first, bags, _JUDGED_COPIES, *noise.target, part=0))
+    for level in noise.levels:
+        noisy = noise.copies(first, bags, _NOISY_COPIES, 0.0, level, part=1) if level > 0 else []
+        yield {"noise_level": level}, np.stack([clean, *noisy]), judged
 
 
 def _scaled_copies(transformer: Any, name: str, factors: Sequence[float]) -> list[Any]:
