@@ -362,3 +362,11 @@ def test_plot_makes_a_figure(curve):
     assert plt.get_fignums() == [ax.figure.number]
     assert ax.get_title(loc="left") == "Error with cauchy noise"
     plt.close(ax.figure)
+
+
+def test_levels_beyond_what_a_model_was_fitted_against_are_told():
+    bags, _ = make_gamma_bags(60, 30, noise=0.0, random_state=0)
+    model = un.plrr(noise_augmentation=1.0, scale_factors=(1.0,), random_state=0).fit(bags)
+    with pytest.warns(UserWarning, match="from 0 to 1; got levels up to 3"):
+        un.robustness_curve(model, bags, levels=[0, 3], repeats=2)
+    un.robustness_curve(model, bags, levels=[0, 1], repeats=2)

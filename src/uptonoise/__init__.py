@@ -39,7 +39,7 @@ from uptonoise.twosample import (
 )
 
 if TYPE_CHECKING:
-    from uptonoise.features import FourierFeatures, MeanFeatures, PhaseFeatures, RowTransformer
+    from uptonoise.features import FourierFeatures, MeanFeatures, NoiseAugmented, PhaseFeatures, RowTransformer
     from uptonoise.ridge import BagRidgeCV, ggrr, glrr, lgrr, make_bag_classifier, pgrr, plrr
 
 __version__ = "0.1.0.dev0"
@@ -51,6 +51,7 @@ __all__ = [
     "FourierFeatures",
     "GroupComparison",
     "MeanFeatures",
+    "NoiseAugmented",
     "PhaseFeatures",
     "RobustnessCurve",
     "RowTransformer",
@@ -97,7 +98,7 @@ __all__ = [
 
 # What is loaded only when it is asked for: scikit-learn's estimators take a while to import.
 _LATER = {
-    "uptonoise.features": ("FourierFeatures", "MeanFeatures", "PhaseFeatures", "RowTransformer"),
+    "uptonoise.features": ("FourierFeatures", "MeanFeatures", "NoiseAugmented", "PhaseFeatures", "RowTransformer"),
     "uptonoise.ridge": ("BagRidgeCV", "ggrr", "glrr", "lgrr", "make_bag_classifier", "pgrr", "plrr"),
 }
 

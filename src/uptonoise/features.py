@@ -27,7 +27,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, 
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from uptonoise._random import RandomState
+from uptonoise._random import RandomState, as_generator
+from uptonoise.augmentation import checked_levels, pooled_variances, with_noise
 from uptonoise.bags import BagRows, Bags
 from uptonoise.characteristic import (
     Characteristic,
@@ -568,6 +569,114 @@ class PhaseFeatures(_FrequencyFeatures):
         if self.amplitude == "plain":
             return _as_vectors(unit(found.phi))
         return _as_vectors(self.reliability_.drawn(found.phi, found.effective_size))
+
+
+class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Features of bags that are noisy while a model is fitted, and as they are when it predicts.
+
+    In a Pipeline the steps before the model are fitted by ``fit_transform``, which here adds the effect of Gaussian
+    noise to the characteristic functions (see :mod:`uptonoise.augmentation`); ``transform`` adds none. So any model is
+    fitted against noise that its bags do not have. :class:`~uptonoise.BagRidgeCV` does the same with several copies of
+    each bag.
+
+    Parameters
+    ----------
+    transformer : PhaseFeatures or FourierFeatures
+        The features.
+    level : float
+        Each bag gets a noise level between 0 and this: a variance of between 0 and the level times that of the column.
+    random_state : None, int, Generator or RandomState
+        The seed of the noise.
+
+    Attributes
+    ----------
+    transformer_ : transformer
+        The features, fitted on the bags without noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from uptonoise.features import NoiseAugmented, PhaseFeatures
+    >>> rng = np.random.default_rng(0)
+    >>> shapes = rng.uniform(1, 6, size=(100, 1, 1))
+    >>> bags = rng.gamma(shapes, size=(100, 50, 1))
+    >>> features = NoiseAugmented(PhaseFeatures(20, random_state=0), level=1.0, random_state=0)
+    >>> make_pipeline(features, Ridge(0.1)).fit(bags, shapes.ravel()).predict(bags).shape
+    (100,)
+    """
+
+    def __init__(self, transformer: Any, level: float = 1.0, *, random_state: RandomState = None) -> None:
+        self.transformer = transformer
+        self.level = level
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the features on the bags as they are.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array
+            The bags.
+        y : ignored
+            There for Pipelines.
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self.transformer, "from_characteristic"):
+            raise ValueError(f"transformer must be PhaseFeatures or FourierFeatures; got {self.transformer!r}")
+        self.transformer_ = clone(self.transformer).fit(X)
+        self.n_features_in_ = self.transformer_.n_features_in_
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Fit the features, and return those of the bags with noise.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array
+            The bags.
+        y : ignored
+            There for Pipelines.
+
+        Returns
+        -------
+        array of shape (n_bags, 2m)
+        """
+        (level,) = checked_levels("level", [self.level])
+        bags = X if isinstance(X, Bags) else Bags(X)
+        self.fit(bags)
+        generator = as_generator(self.random_state)
+        found = self.transformer_.characteristic(bags)
+        levels = generator.uniform(0, level, len(bags))
+        noisy = with_noise(found, self.transformer_.frequencies_, pooled_variances(bags), levels, generator)
+        features: Floats = self.transformer_.from_characteristic(noisy)
+        return features
+
+    def transform(self, X: Any) -> Floats:
+        """Return the features of the bags as they are.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array
+            The bags.
+
+        Returns
+        -------
+        array of shape (n_bags, 2m)
+        """
+        check_is_fitted(self)
+        features: Floats = self.transformer_.transform(X)
+        return features
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features."""
+        check_is_fitted(self)
+        names: NDArray[Any] = self.transformer_.get_feature_names_out(input_features)
+        return names
 
 
 class _BagTotals:

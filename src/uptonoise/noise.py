@@ -10,6 +10,7 @@ l it is sqrt(l) times the noise at level 1.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -239,6 +240,11 @@ def robustness_curve(
     RobustnessCurve
         Regressors have the root mean squared error, averaged over targets; classifiers the share of wrong classes.
 
+    Warns
+    -----
+    UserWarning
+        Where a level is beyond the range that the model was fitted against.
+
     Examples
     --------
     >>> import uptonoise as un
@@ -259,6 +265,7 @@ def robustness_curve(
     targets = _checked_targets(given, y, metric)
     at = _checked_levels(levels)
     n_repeats = positive_int(repeats, "repeats")
+    _warn_beyond(model, at)
     noisy = _Noisy(given, targets, at[at > 0], _checked_kind(kind), _checked_variances(given, variances))
     seeds = as_generator(random_state).integers(2**63, size=n_repeats).tolist()
     errors = np.empty((len(at), n_repeats))
@@ -269,6 +276,20 @@ def robustness_curve(
     return RobustnessCurve(
         levels=at, errors=errors, baseline=_baseline(targets, metric), metric=metric, kind=noisy.kind
     )
+
+
+def _warn_beyond(model: Any, levels: Floats) -> None:
+    """Warn where a model was fitted against noise of smaller levels than those asked for."""
+    inner = getattr(model, "best_estimator_", model)
+    inner = inner[-1] if hasattr(inner, "named_steps") else inner
+    known = getattr(inner, "noise_range_", None)
+    if known is not None and levels.max() > known[1]:
+        warnings.warn(
+            f"the model was fitted against noise levels from {known[0]:g} to {known[1]:g}; got levels up to "
+            f"{levels.max():g}",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True)
