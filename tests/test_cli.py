@@ -148,6 +148,9 @@ def test_sketches_of_two_sites_compare_as_the_rows_do(folder):
     mixed = json.loads(run("compare", "a.npz", "b.csv", "--json").stdout)
     assert mixed["phase"]["pvalue"] == pytest.approx(found.phase.pvalue, rel=1e-6)
     assert "a.npz and b.npz differ" in run("compare", "a.npz", "b.npz").stdout
+    one = json.loads(run("compare", "a.npz", "b.npz", "--columns", "time", "--json").stdout)
+    assert one["columns"] == ["time"]
+    assert "columns must be some of" in bad("compare", "a.npz", "b.npz", "--columns", "speed")
 
 
 def test_weights_are_a_column(folder):

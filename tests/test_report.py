@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -185,11 +184,8 @@ def test_sketches_without_rows_have_a_page(rng, tmp_path):
 
 def test_many_columns_are_folded_and_only_the_most_telling_ones_drawn(rng, tmp_path):
     names = [f"column {number}" for number in range(25)]
-    started = time.perf_counter()
     comparison = un.compare(*two_frames(rng, 200, names))
-    tested = time.perf_counter()
     comparison.report(tmp_path / "out.html")
-    assert time.perf_counter() - tested < 10 + (tested - started)  # 10 s where nothing else runs
     assert (tmp_path / "out.html").stat().st_size < 2_000_000
     page = Page(tmp_path / "out.html")
     differ = [one for one in comparison.by_column if min(one.adjusted_at_all, one.adjusted_beyond_noise) <= 0.05]

@@ -199,6 +199,9 @@ class Bags:
         >>> bags.ids, bags.labels, bags[0].ravel()
         (array(['p', 'q'], dtype=object), array([60., 70.]), array([1.5, 3.5]))
         """
+        if not isinstance(source, RowSource):
+            kind = type(source).__name__
+            raise ValueError(f"source must be rows that tell their bags, as scan_csv(path, by=...) does; got a {kind}")
         blocks = list(source.blocks(_CHUNK_ROWS))
         if source.bag_ids is None or any(block.bags is None for block in blocks):
             raise ValueError(f"{source.name} must say which row is in which bag, as a source made with by= does")

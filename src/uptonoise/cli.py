@@ -10,6 +10,7 @@ import csv
 import functools
 import io
 import json
+import os
 import re
 import sys
 import zipfile
@@ -43,6 +44,7 @@ _SHOWN_PAIR = 2  # of the demo, in its report
 _WIDE = 100  # characters of a line where nobody knows how wide the screen is
 _COLOURS = {
     "no difference found": "blue",
+    "no difference beyond noise found": "blue",
     "differ only by noise": "blue",
     "differ by noise and an offset": "yellow",
     "differ beyond noise and an offset": "magenta",
@@ -55,6 +57,8 @@ _OPTIONS = (
     (r'delimiter="?([^"\s]+)"?', r"--delimiter \1"),
     (r'decimal="?([^"\s]+)"?', r"--decimal \1"),
     (r"force=True", "--force"),
+    (r"Make one of them with Sketch\.like\(the other\)", "Make one of them with uptonoise sketch --like the other"),
+    (r"see encoding= \(such as '([\w-]+)'\)", r"give --encoding (such as \1)"),
     (r"columns=\[(.*?)\]", lambda found: f"--columns {_joined(found.group(1))}"),
     (r"\bby=", "--by "),
 )
@@ -129,7 +133,12 @@ def _one_line_errors(command: Callable[Parameters, Result]) -> Callable[Paramete
     @functools.wraps(command)
     def guarded(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         try:
-            return command(*args, **kwargs)
+            found = command(*args, **kwargs)
+            sys.stdout.flush()
+            return found
+        except BrokenPipeError:  # nobody reads on, as in a pipe to head
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+            raise typer.Exit(0) from None
         except (ValueError, OSError, ImportError, MemoryError) as error:
             _stop(_as_options(_said(error)), _CANNOT)
         except KeyboardInterrupt:
@@ -209,7 +218,7 @@ def compare(
     """
     if report is not None:
         _check_output("--report", report, ".html", force)
-    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet or as_json)
+    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
     found: un.Comparison | un.GroupComparison
     if by is not None:
         if second is not None:
@@ -262,7 +271,7 @@ def sketch(
     same frequencies.
     """
     _check_output("--output", output, ".npz", force)
-    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet or as_json)
+    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
     made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed)
     made.save(output)
     if as_json:
@@ -307,7 +316,7 @@ def fit(
 ) -> None:
     """Learn to predict a number from bags of rows: patients with cells, clusters with galaxies."""
     _check_output("--output", output, ".npz", force)
-    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet or as_json)
+    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
     used = reader.numeric(path, by)
     bags = un.Bags.from_rows(reader.rows(path, reader.with_column(used, label), by), label=label)
     fitted: un.BagRidgeCV = getattr(un, model.value)(cv=cv, random_state=seed).fit(bags)
@@ -350,7 +359,7 @@ def predict(
     named = by or fitted.by_
     if named is None:
         raise ValueError("give the column of the bags with --by; the model does not know it")
-    reader = _Reader(None, missing.value, delimiter, decimal, encoding, quiet or as_json)
+    reader = _Reader(None, missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
     columns = list(getattr(fitted.first_, "feature_names_in_", [])) or None
     bags = un.Bags.from_rows(reader.rows(path, columns, named))
     predicted = fitted.predict(bags)
@@ -426,11 +435,13 @@ class _Reader:
         decimal: str,
         encoding: str,
         quiet: bool,
+        silent: bool,
     ) -> None:
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
         self.columns = columns
         self.how: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-        self.kept: dict[str, Any] = {"missing": missing, "progress": False if quiet else None}
+        self.kept: dict[str, Any] = {"missing": missing, "progress": False if silent else None}
+        self.quiet = quiet
         self.sources: list[Any] = []
         self.notes: list[str] = []
 
@@ -448,7 +459,7 @@ class _Reader:
             source = self.rows(path, self.with_column(self.columns, weights))
             weighted = as_rows(source, weights=weights)
             return un.Sketch.for_samples(weighted, random_state=seed).update(weighted)
-        if self.columns is not None and set(self.columns) != set(like.columns):
+        if self.columns is not None and list(self.columns) != list(like.columns):
             raise ValueError(f"--columns must be left out with --like, which has {', '.join(like.columns)}")
         columns = list(like.columns) if like.named else None
         return un.Sketch.like(like).update(self.rows(path, self.with_column(columns, weights)), weights=weights)
@@ -462,6 +473,9 @@ class _Reader:
         if weights is not None and None not in sketches:
             raise ValueError("--weights is for rows; sketches have theirs already")
         known = next(one for one in sketches if one is not None)
+        if self.columns is not None:
+            known = known.select(self.columns)
+            sketches = [None if one is None else one.select(self.columns) for one in sketches]
         both = [
             one or self.sketched(path, weights, known, 0) for one, path in zip(sketches, (first, second), strict=True)
         ]
@@ -504,8 +518,8 @@ class _Reader:
         return [name for name in common if name not in text]
 
     def _say_left_out(self, why: str, names: list[str]) -> None:
-        if names and self.kept["progress"] is None:
-            self.notes.append(f"left out, {why}: {', '.join(names[:20])}")
+        if names and not self.quiet:
+            self.notes.append(f"left out, {why}: {', '.join(name or '(without a name)' for name in names[:20])}")
 
     @staticmethod
     def with_column(columns: Sequence[str] | None, name: str | None) -> list[str] | None:
@@ -574,7 +588,7 @@ def _print_comparison(found: un.Comparison, as_json: bool, quiet: bool) -> None:
         _print_json(found.to_dict())
         return
     console = _console()
-    console.print(Text(found.sentence, style=f"bold {_COLOURS[found.verdict]}"))
+    console.print(Text(found.sentence, style=f"bold {_COLOURS[found.verdict]}"), soft_wrap=True)
     if quiet:
         return
     console.print()
@@ -617,7 +631,7 @@ def _print_groups(groups: un.GroupComparison, as_json: bool, quiet: bool) -> Non
         _print_json(groups.to_dict())
         return
     console = _console()
-    console.print(Text(groups.sentence, style="bold"))
+    console.print(Text(groups.sentence, style="bold"), soft_wrap=True)
     if quiet:
         return
     table = Table("one", "other", "p", "adjusted p", "effect", caption=_groups_caption(groups))

@@ -17,6 +17,7 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.bags import Bags
@@ -39,11 +40,12 @@ from uptonoise.twosample import (
 )
 from uptonoise.twosample._pairwise import Adjustment, adjusted_pvalues
 from uptonoise.twosample._phase import as_sketches
-from uptonoise.twosample._result import as_json, said_pvalue
+from uptonoise.twosample._result import as_json, p_is
 from uptonoise.twosample._shift import why_no_shift
 
 Verdict = Literal[
     "no difference found",
+    "no difference beyond noise found",
     "differ only by noise",
     "differ by noise and an offset",
     "differ beyond noise and an offset",
@@ -58,6 +60,8 @@ _SHOWN_TO_ME = 20_000  # rows of each sample, where not all fit
 _LEAST_FOR_ME = 20
 _SHOWN_COLUMNS = 5
 _SHOWN_ROWS = 5_000
+_FEW_IN_GROUP = 10
+_MOST_COLUMNS = 1_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -120,7 +124,8 @@ class Comparison:
     ----------
     verdict : str
         One of five: "no difference found", "differ only by noise", "differ by noise and an offset", "differ beyond
-        noise and an offset", "too noisy to tell".
+        noise and an offset", "too noisy to tell"; and "no difference beyond noise found", where the samples differ and
+        it is not shown that they do so only by noise.
     sentence : str
         The verdict in plain words, with names and numbers.
     names : tuple of str
@@ -151,6 +156,8 @@ class Comparison:
         The seed that gives this comparison again; None where a Generator was given.
     sketches : tuple of Sketch
         The sketches of both, which is all that another comparison needs.
+    symmetric : bool
+        Whether neither sample was found to be skewed: its phases then tell where it lies, and nothing else.
     shown : tuple of arrays or None
         Some rows of each sample, at most 5,000, for pictures; None without rows.
     """
@@ -170,6 +177,7 @@ class Comparison:
     margin: float
     seed: int | None
     sketches: tuple[Sketch, Sketch]
+    symmetric: bool
     shown: tuple[Floats, Floats] | None
 
     @property
@@ -213,30 +221,31 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """One of five verdicts."""
+        """The verdict: one of five, and what is said in place of "differ only by noise" where that is not shown."""
         if self.differs_beyond_offset:
             return "differ beyond noise and an offset"
         if self.differs_beyond_noise:
             return "differ by noise and an offset"
         if self.phase.too_noisy and self.effect.law is not None:
             return "too noisy to tell"
-        if self.differs_at_all and self.effect.equivalent(self.margin, self.alpha):
-            return "differ only by noise"
-        return "no difference found"
+        if not self.differs_at_all:
+            return "no difference found"
+        is_shown = self.effect.equivalent(self.margin, self.alpha)
+        return "differ only by noise" if is_shown else "no difference beyond noise found"
 
     @property
     def sentence(self) -> str:
-        """The verdict in a plain sentence."""
+        """The verdict in a plain sentence, or two."""
+        return f"{self._said_verdict()}{self._said_symmetry()}"
+
+    def _said_verdict(self) -> str:
         both, verdict = f"{self.names[0]} and {self.names[1]}", self.verdict
         if verdict == "differ beyond noise and an offset":
-            p = said_pvalue(self.beyond_noise_pvalue)
-            if self.up_to_offset is None:
-                return f"{both} differ beyond noise (p = {p}); too few rows to tell whether by an offset only."
-            return f"{both} differ beyond noise and an offset (p = {p})."
+            return f"{both} {self._said_beyond()}."
         if verdict == "differ by noise and an offset":
             offsets = [f"{one.column} by {one.shift:.3g}" for one in self.offsets() if one.low > 0 or one.high < 0]
             named = f" ({_listed(offsets)})" if offsets else ""
-            return f"{both} differ by noise and an offset{named}{self._said_bound('further effects')}."
+            return f"{both} differ by an offset{named}, up to noise{self._said_seen('further effects')}."
         if verdict == "too noisy to tell":
             what = "differ by more than noise" if self.differs_at_all else "differ"
             return (
@@ -244,17 +253,35 @@ class Comparison:
                 f"seen with probability {self.phase.reference_power:.2f}."
             )
         if verdict == "differ only by noise":
-            return f"{both} differ only by noise{self._said_bound('further effects')}."
-        if self.differs_at_all:
-            return f"{both} differ, but no difference beyond noise was found{self._said_bound('effects')}."
-        return f"No difference between {both} was found{self._said_bound('effects')}."
+            return f"{both} differ only by noise; any further effect is below {self._said_bound()}."
+        if verdict == "no difference beyond noise found":
+            return f"{both} differ, but no difference beyond noise was found{self._said_seen('effects')}."
+        return f"No difference between {both} was found{self._said_seen('effects')}."
 
-    def _said_bound(self, effects: str) -> str:
+    def _said_beyond(self) -> str:
+        p, effect = p_is(self.beyond_noise_pvalue), self.phase.effect
+        size = f"effect {effect.estimate:.2g}" + (", below the margin" if effect.high < self.margin else "")
+        if self.phase.phase_pvalue > self.alpha and self.flip is None:
+            size = "symmetrically, as noise with a positive characteristic function cannot make it"
+        if self.up_to_offset is None:
+            return f"differ beyond noise ({p}; {size}); too few rows to tell whether by an offset only"
+        return f"differ beyond noise and an offset ({p}; {size})"
+
+    def _said_bound(self) -> str:
         bound = self.effect.upper_bound(self.alpha)
-        if not math.isfinite(bound):
+        return f"{bound:.2g} (that of a shift of Gaussians by {math.sqrt(bound):.2g} SD)"
+
+    def _said_seen(self, effects: str) -> str:
+        seen = self.effect.detectable(self.alpha)
+        if not math.isfinite(seen):
             return ""
-        shift = f"{math.sqrt(bound):.2g}"
-        return f"; {effects} above {bound:.2g} (as of a shift by {shift} standard deviations) would have been seen"
+        shift = f"{math.sqrt(seen):.2g}"
+        return f"; {effects} above {seen:.2g} (that of a shift of Gaussians by {shift} SD) would have been seen"
+
+    def _said_symmetry(self) -> str:
+        if not self.symmetric or not self.differs_at_all or self.differs_beyond_offset:
+            return ""
+        return " Neither is clearly skewed, so that a change of width, shape or dependence would look like noise."
 
     def offsets(self) -> list[Offset]:
         """Return by how much the first sample lies further than the second in each column, up to noise.
@@ -349,14 +376,14 @@ class Comparison:
         differ beyond noise no
         differ beyond noise and offset no
         """
-        at_all = f"MMD p = {said_pvalue(self.mmd.pvalue)}"
+        at_all = f"MMD {p_is(self.mmd.pvalue)}"
         if self.me is not None:
-            at_all += f", ME p = {said_pvalue(self.me.pvalue)}"
-        beyond = f"phase test p = {said_pvalue(self.phase.pvalue)}"
+            at_all += f", ME {p_is(self.me.pvalue)}"
+        beyond = f"phase test {p_is(self.phase.pvalue)}"
         if self.flip is not None:
-            beyond += f", flip test p = {said_pvalue(self.flip.pvalue)} (exact; it decides)"
+            beyond += f", flip test {p_is(self.flip.pvalue)} (exact; it decides)"
         offset = self.beyond_offset_pvalue
-        last = "too few rows" if offset is None else f"phase test p = {said_pvalue(offset)}"
+        last = "too few rows" if offset is None else f"phase test {p_is(offset)}"
         unknown = offset is None and self.differs_beyond_noise
         return [
             ("differ at all", _said(self.differs_at_all), at_all),
@@ -374,16 +401,23 @@ class Comparison:
         if verdict == "differ by noise and an offset":
             found.append((f"offset of {self.names[0]}", _listed([str(one) for one in self.offsets()])))
         if verdict != "differ beyond noise and an offset" and self.differs_at_all:
-            noisier = [_said_noise(one, self.names) for one in self.by_column]
-            found.append(("extra noise", _listed([text for text in noisier if text]) or "none found"))
+            noisier = [_said_noise(one, self.names) for one in self._noisier()]
+            found.append(("extra noise (Holm)", _listed(noisier) or "none found"))
         if len(self.columns) > 1:
             columns = sorted(self.by_column, key=lambda one: one.adjusted_beyond_noise)
             differ = [one for one in columns if one.adjusted_beyond_noise <= self.alpha]
-            texts = [f"{one.column} (p = {said_pvalue(one.adjusted_beyond_noise)})" for one in differ]
+            texts = [f"{one.column} ({p_is(one.adjusted_beyond_noise)})" for one in differ]
             found.append(("columns beyond noise (Holm)", _listed(texts) or "none by itself"))
         if self.me is not None and self.me.pvalue <= self.alpha:
             found.append(("where they differ most", self._said_place()))
         return found
+
+    def _noisier(self) -> list[ColumnComparison]:
+        """Return the columns in which one sample is clearly noisier, adjusted for how many columns there are."""
+        known = [one for one in self.by_column if 0 < one.extra_noise_error < math.inf]
+        scores = np.array([abs(one.extra_noise) / one.extra_noise_error for one in known])
+        adjusted = adjusted_pvalues(2 * ndtr(-scores), "holm")
+        return [one for one, pvalue in zip(known, adjusted, strict=True) if pvalue <= self.alpha]
 
     def _said_place(self) -> str:
         assert self.me is not None
@@ -402,9 +436,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _said_noise(one: ColumnComparison, names: tuple[str, str]) -> str:
-    """Return which sample is noisier in a column; nothing where neither clearly is."""
-    if not 0 < one.extra_noise_error < math.inf or abs(one.extra_noise) < 2 * one.extra_noise_error:
-        return ""
+    """Return which sample is noisier in a column, and by how much."""
     noisier = names[0] if one.extra_noise > 0 else names[1]
     return f"{noisier} in {one.column} by a variance of {abs(one.extra_noise):.2g} +- {one.extra_noise_error:.1g}"
 
@@ -465,6 +497,11 @@ def compare(
         called = ("X", "Y")
     else:
         sources = two_samples(X, Y, weights)
+        if len(sources[0].columns) > _MOST_COLUMNS:
+            raise ValueError(
+                f"{sources[0].name} must have at most {_MOST_COLUMNS:,} columns for a comparison; got "
+                f"{len(sources[0].columns):,}. Choose those that matter"
+            )
         left, right, _ = as_sketches(*sources, (None, None), None, generator)
         rows = _Rows.of(*sources, weights=weights, n_rows=left.n_rows + right.n_rows, generator=generator)
         called = (sources[0].name, sources[1].name)
@@ -539,8 +576,15 @@ def _compared(
         margin=float(margin),
         seed=seed,
         sketches=(left, right),
+        symmetric=_is_symmetric(left, alpha) and _is_symmetric(right, alpha),
         shown=None if rows.samples is None else (_some(rows.samples[0], generator), _some(rows.samples[1], generator)),
     )
+
+
+def _is_symmetric(sketch: Sketch, alpha: float) -> bool:
+    """Tell whether a sample cannot be told from its mirror image, up to an offset."""
+    result = _up_to_offset(sketch, sketch.mirrored(), [])
+    return result is not None and result.phase_pvalue > alpha
 
 
 def _some(rows: Floats, generator: np.random.Generator) -> Floats:
@@ -684,8 +728,14 @@ class GroupComparison:
         n_groups, found = len(self.names), len(self.differing)
         pairs = counted(n_groups * (n_groups - 1) // 2, "pair")
         if found == 0:
-            return f"No two of {n_groups:,} groups were found to differ beyond noise ({pairs}, adjusted)."
-        named = ", ".join(f"{one} and {other}" for one, other in self.differing[:3]) + (", ..." if found > 3 else "")
+            fewest = min(self.pairs.sizes)
+            few = (
+                f"; the smallest group has {counted(fewest, 'row')}, too few to tell" if fewest < _FEW_IN_GROUP else ""
+            )
+            return f"No two of {n_groups:,} groups were found to differ beyond noise ({pairs}, adjusted){few}."
+        named = ", ".join(f"{one} and {other}" for one, other in self.differing[:3]) + (
+            " and others" if found > 3 else ""
+        )
         differ = "differs" if found == 1 else "differ"
         return f"Of {pairs} of {n_groups:,} groups {found:,} {differ} beyond noise (adjusted): {named}."
 

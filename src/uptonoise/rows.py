@@ -12,6 +12,7 @@ neither the chunks that the rows came in nor the number of threads changes a sin
 
 from __future__ import annotations
 
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -453,6 +454,10 @@ def _unweighted(X: Any, name: str) -> RowSource:
     for converter in _CONVERTERS:
         if converter.matches(X):
             return converter.convert(X, name)
+    if isinstance(X, str | os.PathLike):
+        raise ValueError(
+            f"{name} is a path, {os.fspath(X)!r}; give scan_csv or scan_parquet of it, which read the file"
+        )
     if is_frame(X):
         return FrameRows(as_frame(X, name), name)
     if is_series(X):

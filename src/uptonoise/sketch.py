@@ -284,6 +284,25 @@ class Sketch:
             new.drawn["blocks"] = _blocks_at(new.drawn["blocks"], kept)
         return new
 
+    def mirrored(self) -> Sketch:
+        """Return the sketch of the same rows with their signs turned.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> s = un.Sketch([[1.0]]).update([1.0, 2.0])
+        >>> bool(np.allclose(s.mirrored().ecf, un.Sketch([[1.0]]).update([-1.0, -2.0]).ecf))
+        True
+        """
+        signs = np.repeat([1.0, -1.0], self.n_frequencies)
+        turned_back = replace(
+            self._moments, mean=signs * self._moments.mean, scatter=self._moments.scatter * np.outer(signs, signs)
+        )
+        new = self._with(turned_back)
+        new._centre = None if self._centre is None else -self._centre
+        return new
+
     def update(self, X: Any, weights: Any = None) -> Sketch:
         """Add rows to this sketch and return it.
 

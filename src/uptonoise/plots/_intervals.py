@@ -11,7 +11,7 @@ import numpy as np
 from uptonoise.comparison import Comparison
 from uptonoise.plots._style import GREY, LOOKS, MOST, canvas, dress, height_of, rows_of_names, said
 from uptonoise.twosample import EffectSize, ExtraNoise, FlipResult, PhaseResult, TwoSampleResult
-from uptonoise.twosample._result import said_pvalue
+from uptonoise.twosample._result import p_is
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -215,7 +215,7 @@ def plot_pvalues(result: TwoSampleResult, *, ax: Axes | None = None) -> Axes:
     with canvas(ax, height=2.6) as ax:
         _draw_pvalues(ax, steps, [result.pvalue <= _LEVEL] * len(steps), _LEVEL)
         rows_of_names(ax, labels)
-        dress(ax, f"{result.test}: p = {said_pvalue(result.pvalue)}", _pvalue_label(_LEVEL), grid="x")
+        dress(ax, f"{result.test}: {p_is(result.pvalue)}", _pvalue_label(_LEVEL), grid="x")
         return ax
 
 
@@ -241,7 +241,7 @@ def _draw_pvalues(ax: Axes, steps: Sequence[_Step], found: Sequence[bool], alpha
             place = max(step.decides, smallest)
             ax.hlines(row, place, 1, color=look.color, linewidth=2)
             ax.plot(place, row, look.marker if place == step.decides else ">", color=look.color, markersize=8)
-            near, text = "left" if place > math.sqrt(smallest) else "right", f"p = {said_pvalue(step.decides)}"
+            near, text = "left" if place > math.sqrt(smallest) else "right", f"{p_is(step.decides)}"
             ax.annotate(
                 text,
                 (place, row),

@@ -24,7 +24,7 @@ from uptonoise.plots._style import (
 )
 from uptonoise.rows import Floats, some_rows, two_samples
 from uptonoise.twosample import MeResult, MmdResult, PhaseResult, PhdResult
-from uptonoise.twosample._result import said_pvalue
+from uptonoise.twosample._result import p_is
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -141,7 +141,7 @@ def plot_column_shares(result: PhaseResult, *, ax: Axes | None = None) -> Axes:
             ax.annotate(f"{share:.0%}", (share, row), (3, 0), textcoords="offset points", va="center", fontsize="small")
         rows_of_names(ax, labels)
         ax.set_xlim(0, 1.15 * (float(shares.max()) or 1.0))
-        dress(ax, f"Columns that carry the statistic (p = {said_pvalue(result.pvalue)})", "share", grid="x")
+        dress(ax, f"Columns that carry the statistic ({p_is(result.pvalue)})", "share", grid="x")
         return ax
 
 
@@ -180,7 +180,7 @@ def plot_null(result: MmdResult | PhdResult, *, ax: Axes | None = None) -> Axes:
             permuted, bins=_BINS, color=LOOKS[0].color, alpha=0.45, edgecolor=LOOKS[0].color, linewidth=0.5
         )
         line = ax.axvline(result.statistic, color=LOOKS[1].color, linestyle=LOOKS[1].line, linewidth=2)
-        dress(ax, f"{result.test}: p = {said_pvalue(result.pvalue)}", "statistic", "permutations")
+        dress(ax, f"{result.test}: {p_is(result.pvalue)}", "statistic", "permutations")
         add_legend(ax, [(bars, f"{len(permuted):,} permutations"), (line, "the samples as they are")], loc="best")
         return ax
 
@@ -234,7 +234,7 @@ def plot_locations(
         else:
             entries = _draw_on_a_plane(ax, result, samples, places, names)
             ylabel = f"{said(result.columns[places[1]])}, in the data's units"
-        title = f"Where they differ (ME test, p = {said_pvalue(result.pvalue)})"
+        title = f"Where they differ (ME test, {p_is(result.pvalue)})"
         dress(ax, title, f"{said(result.columns[places[0]])}, in the data's units", ylabel)
         add_legend(ax, entries, loc="best")
         return ax

@@ -30,6 +30,7 @@ _LISTED_PAIRS = 200
 _PAIRS_IN_FULL = 30
 _TONES: dict[Verdict, str] = {
     "no difference found": "none",
+    "no difference beyond noise found": "none",
     "differ only by noise": "noise",
     "differ by noise and an offset": "offset",
     "differ beyond noise and an offset": "beyond",

@@ -12,7 +12,7 @@ from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison
 from uptonoise.report._svg import SIZE, Picture, picture
 from uptonoise.rows import counted
 from uptonoise.twosample import MeResult, MmdResult, PhaseResult
-from uptonoise.twosample._result import said_pvalue
+from uptonoise.twosample._result import p_is
 
 _DRAWN_COLUMNS = 6
 _SHARES_SAID = 5
@@ -173,6 +173,6 @@ def _null(result: MmdResult) -> Picture:
         caption="MMD of the samples, and of the same rows dealt out at random.",
         description=(
             f"MMD is {result.statistic:.3g}; {counted(len(result.permuted), 'permutation')} lie between "
-            f"{result.permuted.min():.3g} and {result.permuted.max():.3g}. p = {said_pvalue(result.pvalue)}."
+            f"{result.permuted.min():.3g} and {result.permuted.max():.3g}. {p_is(result.pvalue)}."
         ),
     )

@@ -75,6 +75,13 @@ class NoncentralLaw(NamedTuple):
         """Return what the noncentrality is below: a value below its null mean says no more than one at it."""
         return self._replace(value=max(self.value, self.s1)).noncentrality_at(probability)
 
+    def critical(self, level: float) -> float:
+        """Return the value that is exceeded with this probability where the noncentrality is 0."""
+        above = self.s1 + 10.0
+        while 1 - self._replace(value=above).cdf(0.0) > level:
+            above *= 2
+        return float(brentq(lambda value: 1 - self._replace(value=value).cdf(0.0) - level, 1e-9, above))
+
     def noncentrality_at(self, probability: float) -> float:
         """Return the noncentrality at which at most the value has this probability.
 
@@ -130,6 +137,23 @@ class EffectSize:
         if not isinstance(alpha, Real) or not 0 < alpha < 1:
             raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
         return float("inf") if self.law is None else self.law.bound(alpha) / self.rows
+
+    def detectable(self, alpha: float = 0.05, power: float = 0.95) -> float:
+        """Return the effect that a test at the level alpha sees with this power, at these sizes and noises.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rng = np.random.default_rng(0)
+        >>> effect = un.phase_test(rng.gamma(2, size=1_000), rng.gamma(2, size=1_000)).effect
+        >>> 0.01 < effect.detectable() < 0.1
+        True
+        """
+        if self.law is None:
+            return float("inf")
+        needed = self.law._replace(value=self.law.critical(alpha), share=1.0)
+        return needed.noncentrality_at(1 - power) / self.rows
 
     def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
         """Tell whether the effect is below `margin`, with confidence 1 - alpha."""

@@ -152,7 +152,7 @@ def pairwise_phase_test(
         raise ValueError(f"sketches must be at least two groups; got {len(group)}")
     for name, sketch in named.items():
         group[0].check_comparable(sketch)
-        check_size(f"the group {name}", sketch)
+        check_size(f"the group {name} (leave it out, or give more of it)", sketch)
     with single_threaded_blas:
         pvalues, effects = _all_pairs(group, bool(positivity))
     pairs = np.triu_indices(len(group), 1)

@@ -15,7 +15,7 @@ import numpy as np
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise._threads import single_threaded_blas
-from uptonoise.rows import Floats, two_samples
+from uptonoise.rows import Floats, RowSource, two_samples
 from uptonoise.sketch import Sketch
 from uptonoise.twosample._effect import EffectSize, effect_size, powers_against, reference_effects
 from uptonoise.twosample._places import Places, centre_of, comparable
@@ -189,8 +189,8 @@ def as_sketches(
         own = frequencies is None
         empty = Sketch.for_samples(*sources, random_state=generator) if own else Sketch(frequencies)
         left, right = (Sketch.like(empty).update(source) for source in sources)
-    for name, sketch in (("X", left), ("Y", right)):
-        check_size(name, sketch)
+    for name, given, sketch in (("X", X, left), ("Y", Y, right)):
+        check_size(given.name if isinstance(given, RowSource) else name, sketch)
     return left, right, seed
 
 
@@ -198,7 +198,7 @@ def check_size(name: str, sketch: Sketch) -> None:
     """Raise where a sketch has too few rows for any test."""
     if sketch.n_rows < 2 or sketch.effective_size < 1 + 1e-9:
         worth = "" if sketch.n_rows < 2 else f", with weights worth {sketch.effective_size:.3g}"
-        raise ValueError(f"{name} must have at least 2 rows for its phases' errors; got {sketch.n_rows}{worth}")
+        raise ValueError(f"{name} must have at least 2 rows; got {sketch.n_rows}{worth}")
 
 
 def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool, seed: int | None) -> PhaseResult:

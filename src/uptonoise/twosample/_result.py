@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+_SMALLEST = 1e-300  # p-values below are not told apart
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TwoSampleResult:
@@ -69,7 +71,7 @@ class TwoSampleResult:
     def __repr__(self) -> str:
         columns = f"{len(self.columns)} column" + ("" if len(self.columns) == 1 else "s")
         lines = [
-            f"{self.test}: p = {said_pvalue(self.pvalue)}",
+            f"{self.test}: {p_is(self.pvalue)}",
             f"  statistic {self.statistic:.4g}, null: {self.null}",
             f"  X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}, {columns}; seed {self.seed}",
             *(f"  {line}" for line in self._more()),
@@ -81,11 +83,25 @@ class TwoSampleResult:
         return []
 
 
+def p_is(pvalue: float) -> str:
+    """Return a p-value with its sign, as "p = 0.03".
+
+    Examples
+    --------
+    >>> from uptonoise.twosample._result import p_is
+    >>> p_is(0.0312), p_is(0.0)
+    ('p = 0.0312', 'p < 1e-300')
+    """
+    return f"p = {said_pvalue(pvalue)}" if not pvalue < _SMALLEST else f"p < {_SMALLEST:g}"
+
+
 def said_pvalue(pvalue: float) -> str:
     """Return a p-value as people read it; a question mark where there is none."""
     if math.isnan(pvalue):
         return "?"
-    return f"{pvalue:.3g}" if pvalue >= 1e-4 or pvalue == 0 else f"{pvalue:.1e}"
+    if pvalue < _SMALLEST:
+        return f"< {_SMALLEST:g}"
+    return f"{pvalue:.3g}" if pvalue >= 1e-4 else f"{pvalue:.1e}"
 
 
 def _same(one: Any, other: Any) -> bool:
