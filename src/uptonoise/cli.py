@@ -277,7 +277,9 @@ def sketch(
     if as_json:
         _print_json({"path": str(output), "rows": made.n_rows, "columns": made.columns, "sizes": made.n_frequencies})
     elif not quiet:
-        rows = f"{made.n_rows:,} rows, {made.n_frequencies} frequencies, columns {', '.join(made.columns[:10])}"
+        rows = (
+            f"{counted(made.n_rows, 'row')}, {made.n_frequencies} frequencies, columns {', '.join(made.columns[:10])}"
+        )
         print(f"{output}: {rows}{', ...' if made.n_columns > 10 else ''}")
     reader.say_notes()
 

@@ -891,7 +891,8 @@ def _sketches_of(
             raise ValueError("by must name the column with each row's group; got None")
         return Sketch.for_groups(Bags.from_long(groups, by=by, values=columns), random_state=generator)
     _refuse_choice(by, columns, f"a {type(groups).__name__}")
-    return Sketch.for_groups(as_rows(groups, name="groups"), random_state=generator)
+    source = groups if isinstance(groups, RowSource) else as_rows(groups, name="groups")
+    return Sketch.for_groups(source, random_state=generator)
 
 
 def _refuse_choice(by: str | None, columns: Sequence[str] | None, what: str) -> None:

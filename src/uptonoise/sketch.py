@@ -373,8 +373,8 @@ class Sketch:
         advice = "Make one of them with Sketch.like(the other), so that both have the same frequencies and columns"
         if not np.array_equal(self._frequencies, other._frequencies):
             raise ValueError(
-                f"the sketches have different frequencies: {self.n_frequencies} in {self.n_columns} columns and "
-                f"{other.n_frequencies} in {other.n_columns}"
+                f"the sketches have different frequencies: {self.n_frequencies} in {counted(self.n_columns, 'column')} "
+                f"and {other.n_frequencies} in {other.n_columns}"
                 + (" with other values" if self._frequencies.shape == other._frequencies.shape else "")
                 + f". {advice}"
             )

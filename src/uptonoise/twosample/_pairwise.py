@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._threads import ordered_map, single_threaded_blas
-from uptonoise.rows import Floats
+from uptonoise.rows import Floats, counted
 from uptonoise.sketch import Sketch
 from uptonoise.twosample._effect import noncentral
 from uptonoise.twosample._phase import cauchy_combination, check_size, of_positivity, with_positivity
@@ -104,8 +104,8 @@ class PairwiseResult:
         one, two = self.ordered()
         differ = int(np.count_nonzero(self.adjusted[one, two] <= 0.05))
         lines = [
-            f"Phase tests of {len(one):,} pairs of {len(self.names):,} groups: {differ:,} differ beyond noise at 0.05, "
-            f"adjusted ({self.adjust})"
+            f"Phase tests of {counted(len(one), 'pair')} of {len(self.names):,} groups: {differ:,} differ beyond noise "
+            f"at 0.05, adjusted ({self.adjust})"
         ]
         for i, j in zip(one[:_SHOWN], two[:_SHOWN], strict=True):
             adjusted, effect = self.adjusted[i, j], self.effects[i, j]

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from uptonoise.characteristic import Complex
-from uptonoise.rows import Floats
+from uptonoise.rows import Floats, counted
 from uptonoise.sketch import Sketch
 from uptonoise.twosample._places import Places, centre_of
 from uptonoise.twosample._ridge import Ridge, Sample, decomposed
@@ -151,9 +151,12 @@ def why_no_shift(X: Sketch, Y: Sketch) -> str | None:
     needed = d + _SPARE_ROWS
     for name, sketch in (("X", X), ("Y", Y)):
         if sketch.effective_size < needed - 1e-6:
+            worth = (
+                "" if sketch.effective_size > sketch.n_rows - 0.5 else f", worth {sketch.effective_size:.3g} by weight"
+            )
             return (
-                f"{name} must have at least {needed} rows for a test up to a shift of {d} columns; it has "
-                f"{sketch.n_rows}, with weights worth {sketch.effective_size:.3g}"
+                f"{name} must have at least {needed} rows for a test up to a shift of {counted(d, 'column')}; it has "
+                f"{sketch.n_rows}{worth}"
             )
     return None
 
