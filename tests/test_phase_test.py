@@ -65,7 +65,7 @@ class TestSums:
 class TestParts:
     def test_both_parts_are_shown_and_merged(self, samples):
         result = un.phase_test(*samples)
-        expected = min(1.0, result.phase_pvalue / 0.8, result.positivity_pvalue / 0.2)
+        expected = min(1.0, result.phase_pvalue / 0.9, result.positivity_pvalue / 0.1)
         assert result.pvalue == pytest.approx(expected)
         alone = un.phase_test(*samples, positivity=False)
         assert alone.pvalue == alone.phase_pvalue == result.phase_pvalue

@@ -39,6 +39,7 @@ from uptonoise.twosample import (
 )
 
 if TYPE_CHECKING:
+    from uptonoise import nets
     from uptonoise.features import FourierFeatures, MeanFeatures, NoiseAugmented, PhaseFeatures, RowTransformer
     from uptonoise.ridge import BagRidgeCV, ggrr, glrr, lgrr, make_bag_classifier, pgrr, plrr
 
@@ -76,6 +77,7 @@ __all__ = [
     "median_scale",
     "mmd",
     "mmd_test",
+    "nets",
     "paired_difference_test",
     "paired_mmd",
     "pairwise_mmd",
@@ -96,7 +98,7 @@ __all__ = [
     "sme_test",
 ]
 
-# What is loaded only when it is asked for: scikit-learn's estimators take a while to import.
+# What is loaded only when it is asked for: torch is an extra, and scikit-learn's estimators take a while to import.
 _LATER = {
     "uptonoise.features": ("FourierFeatures", "MeanFeatures", "NoiseAugmented", "PhaseFeatures", "RowTransformer"),
     "uptonoise.ridge": ("BagRidgeCV", "ggrr", "glrr", "lgrr", "make_bag_classifier", "pgrr", "plrr"),
@@ -104,6 +106,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "nets":
+        return import_module("uptonoise.nets")
     module = next((module for module, names in _LATER.items() if name in names), None)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """Level and power of the phase test with its positivity part (beyond the paper).
 
-`both` is the test, `phases` its first part alone, `positivity` the second part at its fifth of the level. The level: a
+`both` is the test, `phases` its first part alone, `positivity` the second part at its tenth of the level. The level: a
 sparse design, and frequencies scaled on the clean sample alone while the other has noise 20 or 100 times larger. Power:
 symmetric laws that no noise makes of each other; then what the first part sees, of which it must lose little.
 """

@@ -2,8 +2,8 @@
 
 The statistic of each block of frequencies, from two sketches, is that of :mod:`uptonoise.twosample._ridge`; the blocks'
 p-values are merged by a weighted Cauchy combination. Equal phases are symmetry of X - Y only, so the positivity of
-:mod:`uptonoise.twosample._positivity` has a fifth of the level: the p-value is the smaller one of the phases' over 0.8
-and the positivity's over 0.2. Up to an offset, :mod:`uptonoise.twosample._shift` estimates it first.
+:mod:`uptonoise.twosample._positivity` has a tenth of the level: the p-value is the smaller one of the phases' over 0.9
+and the positivity's over 0.1. Up to an offset, :mod:`uptonoise.twosample._shift` estimates it first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from uptonoise.twosample._shift import Shift, fitted_shift
 
 Invariance = Literal["noise", "noise+shift"]
 
-POSITIVITY_SHARE = 0.2  # of the level
+POSITIVITY_SHARE = 0.1  # of the level
 _ALPHA = 0.05  # of the test whose power against the reference effect is told
 _TOO_NOISY = 0.2  # power against the reference effect
 _POSITIVITY_SEED = 0
@@ -140,7 +140,7 @@ def phase_test(
         "noise+shift" it does not, and is estimated.
     positivity : bool
         Whether to look also for differences that are symmetric, but of no noise with a positive characteristic
-        function, as between two points and one. It has a fifth of the level.
+        function, as between two points and one. It has a tenth of the level.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them.
     frequencies : array of shape (m, d), optional

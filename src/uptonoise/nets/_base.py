@@ -1,0 +1,376 @@
+"""What the networks' estimators share: reading bags, building and training the network, saving and loading."""
+
+from __future__ import annotations
+
+import os
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self, get_args
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+
+from uptonoise._progress import Progress
+from uptonoise._random import RandomState, as_generator
+from uptonoise.frequencies import as_frequencies, median_scale, positive_int, sample_frequencies
+from uptonoise.nets import _storage
+from uptonoise.nets._inputs import (
+    ReadBags,
+    checked_number,
+    checked_weights,
+    fitted_columns,
+    given_targets,
+    read_bags,
+)
+from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation
+from uptonoise.nets._losses import Loss
+from uptonoise.nets._paper import PAPER_SETTINGS
+from uptonoise.nets._threads import threads_for
+from uptonoise.nets._training import (
+    Augmentation,
+    LabelledBags,
+    Settings,
+    as_device,
+    as_rows_on,
+    characteristic_of,
+    drawn_validation,
+    train,
+)
+from uptonoise.rows import Floats, as_real_array
+
+_MEDIANS = ("median", "median-per-column")
+
+
+class Targets(NamedTuple):
+    """The targets of bags as a loss takes them, a weight for each bag, and strata for the validation part."""
+
+    values: Tensor
+    weights: Floats
+    strata: NDArray[Any]
+
+
+class BagNet(BaseEstimator):  # type: ignore[misc]
+    """An estimator that trains a :class:`BagNetwork`; subclasses say which layer, which targets and which loss."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    network_: BagNetwork
+    centre_: Floats
+    scale_: Floats
+    history_: dict[str, Floats]
+    best_epoch_: int
+    _layer: ClassVar[type[FourierLayer]]
+
+    n_frequencies: int
+    bias: bool
+    scale: ArrayLike
+    scale_factor: float
+    frequencies: ArrayLike | None
+    normalisation: Normalisation | None
+    learning_rate: float
+    decay: float | None
+    n_epochs: int
+    batch_size: int
+    frequency_penalty: float
+    output_penalty: float
+    validation_fraction: float
+    patience: int | None
+    warm_start: bool
+    device: str
+    progress: bool | None
+    random_state: RandomState
+
+    @classmethod
+    def paper(cls, **options: Any) -> Self:
+        """Return the paper's setting: batch normalisation, batches of 10 bags, 120 epochs, no early stopping.
+
+        Parameters
+        ----------
+        **options
+            Other parameters of the estimator; :func:`paper_grid` has those that the paper tunes.
+
+        Returns
+        -------
+        estimator of this class
+
+        Examples
+        --------
+        >>> from uptonoise.nets import PhaseNetRegressor
+        >>> PhaseNetRegressor.paper(learning_rate=0.003).batch_size
+        10
+        """
+        return cls(**(PAPER_SETTINGS | options))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "network_")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train the network.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+            The bags.
+        y : array of shape (n_bags,), or (n_bags, n_targets) for the squared loss, optional
+            The targets; by default the labels of the bags.
+        sample_weight : array of shape (n_bags,), optional
+            A weight for each bag.
+
+        Returns
+        -------
+        self
+        """
+        continues = self.warm_start and hasattr(self, "network_")
+        settings, device = self._settings(), as_device(self.device)
+        generator = as_generator(self.random_state)
+        bags = read_bags(X, self, fitted_columns(self) if continues else None)
+        if len(bags) < 2:
+            raise ValueError(f"X must have at least 2 bags; got n_samples={len(bags)}")
+        weights = checked_weights(sample_weight, len(bags))
+        if not continues and hasattr(self, "network_"):
+            del self.network_  # where this fit fails, there is no model, rather than halves of two
+        targets = self._fit_targets(given_targets(y, bags), weights, continues)
+        picked, held_out = drawn_validation(targets.strata, targets.weights > 0, self._fraction(), generator)
+        if not continues:
+            self._fit_rows(bags)
+        loss = self._loss()
+        start = self._last_network() if continues else self._new_network(loss, targets.values[picked], generator)
+        everything = LabelledBags(
+            as_rows_on(bags.values, self.centre_, self.scale_, device),
+            bags.offsets,
+            targets.values.to(device),
+            torch.from_numpy((targets.weights / targets.weights[picked].mean()).astype(np.float32)).to(device),
+        )
+        network = deepcopy(start).to(device)
+        record = train(
+            network,
+            loss,
+            everything.part(picked),
+            everything.part(held_out) if len(held_out) else None,
+            settings,
+            self._augmentation(),
+            generator,
+            Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs"),
+        )
+        self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU
+        before = self.history_ if continues else {}
+        self.history_ = {
+            name: np.append(before.get(name, []), np.array(column)) for name, column in record.history.items()
+        }
+        self.best_epoch_ = record.best_epoch
+        return self
+
+    @property
+    def frequencies_(self) -> Floats:
+        """The frequencies that were learnt, of shape (m, d), in the units of the data."""
+        check_is_fitted(self)
+        learnt = self.network_.layer.frequencies.detach().double().numpy()
+        return np.asarray(learnt / self.scale_)
+
+    def amplitudes(self, X: Any) -> Floats:
+        """Return abs(phi) of each bag at the learnt frequencies, to be compared with 1/sqrt(n) for a bag of n rows.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+            The bags.
+
+        Returns
+        -------
+        array of shape (n_bags, m)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.nets import FourierNetRegressor
+        >>> bags = np.random.default_rng(0).gamma(2, size=(30, 20, 1))
+        >>> model = FourierNetRegressor(8, n_epochs=2, device="cpu", random_state=0).fit(bags, np.arange(30.0))
+        >>> model.amplitudes(bags).shape
+        (30, 8)
+        """
+        check_is_fitted(self)
+        phi, _ = self._characteristic(X, self._network_on_device().layer)
+        return np.asarray(phi.double().norm(dim=-1).cpu().numpy())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from uptonoise.nets import PhaseNetRegressor
+        >>> bags = np.random.default_rng(0).gamma(2, size=(30, 20, 1))
+        >>> model = PhaseNetRegressor(8, n_epochs=2, device="cpu", random_state=0).fit(bags, np.arange(30.0))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(pathlib.Path(folder, "model.npz"))
+        ...     again = PhaseNetRegressor.load(pathlib.Path(folder, "model.npz"))
+        >>> np.array_equal(again.predict(bags), model.predict(bags))
+        True
+        """
+        check_is_fitted(self)
+        header = {
+            "n_outputs": self.network_.output.out_features,
+            "columns": None if not hasattr(self, "feature_names_in_") else list(self.feature_names_in_),
+            "n_columns": self.n_features_in_,
+            "best_epoch": self.best_epoch_,
+            "targets": self._target_state(),
+        }
+        arrays = {"centre": self.centre_, "scale": self.scale_}
+        arrays |= {f"history.{name}": column for name, column in self.history_.items()}
+        arrays |= {f"network.{name}": tensor.numpy() for name, tensor in self.network_.state_dict().items()}
+        _storage.write(Path(path), self, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        estimator of this class
+        """
+        with _storage.read(Path(path), cls.__name__) as (params, header, arrays):
+            model = cls(**params)
+            model.n_features_in_, model.best_epoch_ = int(header["n_columns"]), int(header["best_epoch"])
+            if header["columns"] is not None:
+                model.feature_names_in_ = np.array(header["columns"], dtype=object)
+            model._set_target_state(header["targets"])
+            model.centre_, model.scale_ = arrays["centre"], arrays["scale"]
+            model.history_ = _storage.under("history.", arrays)
+            state = {name: torch.tensor(array) for name, array in _storage.under("network.", arrays).items()}
+            layer = model._new_layer(state["layer.frequencies"].numpy())
+            network = BagNetwork(layer, int(header["n_outputs"]), normalisation=model.normalisation)
+            network.load_state_dict(state)
+            model.network_ = network.eval()
+        return model
+
+    def _fit_targets(self, y: Any, weights: Floats, continues: bool) -> Targets:
+        """Check targets, and learn how they are to be written as numbers unless training continues."""
+        raise NotImplementedError
+
+    def _loss(self) -> Loss:
+        raise NotImplementedError
+
+    def _target_state(self) -> dict[str, Any]:
+        """Return what was learnt from targets, ready for JSON."""
+        raise NotImplementedError
+
+    def _set_target_state(self, state: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _layer_options(self) -> dict[str, Any]:
+        """Return the options of the layer beside those that all layers have."""
+        return {}
+
+    def _augmentation(self) -> Augmentation:
+        """Return what changes the bags of each batch; nothing here."""
+        return Augmentation()
+
+    def _settings(self) -> Settings:
+        rate = checked_number(self.learning_rate, "learning_rate", above=True)
+        n_epochs = positive_int(self.n_epochs, "n_epochs")
+        batch_size = positive_int(self.batch_size, "batch_size")
+        if self.normalisation not in (None, *get_args(Normalisation)):
+            known = ", ".join(get_args(Normalisation))
+            raise ValueError(f"normalisation must be one of {known}, or None; got {self.normalisation!r}")
+        if batch_size < 2 and self.normalisation is not None:
+            raise ValueError(f"batch_size must be at least 2 for a normalisation; got {batch_size}")
+        return Settings(
+            rate,
+            rate / n_epochs if self.decay is None else checked_number(self.decay, "decay"),
+            n_epochs,
+            batch_size,
+            checked_number(self.frequency_penalty, "frequency_penalty"),
+            checked_number(self.output_penalty, "output_penalty"),
+            None if self.patience is None else positive_int(self.patience, "patience"),
+        )
+
+    def _fraction(self) -> float:
+        return checked_number(self.validation_fraction, "validation_fraction", most=1.0)
+
+    def _fit_rows(self, bags: ReadBags) -> None:
+        """Remember the columns, and the centre and the scale of the rows."""
+        factor = checked_number(self.scale_factor, "scale_factor", above=True)
+        n_columns = len(bags.columns.columns)
+        if not isinstance(self.scale, str):
+            lengths = as_real_array(self.scale, "scale").astype(np.float64)
+            if lengths.shape not in {(), (n_columns,)} or not (np.isfinite(lengths).all() and (lengths > 0).all()):
+                raise ValueError(f"scale must be a positive length, or {n_columns} of them; got {self.scale!r}")
+        elif self.scale in _MEDIANS:
+            lengths = np.asarray(median_scale(bags.values, per_column=self.scale == "median-per-column"))
+        else:
+            raise ValueError(f"scale must be one of {', '.join(_MEDIANS)}, or lengths; got {self.scale!r}")
+        self.scale_ = np.broadcast_to(lengths * factor, n_columns).copy()
+        self.centre_ = bags.values.mean(axis=0)
+        self.n_features_in_ = n_columns
+        if bags.columns.named:
+            self.feature_names_in_ = np.array(bags.columns.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _last_network(self) -> BagNetwork:
+        """Return the network to go on with, where the parameters that shape it are still the same."""
+        m = len(self.network_.layer.frequencies)
+        if self.frequencies is None and self.n_frequencies != m:
+            raise ValueError(
+                f"warm_start=True goes on with the network of the last fit, which has {m} frequencies; got "
+                f"n_frequencies={self.n_frequencies!r}"
+            )
+        return self.network_
+
+    def _new_network(self, loss: Loss, targets: Tensor, generator: np.random.Generator) -> BagNetwork:
+        """Return a network that predicts a constant, at frequencies that were drawn or given."""
+        d = self.n_features_in_
+        if self.frequencies is None:
+            drawn = np.asarray(sample_frequencies(self.n_frequencies, d, random_state=generator))
+        else:
+            drawn = as_frequencies(self.frequencies, d) * (self.scale_ / self.scale_factor)
+        network = BagNetwork(self._new_layer(drawn), loss.n_outputs, normalisation=self.normalisation)
+        with torch.no_grad():
+            network.output.bias.copy_(loss.constant(targets))
+        return network
+
+    def _new_layer(self, frequencies: Floats) -> FourierLayer:
+        m, d = frequencies.shape
+        return self._layer(d, m, bias=self.bias, frequencies=frequencies, **self._layer_options())
+
+    def _network_on_device(self) -> BagNetwork:
+        device = as_device(self.device)
+        return self.network_ if device.type == "cpu" else deepcopy(self.network_).to(device)
+
+    @torch.no_grad()
+    def _characteristic(self, X: Any, layer: FourierLayer) -> tuple[Tensor, Tensor]:
+        """Return phi of each bag and its number of rows, on the layer's device."""
+        bags = read_bags(X, self, fitted_columns(self))
+        rows = as_rows_on(bags.values, self.centre_, self.scale_, torch.device("cpu"))
+        sizes = torch.from_numpy(bags.sizes).to(layer.frequencies.device)
+        with threads_for(len(rows) * len(layer.frequencies)):
+            return characteristic_of(layer, rows, bags.offsets), sizes
+
+    @torch.no_grad()
+    def _predicted(self, X: Any) -> Floats:
+        """Return what the outputs for each bag predict, of shape (n_bags, n_outputs)."""
+        check_is_fitted(self)
+        network = self._network_on_device()
+        outputs = network.head(*self._characteristic(X, network.layer))
+        return np.asarray(self._loss().predicted(outputs.cpu().double()).numpy())

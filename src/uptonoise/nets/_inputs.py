@@ -1,0 +1,148 @@
+"""What the networks' estimators read: bags or vectors, with the columns of training, and checked numbers."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_array
+
+from uptonoise.bags import BagRows, Bags
+from uptonoise.rows import (
+    Floats,
+    RowSource,
+    SelectedRows,
+    aligned,
+    as_real_array,
+    as_rows,
+    is_series,
+    is_tensor,
+    numbered_columns,
+    read_rows,
+)
+
+
+@dataclass
+class Columns:
+    """The columns that an estimator was fitted on, for matching and for messages."""
+
+    columns: tuple[str, ...]
+    named: bool
+    name: str = "the data of fit"
+
+
+@dataclass(frozen=True)
+class ReadBags:
+    """The rows of all bags, where each bag starts, the labels that came with them, and their columns."""
+
+    values: Floats
+    offsets: NDArray[np.int64]
+    labels: NDArray[Any] | None
+    columns: Columns
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of rows of each bag."""
+        return np.diff(self.offsets)
+
+
+def read_bags(X: Any, estimator: BaseEstimator, fitted: Columns | None = None) -> ReadBags:
+    """Return bags, or vectors as bags of one row; with the columns of fit, in their order, where there was one."""
+    if isinstance(X, list | tuple) and len(X) == 0:
+        raise ValueError("X is empty; at least one bag is needed")
+    if isinstance(X, RowSource) and X.bag_ids is not None and not isinstance(X, BagRows):
+        X = Bags.from_rows(X)
+    if isinstance(X, np.ndarray) and X.ndim != 3 and not (X.ndim == 1 and X.dtype == object):  # which is bags
+        X = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X", estimator=estimator)
+    source = as_rows(X)
+    if source.bag_ids is None and _has_one_axis(X):
+        raise ValueError(
+            "X must be bags (a Bags, a list of arrays, a 3-D array), or vectors in 2 dimensions; got one dimension"
+        )
+    if fitted is not None:
+        if len(source.columns) != len(fitted.columns):
+            raise ValueError(  # in the words that scikit-learn's checks look for
+                f"X has {len(source.columns)} features, but {type(estimator).__name__} is expecting "
+                f"{len(fitted.columns)} features as input"
+            )
+        source = aligned(source, fitted)
+    given = source.source if isinstance(source, SelectedRows) else source
+    values = read_rows(source)
+    offsets = given.offsets if isinstance(given, BagRows) else np.arange(len(values) + 1)
+    labels = X.labels if isinstance(X, Bags) else None
+    return ReadBags(values, offsets, labels, Columns(tuple(source.columns), source.named))
+
+
+def _has_one_axis(X: Any) -> bool:
+    if isinstance(X, list | tuple):
+        return np.ndim(X[0]) == 0
+    return bool(X.ndim == 1) if is_tensor(X) else is_series(X)
+
+
+def fitted_columns(estimator: Any) -> Columns:
+    """Return the columns of a fitted estimator."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return Columns(numbered_columns(estimator.n_features_in_), False)
+    return Columns(tuple(names), True)
+
+
+def given_targets(y: Any, bags: ReadBags) -> Any:
+    """Return y, or the labels of the bags where it is None."""
+    if y is not None:
+        return y
+    if bags.labels is None:
+        raise ValueError(  # the end in the words that scikit-learn's checks look for
+            "y must be given where the bags have no labels: fit requires y to be passed, but the target y is None"
+        )
+    return bags.labels
+
+
+def checked_targets(y: Any, n_bags: int) -> Floats:
+    """Return finite numbers of shape (n_bags,) or (n_bags, n_targets) that vary, or raise with what is wrong."""
+    values = as_real_array(y, "y").astype(np.float64)
+    if values.ndim not in (1, 2) or len(values) != n_bags or values.size == 0:
+        raise ValueError(f"y must have one target for each of {n_bags} bags; got shape {values.shape}")
+    if not np.isfinite(values).all():
+        place = int(np.argwhere(~np.isfinite(values))[0][0])
+        raise ValueError(f"y must be finite; got {values[place]} for bag {place}. Leave such bags out")
+    if (values == values[0]).all():
+        raise ValueError(f"y must vary; got {values[0]} for every bag, which needs no model")
+    return values
+
+
+def checked_weights(weights: Any, n_bags: int) -> Floats:
+    """Return one weight for each bag; ones where none are given."""
+    if weights is None:
+        return np.ones(n_bags)
+    values = as_real_array(weights, "sample_weight").astype(np.float64)
+    if values.shape != (n_bags,):
+        raise ValueError(f"sample_weight must have one weight for each of {n_bags} bags; got shape {values.shape}")
+    if not (np.isfinite(values).all() and (values >= 0).all() and np.count_nonzero(values) >= 2):
+        raise ValueError("sample_weight must be finite and not negative, and not zero for all bags but one")
+    return values
+
+
+def checked_number(value: Any, name: str, *, least: float = 0.0, above: bool = False, most: float = np.inf) -> float:
+    """Return a number at least (or above) `least` and below `most`, or raise.
+
+    Examples
+    --------
+    >>> from uptonoise.nets._inputs import checked_number
+    >>> checked_number(-1, "decay")
+    Traceback (most recent call last):
+        ...
+    ValueError: decay must be a number at least 0 and below inf; got -1
+    """
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not real or not (least < value if above else least <= value) or not value < most:
+        lower = f"above {least:g}" if above else f"at least {least:g}"
+        raise ValueError(f"{name} must be a number {lower} and below {most:g}; got {value!r}")
+    return float(value)
