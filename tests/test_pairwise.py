@@ -87,7 +87,7 @@ def test_bad_input(sketches, rng):
         un.pairwise_phase_test(sketches["a"])
     with pytest.raises(ValueError, match="the group b is a ndarray"):
         un.pairwise_phase_test({"a": sketches["a"], "b": np.zeros(3)})
-    with pytest.raises(ValueError, match="the group e .* must have at least 2 rows"):
+    with pytest.raises(ValueError, match=r"the group e .* must have at least 2 rows"):
         un.pairwise_phase_test({**sketches, "e": un.Sketch.like(sketches["a"])})
     with pytest.raises(ValueError, match="different frequencies"):
         un.pairwise_phase_test({**sketches, "e": un.Sketch([[1.0, 2.0]]).update(rng.normal(size=(9, 2)))})
