@@ -102,7 +102,7 @@ BAD_SAMPLES = {
     "masked": (np.ma.masked_array(np.ones((3, 2)), mask=np.eye(3, 2, dtype=bool)), "masked"),
     "four dimensions": (np.zeros((2, 2, 2, 2)), "dimensions"),
     "None": (None, "None"),
-    "a string": ("file.csv", "str"),
+    "a string": ("file.csv", "(str|path)"),
     "a number": (3.0, "dimensions"),
     "a dict": ({"a": [1.0]}, "dict"),
     "an empty iterator": (iter([]), "iterator"),
