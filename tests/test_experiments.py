@@ -3,6 +3,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib import import_module
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from scipy import stats
 from test_datasets import DATA, needs_higgs
 
 import uptonoise as un
-from uptonoise.experiments import _rejections
+from uptonoise.comparison import Verdict
+from uptonoise.datasets import make_aerosol_like
+from uptonoise.experiments import _rejections, bag_models
 from uptonoise.experiments.__main__ import NAMES
 from uptonoise.experiments._alternatives import Alternative
 from uptonoise.experiments._rejections import Cell, Experiment, wald_band
@@ -26,12 +29,41 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("noise-sizes", "intervals", "planning")])
+OTHERS = ("noise-sizes", "intervals", "planning", "verdicts", "bag-models")
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHERS])
 def test_cells_have_names_of_their_own(name):
     cells = experiment(name).cells()
     assert len({cell.name for cell in cells}) == len(cells) > 3
     assert all(cell.at_level <= set(cell.tests) for cell in cells)
     assert experiment(name).name == name
+
+
+def test_verdicts_of_a_cell_add_up_to_one(tmp_path):
+    whole = experiment("verdicts")
+    few = replace(whole, cells=lambda: whole.cells()[1:2])
+    row = table(few.run(tmp_path, repetitions=3, workers=1))[0]
+    rates = [float(row[verdict]) for verdict in get_args(Verdict)]
+    assert sum(rates) == pytest.approx(1.0, abs=1e-3)
+    assert len(whole.cells()) == 12
+
+
+def test_models_on_bags_are_compared_on_splits(tmp_path):
+    whole = experiment("bag-models")
+
+    def few_bags(seed):
+        bags, y = make_aerosol_like(60, 10, random_state=seed)
+        return bag_models.Data(bags, y, None)
+
+    def split(data, generator):
+        order = generator.permutation(60)
+        return bag_models.Part(order[:45], order[45:], None)
+
+    setting = bag_models.Setting("few", few_bags, split, exact=True)
+    rows = table(replace(whole, settings=(setting,)).run(tmp_path, repetitions=1, workers=1))
+    assert [row["model"] for row in rows] == ["mean", *bag_models.MODELS, "exact kernel"]
+    assert all(float(row["MSE"]) > 0 for row in rows)
 
 
 def test_the_number_of_workers_changes_nothing(tmp_path):
