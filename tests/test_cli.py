@@ -22,7 +22,7 @@ def run(*args):
 
 
 def frames(n=400, noise=1.0):
-    generator = np.random.default_rng(0)
+    generator = np.random.default_rng(1)
     signal_a, signal_b = generator.gamma(2.0, size=(2, n, 2))
     columns = ["energy", "time"]
     return (

@@ -579,7 +579,7 @@ def test_bad_parameters_are_found_in_fit(bags, make, params, match):
         (np.ma.masked_array(np.ones((3, 2)), mask=np.eye(3, 2, dtype=bool)), "masked"),
         (pd.DataFrame({"a": ["x", "y"]}), "not numeric: 'a'"),
         (None, "None"),
-        ("file.csv", "str"),
+        ("file.csv", "path"),
     ],
 )
 def test_bad_bags(transformer, X, match):
