@@ -710,7 +710,7 @@ class MeanFeatures(_BagTransformer):
     ----------
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (d,)
         The names of the columns, where they came with the data.
 
     Examples
@@ -802,7 +802,7 @@ class RowTransformer(_BagTransformer, auto_wrap_output_keys=None):  # type: igno
         The clone, fitted on rows as a float64 array; with ``partial_fit`` where they are a stream and it has that.
     n_features_in_ : int
         The number of columns.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (d,)
         The names of the columns, where they came with the data.
 
     Examples
