@@ -16,6 +16,7 @@ a kernel between them: the second level of a model on bags. All sums over rows r
 from __future__ import annotations
 
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ from uptonoise.characteristic import (
     check_precision,
     unit,
 )
+from uptonoise.discrepancy import fourier_features
 from uptonoise.frequencies import Law, Method, as_frequencies, median_scale, sample_frequencies
 from uptonoise.reliability import Reliability
 from uptonoise.rows import (
@@ -166,7 +168,7 @@ class _RowWaves:
         self.parts.append(part)
 
 
-class _FrequencyFeatures(_BagTransformer):
+class _FrequencyFeatures(_BagTransformer, ABC):
     """Vectors from the characteristic function of each bag at random frequencies; a subclass says which."""
 
     frequencies_: Floats
@@ -280,7 +282,7 @@ class _FrequencyFeatures(_BagTransformer):
         array of shape (n_bags, 2m)
         """
         check_is_fitted(self)
-        return self._features(found._replace(phi=found.phi.copy()))
+        return self._features(found)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, such as ``phase_re0``, ``phase_im0``, ``phase_re1``, ...
@@ -346,8 +348,9 @@ class _FrequencyFeatures(_BagTransformer):
     def _learn(self, found: Characteristic) -> None:
         """Learn from the characteristic functions of the bags."""
 
+    @abstractmethod
     def _features(self, found: Characteristic) -> Floats:
-        raise NotImplementedError
+        """Return the features of bags from their characteristic functions."""
 
 
 def _scaled(scale: ArrayLike, factor: float) -> Any:
@@ -355,12 +358,6 @@ def _scaled(scale: ArrayLike, factor: float) -> Any:
     lengths = as_real_array(scale, "scale").astype(np.float64)
     scaled = lengths * factor ** max(lengths.ndim, 1)
     return float(scaled) if scaled.ndim == 0 else scaled
-
-
-def _as_vectors(phi: Complex) -> Floats:
-    """Return sqrt(1/m) [Re phi_1, Im phi_1, ...], in the place of phi: complex numbers lie in memory in this order."""
-    phi *= np.sqrt(1 / phi.shape[1])
-    return phi.view(np.float64)
 
 
 class FourierFeatures(_FrequencyFeatures):
@@ -429,7 +426,7 @@ class FourierFeatures(_FrequencyFeatures):
     _name = "fourier"
 
     def _features(self, found: Characteristic) -> Floats:
-        return _as_vectors(found.phi)
+        return fourier_features(found.phi)
 
 
 class PhaseFeatures(_FrequencyFeatures):
@@ -567,8 +564,8 @@ class PhaseFeatures(_FrequencyFeatures):
 
     def _features(self, found: Characteristic) -> Floats:
         if self.amplitude == "plain":
-            return _as_vectors(unit(found.phi))
-        return _as_vectors(self.reliability_.drawn(found.phi, found.effective_size))
+            return fourier_features(unit(found.phi))
+        return fourier_features(self.reliability_.drawn(found.phi, found.effective_size))
 
 
 class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]

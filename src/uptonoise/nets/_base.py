@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self, get_args
@@ -53,7 +54,7 @@ class Targets(NamedTuple):
     strata: NDArray[Any]
 
 
-class BagNet(BaseEstimator):  # type: ignore[misc]
+class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     """An estimator that trains a :class:`BagNetwork`; subclasses say which layer, which targets and which loss."""
 
     n_features_in_: int
@@ -264,19 +265,21 @@ class BagNet(BaseEstimator):  # type: ignore[misc]
             model.network_ = network.eval()
         return model
 
+    @abstractmethod
     def _fit_targets(self, y: Any, weights: Floats, continues: bool) -> Targets:
         """Check targets, and learn how they are to be written as numbers unless training continues."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _loss(self) -> Loss:
-        raise NotImplementedError
+        """Return what is made small."""
 
+    @abstractmethod
     def _target_state(self) -> dict[str, Any]:
         """Return what was learnt from targets, ready for JSON."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _set_target_state(self, state: dict[str, Any]) -> None:
-        raise NotImplementedError
+        """Take back what :meth:`_target_state` returned."""
 
     def _layer_options(self) -> dict[str, Any]:
         """Return the options of the layer beside those that all layers have."""
