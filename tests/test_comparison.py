@@ -127,6 +127,9 @@ def test_an_effect_above_the_stated_one_would_have_been_seen():
     seen = np.sqrt(un.phase_test(*generator.normal(size=(2, 300))).effect.detectable())
     pvalues = [un.phase_test(generator.normal(size=300), generator.normal(seen, size=300)).pvalue for _ in range(60)]
     assert np.mean(np.array(pvalues) <= 0.05) > 0.8
+    for options in ({"alpha": 2}, {"power": 0}, {"power": "high"}):
+        with pytest.raises(ValueError, match="must lie between 0 and 1"):
+            un.phase_test([0.0, 1.0, 2.0], [0.0, 1.0, 3.0]).effect.detectable(**options)
 
 
 def test_a_small_effect_is_said_to_be_below_the_margin():

@@ -134,8 +134,7 @@ class EffectSize:
 
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return what the effect is below, with confidence 1 - alpha."""
-        if not isinstance(alpha, Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
+        _check_probability("alpha", alpha)
         return float("inf") if self.law is None else self.law.bound(alpha) / self.rows
 
     def detectable(self, alpha: float = 0.05, power: float = 0.95) -> float:
@@ -150,6 +149,8 @@ class EffectSize:
         >>> 0.01 < effect.detectable() < 0.1
         True
         """
+        _check_probability("alpha", alpha)
+        _check_probability("power", power)
         if self.law is None:
             return float("inf")
         needed = self.law._replace(value=self.law.critical(alpha), share=1.0)
@@ -175,6 +176,11 @@ class EffectSize:
 
     def __repr__(self) -> str:
         return f"effect {self.estimate:.3g} per row, {_LEVEL:.0%} interval {self.low:.3g} to {self.high:.3g}"
+
+
+def _check_probability(name: str, value: float) -> None:
+    if not isinstance(value, Real) or not 0 < value < 1:
+        raise ValueError(f"{name} must lie between 0 and 1; got {value!r}")
 
 
 def effect_size(
