@@ -1,5 +1,6 @@
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -68,13 +69,18 @@ def plain_features(bag, W, phase):
     return np.array(features) / np.sqrt(len(W))
 
 
+def paper(make):
+    """Return the features as the paper has them."""
+    return partial(make, amplitude="plain") if make is PhaseFeatures else make
+
+
 # What the features are
 
 
 @pytest.mark.parametrize("make", WAVES)
 @pytest.mark.parametrize(("precision", "tolerance"), [("float64", 1e-12), ("fast", 1e-6)])
 def test_features_are_those_of_the_paper(arrays, make, precision, tolerance):
-    features = make(n_frequencies=7, scale=20.0, precision=precision, random_state=0).fit(arrays)
+    features = paper(make)(n_frequencies=7, scale=20.0, precision=precision, random_state=0).fit(arrays)
     expected = [plain_features(bag, features.frequencies_, make is PhaseFeatures) for bag in arrays]
     found = features.transform(arrays)
     assert found.dtype == np.float64
@@ -92,14 +98,14 @@ def test_order_and_factor(make):
 def test_distances_are_mmd_and_phd(arrays):
     W = un.sample_frequencies(20, 3, scale=10, random_state=0)
     for make, distance in ((FourierFeatures, un.mmd), (PhaseFeatures, un.phd)):
-        Z = make(frequencies=W).fit_transform([arrays[0], arrays[4]])
+        Z = paper(make)(frequencies=W).fit_transform([arrays[0], arrays[4]])
         assert ((Z[0] - Z[1]) ** 2).sum() == pytest.approx(distance(arrays[0], arrays[4], W), abs=1e-6)
 
 
 def test_phase_features_have_norm_1_and_are_0_where_phi_is(arrays, monkeypatch):
-    Z = PhaseFeatures(n_frequencies=30, scale_factor=0.1, random_state=0).fit_transform(arrays)
+    Z = paper(PhaseFeatures)(n_frequencies=30, scale_factor=0.1, random_state=0).fit_transform(arrays)
     np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1, atol=1e-12)
-    features = PhaseFeatures(frequencies=[1.0, 2.0]).fit([np.zeros(3)])
+    features = paper(PhaseFeatures)(frequencies=[1.0, 2.0]).fit([np.zeros(3)])
     found = Characteristic(np.array([[0j, 0.1j]]), np.array([3.0]), np.array([3.0]))
     monkeypatch.setattr("uptonoise.features.characteristic", lambda *args, **kwargs: found)
     np.testing.assert_allclose(features.transform([np.zeros(3)]), [[0, 0, 0, np.sqrt(0.5)]])
@@ -172,7 +178,7 @@ def test_vectors_are_bags_of_one_row(rng, transformer, make):
 
 def test_phase_and_fourier_are_the_same_for_one_row(rng):
     X = rng.normal(size=(20, 4))
-    phase, fourier = (make(random_state=0, precision="float64").fit_transform(X) for make in WAVES[::-1])
+    phase, fourier = (paper(make)(random_state=0, precision="float64").fit_transform(X) for make in WAVES[::-1])
     np.testing.assert_allclose(phase, fourier, atol=1e-14)
 
 
@@ -633,18 +639,35 @@ class TestShrunkPhases:
     def test_bags_like_those_of_fit_keep_their_phases(self):
         bags, _ = self.bags()
         shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags)
-        plain = PhaseFeatures(30, random_state=0).fit(bags)
+        plain = PhaseFeatures(30, amplitude="plain", random_state=0).fit(bags)
         kept = np.isclose(shrunk.transform(bags), plain.transform(bags)).mean()
         assert kept > 0.9
         larger, _ = self.bags(20, 2_000, seed=1)
-        assert np.isclose(shrunk.transform(larger), plain.transform(larger)).mean() > 0.99
+        assert np.isclose(shrunk.transform(larger), plain.transform(larger)).mean() > 0.95
+
+    def test_the_larger_half_of_the_bags_decides_what_is_reliable(self):
+        large, _ = self.bags(60)
+        small, _ = self.bags(60, 5, seed=1)
+        mixed = [*large, *small[:50]]
+        shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(mixed)
+        plain = PhaseFeatures(30, amplitude="plain", random_state=0).fit(mixed)
+        kept = np.isclose(shrunk.transform(mixed), plain.transform(mixed)).mean(axis=1)
+        assert kept[:60].mean() > 0.85
+        assert kept[60:].mean() < 0.5
+
+    def test_no_phase_is_further_from_the_mean_than_those_of_fit(self):
+        bags, _ = self.bags()
+        shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags)
+        mean, reach = shrunk.reliability_.mean, shrunk.reliability_.reach
+        others = shrunk.transform(bags + np.array([3.0, -2.0])).view(complex) * np.sqrt(30)
+        assert (np.abs(others - mean) <= reach * (1 + 1e-9)).all()
 
     def test_phases_lost_in_noise_go_to_the_mean(self):
         bags, _ = self.bags()
         shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags)
         mean = shrunk.reliability_.mean / np.sqrt(30)
         noisy, _ = self.bags(50, seed=1, noise=30.0)
-        plain = PhaseFeatures(30, random_state=0).fit(bags)
+        plain = PhaseFeatures(30, amplitude="plain", random_state=0).fit(bags)
 
         def distance(features):
             return np.linalg.norm(features.transform(noisy).view(complex) - mean, axis=1).mean()

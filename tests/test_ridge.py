@@ -42,7 +42,7 @@ def test_the_model_is_scikit_learns_ridge_on_the_same_features(first, second, in
 
 def test_features_and_predictions_agree_with_plain_numpy():
     bags, y = gamma_bags()
-    model = small(precision="float64", scale_factors=(1.0,), alphas=(0.1,)).fit(bags, y)
+    model = small(precision="float64", amplitude="plain", scale_factors=(1.0,), alphas=(0.1,)).fit(bags, y)
     W = model.first_.frequencies_
     phi = np.array([np.exp(1j * bag @ W.T).mean(axis=0) for bag in bags])
     phases = phi / np.abs(phi)
@@ -184,8 +184,9 @@ class TestNoiseAugmentation:
 
     def test_the_level_is_chosen_for_the_target(self):
         bags, y = gamma_bags(120)
-        clean = small(noise_augmentation=(0.0, 5.0), noise_target=(0.0, 0.0)).fit(bags, y)
-        noisy = small(noise_augmentation=(0.0, 5.0), noise_target=(3.0, 5.0)).fit(bags, y)
+        options = {"amplitude": "plain", "noise_augmentation": (0.0, 5.0)}
+        clean = small(noise_target=(0.0, 0.0), **options).fit(bags, y)
+        noisy = small(noise_target=(3.0, 5.0), **options).fit(bags, y)
         assert clean.best_params_["noise_level"] == 0.0
         assert noisy.best_params_["noise_level"] == 5.0
         assert noisy.best_score_ < clean.best_score_

@@ -437,16 +437,17 @@ class PhaseFeatures(_FrequencyFeatures):
     frequency where phi is 0 counts 0).
 
     Where abs(phi) is near its sampling error, 1/sqrt(n) for a bag of n rows, the phase is mostly noise, and a model
-    that takes it at its word does worse than the mean. With ``amplitude="shrunk"`` a phase that is less reliable than
-    those of the bags that were fitted is drawn to their mean; :mod:`uptonoise.reliability` has the formulas.
+    that takes it at its word does worse than the mean. So a phase that is less reliable than those of the bags that
+    were fitted is drawn to their mean; :mod:`uptonoise.reliability` has the formulas. The paper's features are those
+    with ``amplitude="plain"``.
 
     Parameters
     ----------
     n_frequencies : int
         How many frequencies, m; there are 2m features.
-    amplitude : {"plain", "shrunk"}
-        What becomes of phases that are not reliable: left as they are, as in the paper, or drawn to the mean of the
-        bags that were fitted.
+    amplitude : {"shrunk", "plain"}
+        What becomes of phases that are not reliable: drawn to the mean of the bags that were fitted, or left as they
+        are, as in the paper.
     law : {"gaussian", "laplace", "matern", "radial"}
         Where the frequencies come from, as for :func:`~uptonoise.sample_frequencies`.
     scale : "median", "median-per-column", float, or array
@@ -508,7 +509,7 @@ class PhaseFeatures(_FrequencyFeatures):
         self,
         n_frequencies: int = 100,
         *,
-        amplitude: Amplitude = "plain",
+        amplitude: Amplitude = "shrunk",
         law: Law = "gaussian",
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,

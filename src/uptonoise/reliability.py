@@ -10,12 +10,13 @@ that is known of a bag of one row.
 
 Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, have the reliability
 k = tau^2/(tau^2 + s^2). A model that is linear in u has learnt how reliable the bags are that it was fitted on. So what
-counts is k relative to theirs: with k0 a low quantile of theirs at this frequency,
+counts is k relative to theirs: with k0 a low quantile at this frequency, taken over those of them that have at least
+the median number of rows,
 
     u'  =  mu + min(1, k/k0) (u - mu)
 
-Bags like those that were fitted keep their phases, also larger ones; those with more noise or fewer rows go to the
-mean.
+and no u' lies further from mu than nearly all those of the fitted bags. Bags like the larger half of those that were
+fitted keep their phases, also still larger ones; those with more noise or fewer rows go to the mean.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ _LEAST_SPREAD = 0.02  # of the variance of phases that errors cannot explain awa
 _SOFT_WEIGHT = 0.05  # radians squared: how much more a bag counts whose phases have no error
 _QUANTILE = 0.05
 _MARGIN = 0.7
+_REACHED = 0.97  # the share of fitted bags that lie within the reach
 
 
 class Reliability(NamedTuple):
@@ -50,12 +52,15 @@ class Reliability(NamedTuple):
         The mean squared amplitude.
     usual : array of shape (m,)
         The reliability from which on phases stay as they are, k0.
+    reach : array of shape (m,)
+        How far from the mean they may lie.
     """
 
     mean: Complex
     spread: Floats
     amplitude: Floats
     usual: Floats
+    reach: Floats
 
     @classmethod
     def learnt(cls, phi: Complex, sizes: Floats) -> Reliability:
@@ -86,13 +91,18 @@ class Reliability(NamedTuple):
         variance = np.sum(weights * np.abs(phases - mean) ** 2, axis=0)
         spread = np.maximum(variance - np.sum(weights * known, axis=0), _LEAST_SPREAD * variance)
         spread = np.maximum(spread, np.finfo(np.float64).tiny)
-        usual = _MARGIN * np.quantile(spread / (spread + errors), _QUANTILE, axis=0)
-        return cls(mean, spread, amplitude, np.maximum(usual, np.finfo(np.float64).tiny))
+        reliable = spread / (spread + errors)
+        usual = _MARGIN * np.quantile(reliable[sizes >= np.median(sizes)], _QUANTILE, axis=0)
+        usual = np.maximum(usual, np.finfo(np.float64).tiny)
+        kept = np.minimum(1, reliable / usual) * np.abs(phases - mean)
+        return cls(mean, spread, amplitude, usual, np.quantile(kept, _REACHED, axis=0))
 
     def drawn(self, phi: Complex, sizes: Floats) -> Complex:
         """Return the phases of bags, those that are less reliable than usual drawn to the mean."""
         reliable = self.spread / (self.spread + _squared_errors(phi, sizes, self.amplitude))
-        return np.asarray(self.mean + np.minimum(1, reliable / self.usual) * (unit(phi) - self.mean))
+        away = unit(phi) - self.mean
+        distance = np.maximum(np.abs(away), np.finfo(np.float64).tiny)
+        return np.asarray(self.mean + np.minimum(np.minimum(1, reliable / self.usual), self.reach / distance) * away)
 
 
 def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats) -> Floats:

@@ -158,7 +158,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Features of those features: None for a linear model, "fourier" for a Gaussian kernel between bags.
     n_frequencies, n_second : int
         The numbers of frequencies at the first and at the second level.
-    amplitude : {"plain", "shrunk"}
+    amplitude : {"shrunk", "plain"}
         As for :class:`PhaseFeatures`, where those are named as the first level.
     alphas : sequence of float
         The penalties to try.
@@ -224,7 +224,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         n_frequencies: int = 100,
         n_second: int = 100,
-        amplitude: Amplitude = "plain",
+        amplitude: Amplitude = "shrunk",
         alphas: Sequence[float] = ALPHAS,
         scale_factors: Sequence[float] = SCALE_FACTORS,
         second_scale_factors: Sequence[float] = SCALE_FACTORS,
@@ -415,9 +415,11 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             model.intercept_ = float(arrays["intercept"]) if model._y_is_flat else arrays["intercept"]
             model.noise_range_ = header["noise_range"] and tuple(header["noise_range"])
             model.first_ = _loaded(model.first, arrays.get("first_frequencies"), header)
+            if model.first == "phase":
+                model.first_.set_params(amplitude=model.amplitude)
             if "reliability_mean" in arrays:
                 learnt = Reliability(*(arrays[f"reliability_{name}"] for name in Reliability._fields))
-                model.first_.set_params(amplitude="shrunk").reliability_ = learnt
+                model.first_.reliability_ = learnt
             model.second_ = None if model.second is None else _loaded("fourier", arrays["second_frequencies"], None)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a model that BagRidgeCV.save wrote: {error}") from None
@@ -625,7 +627,7 @@ def plrr(**options: Any) -> BagRidgeCV:
     Parameters
     ----------
     **options
-        Other parameters of :class:`BagRidgeCV`.
+        Other parameters of :class:`BagRidgeCV`; ``amplitude="shrunk"`` for phases that stand more noise.
 
     Returns
     -------
@@ -689,7 +691,7 @@ def ggrr(**options: Any) -> BagRidgeCV:
 
 
 def _paper(first: str, second: str | None, options: dict[str, Any]) -> BagRidgeCV:
-    settings = {"n_frequencies": _PAPER_FREQUENCIES, "n_second": _PAPER_FREQUENCIES}
+    settings = {"n_frequencies": _PAPER_FREQUENCIES, "n_second": _PAPER_FREQUENCIES, "amplitude": "plain"}
     return BagRidgeCV(first, second, **(settings | options))
 
 
