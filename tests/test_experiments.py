@@ -12,8 +12,8 @@ from test_datasets import DATA, needs_higgs
 
 import uptonoise as un
 from uptonoise.comparison import Verdict
-from uptonoise.datasets import make_aerosol_like
-from uptonoise.experiments import _rejections, bag_models
+from uptonoise.datasets import make_aerosol_like, make_gamma_bags
+from uptonoise.experiments import _rejections, bag_models, bag_sizes, covariate_shift
 from uptonoise.experiments.__main__ import NAMES
 from uptonoise.experiments._alternatives import Alternative
 from uptonoise.experiments._rejections import Cell, Experiment, wald_band
@@ -29,7 +29,7 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-OTHERS = ("noise-sizes", "intervals", "planning", "verdicts", "bag-models")
+OTHERS = ("noise-sizes", "intervals", "planning", "verdicts", "bag-models", "covariate-shift", "bag-sizes")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHERS])
@@ -64,6 +64,38 @@ def test_models_on_bags_are_compared_on_splits(tmp_path):
     rows = table(replace(whole, settings=(setting,)).run(tmp_path, repetitions=1, workers=1))
     assert [row["model"] for row in rows] == ["mean", *bag_models.MODELS, "exact kernel"]
     assert all(float(row["MSE"]) > 0 for row in rows)
+
+
+def test_noise_that_training_bags_had_not(tmp_path, monkeypatch):
+    whole = experiment("covariate-shift")
+    monkeypatch.setattr(covariate_shift, "LEVELS", (0.0, 3.0))
+    monkeypatch.setattr(covariate_shift, "KINDS", ("laplace",))
+
+    def few_bags(seed):
+        bags, y = make_gamma_bags(60, 20, random_state=seed)
+        return bag_models.Data(bags, y, None)
+
+    def split(data, generator):
+        order = generator.permutation(60)
+        return bag_models.Part(order[:45], order[45:], None)
+
+    setting = bag_models.Setting("few", few_bags, split, exact=False)
+    rows = table(replace(whole, settings=(setting,)).run(tmp_path, repetitions=1, workers=1))
+    assert {row["model"] for row in rows} == {"mean", *covariate_shift.models()}
+    assert {(row["noise"], row["level"]) for row in rows} == {
+        (kind, level)
+        for kind, level in (("gaussian", "0.0"), ("gaussian", "3.0"), ("laplace", "1.0"), ("laplace", "3.0"))
+    }
+
+
+def test_bags_of_other_sizes(tmp_path, monkeypatch):
+    monkeypatch.setattr(bag_sizes, "_FITTED", 30)
+    monkeypatch.setattr(bag_sizes, "_TESTED", 20)
+    whole = experiment("bag-sizes")
+    few = [replace(one, fitted=10, tested=(5, (3, 30))) for one in whole.settings[:2]]
+    rows = table(replace(whole, settings=few).run(tmp_path, repetitions=1, workers=1))
+    assert {row["rows tested"] for row in rows} == {"5", "3 to 30"}
+    assert {row["phases"] for row in rows} == {"mean", "plain", "shrunk"}
 
 
 def test_the_number_of_workers_changes_nothing(tmp_path):

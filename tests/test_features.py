@@ -636,24 +636,28 @@ class TestShrunkPhases:
         rows = generator.gamma(shapes, size=(n_bags, n_rows, 2)) / shapes
         return rows + noise * generator.normal(size=rows.shape), shapes.ravel()
 
-    def test_bags_like_those_of_fit_keep_their_phases(self):
+    def test_phases_are_drawn_to_the_mean_by_their_errors(self):
         bags, _ = self.bags()
         shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags)
-        plain = PhaseFeatures(30, amplitude="plain", random_state=0).fit(bags)
-        kept = np.isclose(shrunk.transform(bags), plain.transform(bags)).mean()
-        assert kept > 0.9
-        larger, _ = self.bags(20, 2_000, seed=1)
-        assert np.isclose(shrunk.transform(larger), plain.transform(larger)).mean() > 0.95
+        learnt = shrunk.reliability_
+        phi = np.full((1, 30), 0.8) * learnt.mean / np.abs(learnt.mean) * np.exp(0.01j)
+        error = (1 - 0.8**2) / (2 * 100 * 0.8**2)
+        expected = learnt.spread / (learnt.spread + error)
+        moved = learnt.drawn(phi, np.array([100.0])) - learnt.mean
+        np.testing.assert_allclose(np.abs(moved / (phi / 0.8 - learnt.mean)), expected[None], rtol=0.05)
 
-    def test_the_larger_half_of_the_bags_decides_what_is_reliable(self):
-        large, _ = self.bags(60)
-        small, _ = self.bags(60, 5, seed=1)
-        mixed = [*large, *small[:50]]
-        shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(mixed)
-        plain = PhaseFeatures(30, amplitude="plain", random_state=0).fit(mixed)
-        kept = np.isclose(shrunk.transform(mixed), plain.transform(mixed)).mean(axis=1)
-        assert kept[:60].mean() > 0.85
-        assert kept[60:].mean() < 0.5
+    def test_a_larger_bag_is_drawn_as_the_largest_of_fit(self):
+        bags, _ = self.bags()
+        learnt = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags).reliability_
+        phi = np.full((1, 30), 0.6 + 0.3j)
+        same, larger = (learnt.drawn(phi, np.array([size])) for size in (100.0, 1e6))
+        np.testing.assert_allclose(same, larger, atol=0.02)
+        assert learnt.rows == 100
+        smaller = learnt.drawn(phi, np.array([10.0]))
+        nearer = np.abs(smaller - learnt.mean) < np.abs(same - learnt.mean)
+        at_reach = np.isclose(np.abs(smaller - learnt.mean), learnt.reach)
+        assert (nearer | at_reach).all()
+        assert nearer.any()
 
     def test_no_phase_is_further_from_the_mean_than_those_of_fit(self):
         bags, _ = self.bags()
@@ -711,7 +715,7 @@ class TestNoiseAugmented:
         noisy = features.fit_transform(bags)
         plain = PhaseFeatures(10, random_state=0).fit(bags).transform(bags)
         np.testing.assert_array_equal(features.transform(bags), plain)
-        assert np.abs(noisy - plain).max() > 0.05
+        assert np.abs(noisy - plain).max() > 0.01
         none = un.NoiseAugmented(PhaseFeatures(10, random_state=0), level=0.0, random_state=0)
         np.testing.assert_allclose(none.fit_transform(bags), plain, atol=1e-12)
         assert list(features.get_feature_names_out()) == list(PhaseFeatures(10).fit(bags).get_feature_names_out())

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import uptonoise as un
+from uptonoise.datasets import make_gamma_bags
 
 
 def gamma_bags(n_bags=60, seed=0, d=2, sizes=(5, 40)):
@@ -166,17 +167,16 @@ def test_groups_stay_together():
 
 class TestNoiseAugmentation:
     def errors(self, model, level=2.0):
-        bags, y = gamma_bags(150, seed=1, sizes=(60, 80))
-        noisy = un.add_noise(
-            bags, level, variances=gamma_bags(150, sizes=(60, 80))[0].values.var(axis=0), random_state=0
-        )
+        bags, y = make_gamma_bags(150, 60, noise=0.0, random_state=1)
+        variances = make_gamma_bags(150, 60, noise=0.0, random_state=0)[0].values.var(axis=0)
+        noisy = un.add_noise(bags, level, variances=variances, random_state=0)
         return np.sqrt(np.mean((model.predict(noisy) - y) ** 2))
 
     @pytest.mark.parametrize(("first", "second"), [("phase", None), ("fourier", None), ("mean", "fourier")])
     def test_it_predicts_better_under_noise(self, first, second):
-        bags, y = gamma_bags(150, sizes=(60, 80))
-        plain = small(first, second).fit(bags, y)
-        augmented = small(first, second, noise_augmentation=3.0).fit(bags, y)
+        bags, y = make_gamma_bags(150, 60, noise=0.0, random_state=0)
+        plain = small(first, second, amplitude="plain").fit(bags, y)
+        augmented = small(first, second, amplitude="plain", noise_augmentation=3.0).fit(bags, y)
         if first != "mean":  # which noise hardly moves
             assert self.errors(augmented) < self.errors(plain)
         assert augmented.noise_range_ == (0.0, 3.0)
@@ -199,13 +199,16 @@ class TestNoiseAugmentation:
     def test_it_is_what_noise_in_the_rows_would_be(self):
         generator = np.random.default_rng(0)
         rows = generator.gamma(2.0, size=(400, 50, 1))
-        features = un.FourierFeatures(frequencies=[[0.7]]).fit(rows)
+        features = un.FourierFeatures(frequencies=[[0.7], [0.8]]).fit(rows)
         found = features.characteristic(rows)
         from uptonoise.augmentation import with_noise
 
         levels = np.full(400, 2.0)
         made = np.concatenate(
-            [with_noise(found, features.frequencies_, np.ones(1), levels, generator).phi for _ in range(20)]
+            [
+                with_noise(found, features.frequencies_, rows.reshape(-1, 1), np.ones(1), levels, generator).phi
+                for _ in range(20)
+            ]
         )
         real = []
         for _ in range(20):
@@ -213,7 +216,23 @@ class TestNoiseAugmentation:
             real.append(features.characteristic(rows + sds * generator.normal(size=rows.shape)).phi)
         real = np.concatenate(real)
         assert abs(made.mean() - real.mean()) < 0.01
-        assert np.var(made) == pytest.approx(np.var(real), rel=0.05)
+        np.testing.assert_allclose(np.cov(made.T), np.cov(real.T), rtol=0.07)
+        clean = np.tile(found.phi, (20, 1))
+        errors = [one - one.mean(axis=0) for one in (made - clean, real - clean)]
+        alike = [abs(np.vdot(one[:, 0], one[:, 1])) / np.linalg.norm(one, axis=0).prod() for one in errors]
+        assert alike[0] == pytest.approx(alike[1], abs=0.02)
+
+    def test_the_largest_penalty_within_the_tolerance_is_chosen(self):
+        bags, y = gamma_bags(120)
+        best, tolerant = small(tolerance=0.0).fit(bags, y), small(tolerance=0.1).fit(bags, y)
+        assert best.best_score_ == best.cv_results_["mean_test_score"].max()
+        assert tolerant.best_score_ >= 1.1 * best.best_score_
+        assert tolerant.best_params_["alpha"] > best.best_params_["alpha"]
+        assert tolerant.cv_results_["params"][tolerant.best_index_] == tolerant.best_params_
+        close = tolerant.cv_results_["mean_test_score"] >= 1.1 * best.best_score_
+        assert tolerant.best_params_["alpha"] == tolerant.cv_results_["param_alpha"][close].max()
+        with pytest.raises(ValueError, match="tolerance must"):
+            small(tolerance=-0.1).fit(bags, y)
 
     def test_bad_levels_are_refused(self):
         bags, y = gamma_bags()

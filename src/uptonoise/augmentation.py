@@ -1,12 +1,18 @@
 """Noise without rows: what noise in the data would make of characteristic functions.
 
-Noise with the characteristic function g multiplies that of a bag of N rows by g(w) > 0, and adds an error: each row's
-wave is turned by its own noise. For Gaussian noise with variances z, one for each column, at the frequency w
+Noise with the characteristic function g multiplies that of a bag of N rows by g(w) > 0, and adds an error, since each
+row's wave is turned by its own noise. For Gaussian noise with variances z, one for each column, at the frequency w
 
-    phi'  =  g phi + sqrt((1 - g^2) / N) e        g = exp(-sum_j z_j w_j^2 / 2)
+    phi'  =  g phi + e        g = exp(-sum_j z_j w_j^2 / 2)
 
-with e a standard complex normal number. So bags with any noise cost one multiplication, and a model can be fitted
-against noise that its bags do not have.
+where e has a variance of (1 - g^2)/N. The errors at frequencies near each other are alike, and a model that takes them
+for independent trusts in sums that do not help. So they are drawn as they arise: from a few rows x of any bag with
+noise d of their own,
+
+    e  =  sqrt(K/N) (mean_K exp(i w (x + d)) - g mean_K exp(i w x))        K = 16
+
+So bags with any noise cost a few rows each, however many they have, and a model can be fitted against noise that its
+bags do not have.
 """
 
 from __future__ import annotations
@@ -16,12 +22,15 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uptonoise.bags import BagRows, Bags
-from uptonoise.characteristic import Characteristic
+from uptonoise.characteristic import Characteristic, characteristic
 from uptonoise.rows import Floats
 
 _CHUNK_ROWS = 65_536
+_VIRTUAL_ROWS = 16
+_CHUNK_BAGS = 4_096
 
 
 def pooled_variances(bags: Bags) -> Floats:
@@ -45,7 +54,12 @@ def pooled_variances(bags: Bags) -> Floats:
 
 
 def with_noise(
-    found: Characteristic, frequencies: Floats, variances: Floats, levels: Floats, generator: np.random.Generator
+    found: Characteristic,
+    frequencies: Floats,
+    rows: NDArray[np.floating],
+    variances: Floats,
+    levels: Floats,
+    generator: np.random.Generator,
 ) -> Characteristic:
     """Return the characteristic functions of bags with Gaussian noise, of another variance in each bag and column.
 
@@ -55,6 +69,8 @@ def with_noise(
         That of the bags, of shape (n, m).
     frequencies : array of shape (m, d)
         Where.
+    rows : array of shape (k, d)
+        Rows of any bags, among which those are drawn that errors are made of.
     variances : array of shape (d,)
         The variance of the columns, by which noise is measured.
     levels : array of shape (n,)
@@ -72,8 +88,9 @@ def with_noise(
     >>> from uptonoise.augmentation import with_noise
     >>> from uptonoise.characteristic import characteristic
     >>> rng = np.random.default_rng(0)
-    >>> clean = characteristic(rng.exponential(size=(1, 100_000, 1)), [[1.0]])
-    >>> noisy = with_noise(clean, np.array([[1.0]]), np.ones(1), np.ones(1), rng)
+    >>> rows = rng.exponential(size=(100_000, 1))
+    >>> clean = characteristic(rows[None], [[1.0]])
+    >>> noisy = with_noise(clean, np.array([[1.0]]), rows, np.ones(1), np.ones(1), rng)
     >>> turned = noisy.phi / clean.phi
     >>> bool(0.5 < turned[0, 0].real < 1), bool(abs(turned[0, 0].imag) < 0.02)
     (True, True)
@@ -81,9 +98,15 @@ def with_noise(
     n_bags, n_columns = len(found.phi), frequencies.shape[1]
     noise = generator.random((n_bags, n_columns)) * levels[:, None] * variances
     damping = np.exp(-0.5 * noise @ np.asarray(frequencies).T ** 2)
-    parts = generator.standard_normal((2, *found.phi.shape))
-    errors = np.sqrt((1 - damping**2) / (2 * found.effective_size[:, None]))
-    return found._replace(phi=damping * found.phi + errors * (parts[0] + 1j * parts[1]))
+    phi = damping * found.phi
+    for start in range(0, n_bags, _CHUNK_BAGS):
+        part = slice(start, start + _CHUNK_BAGS)
+        scales = np.sqrt(noise[part])[:, None]
+        drawn = rows[generator.integers(len(rows), size=(len(scales), _VIRTUAL_ROWS))]
+        turned = characteristic(drawn + scales * generator.standard_normal(drawn.shape), frequencies).phi
+        errors = turned - damping[part] * characteristic(drawn, frequencies).phi
+        phi[part] += np.sqrt(_VIRTUAL_ROWS / found.effective_size[part, None]) * errors
+    return found._replace(phi=phi)
 
 
 def means_with_noise(

@@ -650,7 +650,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         generator = as_generator(self.random_state)
         found = self.transformer_.characteristic(bags)
         levels = generator.uniform(0, level, len(bags))
-        noisy = with_noise(found, self.transformer_.frequencies_, pooled_variances(bags), levels, generator)
+        frequencies, variances = self.transformer_.frequencies_, pooled_variances(bags)
+        noisy = with_noise(found, frequencies, bags.values, variances, levels, generator)
         features: Floats = self.transformer_.from_characteristic(noisy)
         return features
 

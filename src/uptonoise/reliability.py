@@ -8,15 +8,14 @@ radians squared. The observed A^2 is too large by about 1/N, and chance makes mo
 off. What is left is mixed with the mean square amplitude of all bags, which counts as a third of a row; that is all
 that is known of a bag of one row.
 
-Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, have the reliability
-k = tau^2/(tau^2 + s^2). A model that is linear in u has learnt how reliable the bags are that it was fitted on. So what
-counts is k relative to theirs: with k0 a low quantile at this frequency, taken over those of them that have at least
-the median number of rows,
+Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, are drawn to it by their reliability:
 
-    u'  =  mu + min(1, k/k0) (u - mu)
+    u'  =  mu + k (u - mu)        k  =  tau^2 / (tau^2 + s^2)
 
-and no u' lies further from mu than nearly all those of the fitted bags. Bags like the larger half of those that were
-fitted keep their phases, also still larger ones; those with more noise or fewer rows go to the mean.
+A model that is linear in u' has learnt how reliable the bags are that it was fitted on. A larger bag has smaller
+errors, but what the model makes of its phases must stay the same: so s^2 never counts more rows than the largest bag of
+those that were fitted had. And no u' lies much further from mu than nearly all of theirs. Bags with fewer rows or more
+noise go to the mean, and so do predictions.
 """
 
 from __future__ import annotations
@@ -33,10 +32,8 @@ _LEAST_LEFT = 0.25  # of 1 - chance/N
 _PRIOR_ROWS = 0.3
 _LEAST_AMPLITUDE = 1e-3  # squared, of all bags together
 _LEAST_SPREAD = 0.02  # of the variance of phases that errors cannot explain away
+_REACH, _REACHED = 1.5, 0.97  # times the distance from the mean that this share of the fitted bags keeps
 _SOFT_WEIGHT = 0.05  # radians squared: how much more a bag counts whose phases have no error
-_QUANTILE = 0.05
-_MARGIN = 0.7
-_REACHED = 0.97  # the share of fitted bags that lie within the reach
 
 
 class Reliability(NamedTuple):
@@ -50,17 +47,17 @@ class Reliability(NamedTuple):
         The variance of phases between bags, tau^2.
     amplitude : array of shape (m,)
         The mean squared amplitude.
-    usual : array of shape (m,)
-        The reliability from which on phases stay as they are, k0.
     reach : array of shape (m,)
-        How far from the mean they may lie.
+        How far from the mean a phase is at most.
+    rows : array of shape ()
+        The most rows that count.
     """
 
     mean: Complex
     spread: Floats
     amplitude: Floats
-    usual: Floats
     reach: Floats
+    rows: Floats
 
     @classmethod
     def learnt(cls, phi: Complex, sizes: Floats) -> Reliability:
@@ -74,15 +71,15 @@ class Reliability(NamedTuple):
         >>> rows = rng.gamma(rng.uniform(1, 6, size=(200, 1)), size=(200, 100))
         >>> phi = np.exp(0.3j * rows).mean(axis=1, keepdims=True)
         >>> learnt = Reliability.learnt(phi, np.full(200, 100.0))
-        >>> kept = learnt.drawn(phi, np.full(200, 100.0))
-        >>> bool(np.mean(np.abs(kept - phi / np.abs(phi)) < 1e-9) > 0.9)
+        >>> drawn = learnt.drawn(phi, np.full(200, 100.0))
+        >>> bool((np.abs(drawn - learnt.mean) <= np.abs(phi / np.abs(phi) - learnt.mean)).all())
         True
         """
         count = sizes[:, None]
         several = count > 1
         squares = np.sum(np.where(several, count * np.abs(phi) ** 2 - 1, 0), axis=0)
         amplitude = np.clip(squares / max(float(np.sum(np.where(several, count - 1, 0))), 1.0), _LEAST_AMPLITUDE, 1.0)
-        errors = _squared_errors(phi, sizes, amplitude)
+        errors = _squared_errors(phi, sizes, amplitude, np.inf)
         known = np.minimum(errors, 1.0)
         weights = 1 / (_SOFT_WEIGHT + known)
         weights /= weights.sum(axis=0)
@@ -91,25 +88,23 @@ class Reliability(NamedTuple):
         variance = np.sum(weights * np.abs(phases - mean) ** 2, axis=0)
         spread = np.maximum(variance - np.sum(weights * known, axis=0), _LEAST_SPREAD * variance)
         spread = np.maximum(spread, np.finfo(np.float64).tiny)
-        reliable = spread / (spread + errors)
-        usual = _MARGIN * np.quantile(reliable[sizes >= np.median(sizes)], _QUANTILE, axis=0)
-        usual = np.maximum(usual, np.finfo(np.float64).tiny)
-        kept = np.minimum(1, reliable / usual) * np.abs(phases - mean)
-        return cls(mean, spread, amplitude, usual, np.quantile(kept, _REACHED, axis=0))
+        distances = spread / (spread + errors) * np.abs(phases - mean)
+        reach = _REACH * np.quantile(distances, _REACHED, axis=0)
+        return cls(mean, spread, amplitude, reach, np.asarray(sizes.max()))
 
     def drawn(self, phi: Complex, sizes: Floats) -> Complex:
-        """Return the phases of bags, those that are less reliable than usual drawn to the mean."""
-        reliable = self.spread / (self.spread + _squared_errors(phi, sizes, self.amplitude))
-        away = unit(phi) - self.mean
+        """Return the phases of bags, drawn to the mean by their reliability."""
+        reliable = self.spread / (self.spread + _squared_errors(phi, sizes, self.amplitude, self.rows))
+        away = reliable * (unit(phi) - self.mean)
         distance = np.maximum(np.abs(away), np.finfo(np.float64).tiny)
-        return np.asarray(self.mean + np.minimum(np.minimum(1, reliable / self.usual), self.reach / distance) * away)
+        return np.asarray(self.mean + np.minimum(1, self.reach / distance) * away)
 
 
-def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats) -> Floats:
-    """Return the variance of each phase, in radians squared."""
+def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats, most_rows: Floats | float) -> Floats:
+    """Return the variance of each phase, in radians squared, if no bag had more than `most_rows` rows."""
     count = sizes[:, None]
     left = np.maximum(np.abs(phi) ** 2 - _CHANCE / count, 0) / np.maximum(1 - _CHANCE / count, _LEAST_LEFT)
     squares = (count * left + _PRIOR_ROWS * amplitude) / (count + _PRIOR_ROWS)
     squares = np.clip(squares, np.finfo(np.float64).tiny, 1.0)
     # A point mass has no error at all, and a bag of a few equal rows is not known to be one.
-    return np.asarray((1 - squares + 1e-3 / count) / (2 * count * squares))
+    return np.asarray((1 - squares + 1e-3 / count) / (2 * np.minimum(count, most_rows) * squares))

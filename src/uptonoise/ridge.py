@@ -39,7 +39,7 @@ from uptonoise.reliability import Reliability
 from uptonoise.rows import Floats, as_real_array, counted
 
 SCALE_FACTORS = tuple(np.geomspace(0.25, 16.0, 10).round(4).tolist())
-ALPHAS = tuple(np.geomspace(1e-6, 1e3, 20).tolist())
+ALPHAS = tuple(np.geomspace(1e-8, 1e2, 21).tolist())
 _PAPER_FREQUENCIES = 75
 _NOISY_COPIES = 4
 _JUDGED_COPIES = 2
@@ -164,6 +164,9 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The penalties to try.
     scale_factors, second_scale_factors : sequence of float
         The scales to try at each level, in units of the median heuristic.
+    tolerance : float
+        How much larger the error of the chosen model may be than the smallest one, relative to it. Of those within, the
+        one with the largest penalty is chosen: it predicts as well as can be told, and stands more noise.
     cv : int, splitter or iterable
         Folds, which are drawn at random, by group where groups are given; or a scikit-learn splitter, such as
         ``PredefinedSplit`` for a validation set.
@@ -184,9 +187,11 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     best_params_ : dict
-        ``alpha``, ``scale_factor`` and ``second_scale_factor`` that had the smallest error.
+        ``alpha``, ``scale_factor`` and ``second_scale_factor`` that were chosen.
+    best_index_ : int
+        Their place in `cv_results_`.
     best_score_ : float
-        Minus that error: the mean squared error, averaged over folds and targets.
+        Minus their error: the mean squared error, averaged over folds and targets.
     cv_results_ : dict of arrays
         As scikit-learn's searches have it: ``params``, ``param_...``, ``split0_test_score``, ...,
         ``mean_test_score``, ``std_test_score``, ``rank_test_score``.
@@ -228,6 +233,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         alphas: Sequence[float] = ALPHAS,
         scale_factors: Sequence[float] = SCALE_FACTORS,
         second_scale_factors: Sequence[float] = SCALE_FACTORS,
+        tolerance: float = 0.02,
         cv: Any = 3,
         noise_augmentation: float | Sequence[float] | None = None,
         noise_target: tuple[float, float] | None = None,
@@ -243,6 +249,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.alphas = alphas
         self.scale_factors = scale_factors
         self.second_scale_factors = second_scale_factors
+        self.tolerance = tolerance
         self.cv = cv
         self.noise_augmentation = noise_augmentation
         self.noise_target = noise_target
@@ -273,6 +280,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         targets, self._y_is_flat = _checked_targets(bags, y)
         weights = _checked_weights(sample_weight, len(bags))
         alphas = _checked_numbers("alphas", self.alphas, least=0.0)
+        tolerance = float(_checked_numbers("tolerance", [self.tolerance], least=0.0)[0])
         generator, _ = seeded_generator(self.random_state)
         seeds = [int(seed) for seed in generator.integers(2**31, size=4)]
         splits = _checked_splits(self.cv, bags, targets, groups, seeds[2])
@@ -282,15 +290,14 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with single_threaded_blas:
             for one in _candidates(*levels, bags, self.scale_factors, self.second_scale_factors, noise):
                 errors = _cross_validated(one.fitted, one.judged, targets, weights, splits, alphas, self.fit_intercept)
-                if not tried or errors.mean(axis=0).min() < min(other.least for other in tried):
-                    copies = one.fitted
                 tried.append(replace(one, errors=errors, fitted=np.empty(0), judged=np.empty(0)))
             self._set_results(tried, alphas)
-            best = min(tried, key=lambda one: one.least)
-            alpha = alphas[[best.errors.mean(axis=0).argmin()]]
-            self._refit(copies, targets, weights, alpha)
-        self.best_params_ = best.params | {"alpha": float(alpha[0])}
-        self.best_score_ = -best.least
+            self.best_index_ = _chosen(self.cv_results_, tolerance)
+            self.best_params_ = self.cv_results_["params"][self.best_index_]
+            self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
+            number, at = divmod(self.best_index_, len(alphas))
+            best = tried[number].again(bags, noise)
+            self._refit(best.fitted, targets, weights, alphas[[at]])
         self.first_, self.second_ = best.first, best.second
         self.n_features_in_ = bags.n_columns
         self.by_: str | None = None
@@ -437,10 +444,22 @@ class _Candidate:
     judged: Floats
     errors: Floats
 
-    @property
-    def least(self) -> float:
-        """The smallest mean error over penalties."""
-        return float(self.errors.mean(axis=0).min())
+    def again(self, bags: Bags, noise: _Noise | None) -> _Candidate:
+        """Return the same with its features, which are too large to keep those of all candidates."""
+        if noise is not None:
+            noise = noise._replace(levels=(self.params["noise_level"],))
+        factors = [[self.params.get(name, 1.0)] for name in ("scale_factor", "second_scale_factor")]
+        (one,) = _candidates(self.first, self.second, bags, *factors, noise)
+        return one
+
+
+def _chosen(results: dict[str, Any], tolerance: float) -> int:
+    """Return the place of the largest penalty whose error is within a tolerance of the smallest."""
+    errors = -results["mean_test_score"]
+    within = np.flatnonzero(errors <= (1 + tolerance) * errors.min())
+    penalties = results["param_alpha"][within]
+    largest = within[penalties == penalties.max()]
+    return int(largest[errors[largest].argmin()])
 
 
 class _Noise(NamedTuple):
@@ -477,7 +496,7 @@ class _Noise(NamedTuple):
                 sizes = bags.sizes.astype(np.float64)
                 made.append(means_with_noise(found, sizes, self.variances, levels, generator))
             else:
-                noisy = with_noise(found, first.frequencies_, self.variances, levels, generator)
+                noisy = with_noise(found, first.frequencies_, bags.values, self.variances, levels, generator)
                 made.append(first.from_characteristic(noisy))
         return made
 
@@ -627,7 +646,7 @@ def plrr(**options: Any) -> BagRidgeCV:
     Parameters
     ----------
     **options
-        Other parameters of :class:`BagRidgeCV`; ``amplitude="shrunk"`` for phases that stand more noise.
+        Other parameters of :class:`BagRidgeCV`, whose own defaults stand more noise.
 
     Returns
     -------
@@ -691,7 +710,12 @@ def ggrr(**options: Any) -> BagRidgeCV:
 
 
 def _paper(first: str, second: str | None, options: dict[str, Any]) -> BagRidgeCV:
-    settings = {"n_frequencies": _PAPER_FREQUENCIES, "n_second": _PAPER_FREQUENCIES, "amplitude": "plain"}
+    settings = {
+        "n_frequencies": _PAPER_FREQUENCIES,
+        "n_second": _PAPER_FREQUENCIES,
+        "amplitude": "plain",
+        "tolerance": 0.0,
+    }
     return BagRidgeCV(first, second, **(settings | options))
 
 

@@ -21,6 +21,8 @@ NAMES = (
     "blood-pressure",
     "verdicts",
     "bag-models",
+    "covariate-shift",
+    "bag-sizes",
 )
 
 

@@ -5,7 +5,6 @@ Every repetition of every cell has a seed of its own, so that neither the order 
 
 from __future__ import annotations
 
-import csv
 import os
 import zlib
 from collections.abc import Callable, Sequence
@@ -15,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+
+from uptonoise.experiments._tables import write_table
 
 _BATCH = 25
 
@@ -45,15 +46,9 @@ class MeasuredExperiment:
 
     def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
         """Write the means as CSV into `folder`, and return the file."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.name}.csv"
         with Parallel(n_jobs=workers or os.cpu_count()) as parallel:
             rows = [self._row(cell, repetitions or self.repetitions, parallel) for cell in self.cells()]
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)))
-            writer.writeheader()
-            writer.writerows(rows)
-        return path
+        return write_table(folder / f"{self.name}.csv", rows)
 
     def _row(self, cell: Measured, repetitions: int, parallel: Any) -> dict[str, Any]:
         batches = [range(start, min(start + _BATCH, repetitions)) for start in range(0, repetitions, _BATCH)]

@@ -7,29 +7,25 @@ The paper has the real data; these are simulated, with constants that were fixed
 
 from __future__ import annotations
 
-import csv
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, KFold, PredefinedSplit
 
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like, make_dark_matter_like
+from uptonoise.experiments._splits import SplitExperiment, root_mean_square
 from uptonoise.features import RowTransformer
 from uptonoise.kernels import embedding_kernel
 from uptonoise.ridge import BagRidgeCV, ggrr, glrr, lgrr, pgrr, plrr
 from uptonoise.rows import Floats
 
 MODELS: dict[str, Callable[..., BagRidgeCV]] = {"plrr": plrr, "glrr": glrr, "lgrr": lgrr, "pgrr": pgrr, "ggrr": ggrr}
-_SPLITS = 10
 _EXACT_SCALES = (0.5, 1.0, 2.0, 4.0)
 _EXACT_ALPHAS = np.geomspace(1e-6, 1e1, 12)
 
@@ -104,19 +100,19 @@ def standardised(bags: Bags, fitted_on: NDArray[np.intp]) -> Bags:
     return scaled
 
 
-def _errors(setting: Setting, seed: int, number: int) -> dict[str, float]:
-    """Return the mean squared error of every model on one split."""
+def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str], float]:
+    """Return the root mean squared error of every model on one split."""
     os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
     data = setting.draw(seed)
     part = setting.split(data, np.random.default_rng([seed, number]))
     bags = standardised(data.bags, part.fit)
     y = data.y
-    found = {"mean": float(np.mean((y[part.test] - y[part.fit].mean()) ** 2))}
+    found = {("mean",): root_mean_square(y[part.test] - y[part.fit].mean())}
     for name, make in MODELS.items():
         model = make(cv=part.cv, random_state=number).fit(bags[part.fit], y[part.fit])
-        found[name] = float(np.mean((y[part.test] - model.predict(bags[part.test])) ** 2))
+        found[(name,)] = root_mean_square(y[part.test] - model.predict(bags[part.test]))
     if setting.exact:
-        found["exact kernel"] = _exact(bags, y, part, number)
+        found[("exact kernel",)] = _exact(bags, y, part, number)
     return found
 
 
@@ -131,54 +127,11 @@ def _exact(bags: Bags, y: Floats, part: Part, seed: int) -> float:
         search = GridSearchCV(
             KernelRidge(kernel="precomputed"), {"alpha": _EXACT_ALPHAS}, cv=folds, scoring="neg_mean_squared_error"
         ).fit(within, y[part.fit] - centre)
-        error = float(np.mean((y[part.test] - centre - search.predict(across)) ** 2))
+        error = root_mean_square(y[part.test] - centre - search.predict(across))
         if best is None or -search.best_score_ < best[0]:
             best = -search.best_score_, error
     assert best is not None
     return best[1]
 
 
-@dataclass(frozen=True)
-class ModelExperiment:
-    """A table of errors over splits: means with 5 % and 95 % quantiles."""
-
-    name: str
-    paper: str
-    settings: Sequence[Setting]
-    splits: int = _SPLITS
-    seed: int = 0
-
-    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write the errors as CSV into `folder`, and return the file."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.name}.csv"
-        rows: list[dict[str, Any]] = []
-        with Parallel(n_jobs=workers or os.cpu_count()) as parallel:
-            for setting in self.settings:
-                errors = partial(_errors, setting, self.seed)
-                found = parallel(delayed(errors)(number) for number in range(repetitions or self.splits))
-                rows += [_row(setting.name, model, [one[model] for one in found]) for model in found[0]]
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        return path
-
-
-def _row(setting: str, model: str, squares: Sequence[float]) -> dict[str, Any]:
-    roots = np.sqrt(squares)
-    low, high = np.quantile(squares, [0.05, 0.95])
-    row = {
-        "bags": setting,
-        "model": model,
-        "MSE": f"{np.mean(squares):.4f}",
-        "5 %": f"{low:.4f}",
-        "95 %": f"{high:.4f}",
-        "RMSE": f"{np.mean(roots):.4f}",
-        "splits": len(squares),
-    }
-    print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-    return row
-
-
-EXPERIMENT = ModelExperiment("bag-models", __doc__.splitlines()[0], SETTINGS)
+EXPERIMENT = SplitExperiment("bag-models", __doc__.splitlines()[0], SETTINGS, _errors, ("model",))

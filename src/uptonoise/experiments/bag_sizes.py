@@ -1,0 +1,95 @@
+"""Plain and shrunk phases where bags have other numbers of rows than those that the model was fitted on.
+
+The paper has bags of one size. Here PLRR is fitted on bags of 100 rows, or of 5 to 5,000, and tested on bags of 20, 100
+and 1,000 rows or of 5 to 5,000, with and without noise that the training bags had not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from uptonoise.augmentation import pooled_variances
+from uptonoise.bags import Bags
+from uptonoise.datasets import make_aerosol_like, make_gamma_bags
+from uptonoise.experiments._splits import SplitExperiment, root_mean_square
+from uptonoise.experiments.covariate_shift import shrunk_plrr
+from uptonoise.noise import add_noise
+from uptonoise.ridge import plrr
+from uptonoise.rows import Floats
+
+_MIXED = (5, 5_000)
+_LEVELS = (0.0, 1.0, 3.0)
+_FITTED, _TESTED = 450, 300
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bags, and the numbers of rows of those to fit on and of those to test on."""
+
+    name: str
+    draw: Callable[[Any, int, int], tuple[Bags, Floats]]
+    fitted: Any
+    tested: tuple[Any, ...]
+
+
+def _gamma(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
+    return make_gamma_bags(n_bags, rows, random_state=seed)
+
+
+def _gamma_shapes(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
+    """Return gamma laws of mean 1 and shapes from 1 to 6, in two columns."""
+    generator = np.random.default_rng(seed)
+    shapes = generator.uniform(1, 6, n_bags)
+    least, most = rows if isinstance(rows, tuple) else (rows, rows)
+    sizes = np.exp(generator.uniform(np.log(least), np.log(most), n_bags)).round().astype(int)
+    bags = [generator.gamma(one, 1 / one, size=(size, 2)) for one, size in zip(shapes, sizes, strict=True)]
+    return Bags(bags), shapes
+
+
+def _aerosol(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
+    bags, y = make_aerosol_like(n_bags, random_state=seed, n_rows=rows)
+    # In units of standard deviations that were fixed by a draw of their own.
+    scales = np.asarray(make_aerosol_like(400, random_state=999)[0].values).std(axis=0)
+    return Bags([bag / scales for bag in bags]), y
+
+
+SETTINGS = (
+    Sizes("gamma", _gamma, 100, (20, 100, 1_000)),
+    Sizes("gamma shapes", _gamma_shapes, 100, (20, 100, 1_000)),
+    Sizes("aerosol-like", _aerosol, 100, (20, 100, 1_000)),
+    Sizes("gamma", _gamma, _MIXED, (20, 1_000, _MIXED)),
+    Sizes("gamma shapes", _gamma_shapes, _MIXED, (20, 1_000, _MIXED)),
+)
+
+
+def _said(rows: Any) -> str:
+    return f"{rows[0]} to {rows[1]}" if isinstance(rows, tuple) else str(rows)
+
+
+def _errors(setting: Sizes, seed: int, number: int) -> dict[tuple[Any, ...], float]:
+    os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
+    seeds = np.random.SeedSequence([seed, number]).generate_state(2)
+    bags, y = setting.draw(setting.fitted, _FITTED, int(seeds[0]))
+    variances = pooled_variances(bags)
+    make = {"plain": plrr, "shrunk": shrunk_plrr}
+    fitted = {name: one(random_state=number).fit(bags, y) for name, one in make.items()}
+    found = {}
+    for rows in setting.tested:
+        clean, true = setting.draw(rows, _TESTED, int(seeds[1]))
+        for level in _LEVELS:
+            noisy = add_noise(clean, level, variances=variances, random_state=np.random.default_rng([seed, number]))
+            key = (_said(setting.fitted), _said(rows), level)
+            found[*key, "mean"] = root_mean_square(true - y.mean())
+            for name, model in fitted.items():
+                found[*key, name] = root_mean_square(true - model.predict(noisy))
+    return found
+
+
+EXPERIMENT = SplitExperiment(
+    "bag-sizes", __doc__.splitlines()[0], SETTINGS, _errors, ("rows fitted", "rows tested", "level", "phases")
+)
