@@ -334,6 +334,12 @@ class TestModels:
         expected = un.pgrr(random_state=2).fit(bags)
         np.testing.assert_allclose(un.BagRidgeCV.load("model.npz").predict(bags), expected.predict(bags), rtol=1e-6)
 
+    def test_a_model_against_noise(self, folder):
+        self.bags()[0].to_csv("bags.csv", index=False)
+        run("fit", "bags.csv", "--by", "patient", "--label", "y", "--noise", 2, "-o", "model.npz")
+        model = un.BagRidgeCV.load("model.npz")
+        assert (model.first, model.amplitude, model.noise_range_) == ("phase", "shrunk", (0.0, 2.0))
+
     def test_bad_input(self, folder):
         frame, _ = self.bags()
         frame.to_csv("bags.csv", index=False)

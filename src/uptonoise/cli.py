@@ -73,7 +73,8 @@ _COMPARE_EXAMPLES = """Examples:
 """
 _FIT_EXAMPLES = """Examples:
 
-- `uptonoise fit bags.csv --by patient --label y --model plrr -o model.npz`
+- `uptonoise fit bags.csv --by patient --label y -o model.npz`
+- `uptonoise fit bags.csv --by patient --label y --noise 3 -o model.npz`
 - `uptonoise predict model.npz new.csv`
 """
 _SKETCH_EXAMPLES = """Examples:
@@ -285,8 +286,10 @@ def sketch(
 
 
 class Model(StrEnum):
-    """The paper's models on bags."""
+    """Models on bags: the library's own on phases and on Fourier features, and the paper's."""
 
+    phase = "phase"
+    fourier = "fourier"
     plrr = "plrr"
     glrr = "glrr"
     lgrr = "lgrr"
@@ -303,8 +306,19 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.npz).")],
     model: Annotated[
         Model,
-        typer.Option(help="Phase (p), Fourier (g) or mean (l) features; linear (lrr), or a Gaussian kernel (grr)."),
-    ] = Model.plrr,
+        typer.Option(
+            help="Phases, which noise leaves alone, or Fourier features; or one of the paper's: phase (p), Fourier (g) "
+            "or mean (l) features, linear (lrr) or with a Gaussian kernel (grr)."
+        ),
+    ] = Model.phase,
+    noise: Annotated[
+        float | None,
+        typer.Option(
+            help="Fit against noise that these bags do not have and new ones may: of a variance up to this many times "
+            "that of each column.",
+            min=0.0,
+        ),
+    ] = None,
     cv: Annotated[int, typer.Option(help="The number of folds.", min=2)] = 3,
     columns: Columns = None,
     missing: Drop = Missing.error,
@@ -321,7 +335,8 @@ def fit(
     reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
     used = reader.numeric(path, by)
     bags = un.Bags.from_rows(reader.rows(path, reader.with_column(used, label), by), label=label)
-    fitted: un.BagRidgeCV = getattr(un, model.value)(cv=cv, random_state=seed).fit(bags)
+    make = getattr(un, model.value) if model.value.endswith("rr") else functools.partial(un.BagRidgeCV, model.value)
+    fitted: un.BagRidgeCV = make(cv=cv, noise_augmentation=noise, random_state=seed).fit(bags)
     fitted.by_ = by
     fitted.save(output)
     error, spread = (-fitted.best_score_) ** 0.5, float(bags.labels.std())  # type: ignore[union-attr]
