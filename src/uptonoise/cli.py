@@ -1,4 +1,4 @@
-"""The command line: ``uptonoise compare``, ``uptonoise sketch`` and ``uptonoise demo``.
+"""The command line: ``uptonoise compare``, ``sketch``, ``fit``, ``predict``, ``demo`` and ``reproduce``.
 
 A command says what it found and ends with 0; what it cannot do it says in one line on stderr, and ends with 2. Files
 are read in pieces, with a progress bar on a terminal.
@@ -41,6 +41,7 @@ _CANNOT = 2
 _DIFFERENT = 1
 _TABLE_ROWS = 20
 _SHOWN_PAIR = 2  # of the demo, in its report
+_RESULTS = Path("results")
 _WIDE = 100  # characters of a line where nobody knows how wide the screen is
 _COLOURS = {
     "no difference found": "blue",
@@ -76,6 +77,13 @@ _FIT_EXAMPLES = """Examples:
 - `uptonoise fit bags.csv --by patient --label y -o model.npz`
 - `uptonoise fit bags.csv --by patient --label y --noise 3 -o model.npz`
 - `uptonoise predict model.npz new.csv`
+"""
+_REPRODUCE_EXAMPLES = """Examples:
+
+- `uptonoise reproduce --list`
+- `uptonoise reproduce chi2-power --quick`
+- `uptonoise reproduce chi2-level chi2-power --workers 2 --out results`
+- `uptonoise reproduce chi2-power --draw` for the figure again, from the CSV file
 """
 _SKETCH_EXAMPLES = """Examples:
 
@@ -425,6 +433,64 @@ def demo(
         _print_demo(pairs, found, right, quiet)
     if report is not None:
         _write_report(found[_SHOWN_PAIR], report, force, as_json or quiet)
+
+
+@app.command(epilog=_REPRODUCE_EXAMPLES)
+@_one_line_errors
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="What --list names.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    runs: Annotated[int | None, typer.Option(help="Repetitions; default: those of the full run.", min=1)] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes; default: one for each core.", min=1)] = None,
+    out: Annotated[Path, typer.Option(help="The folder to write into; it is made where there is none.")] = _RESULTS,
+    quick: Annotated[bool, typer.Option("--quick", help="A look within a minute: few runs of small settings.")] = False,
+    draw: Annotated[bool, typer.Option("--draw", help="Only draw the figure again, from the CSV in --out.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run an experiment of the paper, or one of ours, again.
+
+    It writes NAME.csv, the figure NAME.png and NAME.svg, and NAME.json with settings, seed, versions and duration.
+    After an interruption the same command goes on where it stopped; the number of workers changes no number.
+    """
+    from uptonoise import experiments
+
+    if listed:
+        _print_experiments([(name, experiments.title(name)) for name in experiments.NAMES], quiet)
+        return
+    if not names:
+        raise ValueError("name an experiment; uptonoise reproduce --list names all")
+    chosen = [experiments.load(name) for name in names]
+    for experiment in chosen:
+        if draw:
+            done = [experiment.redraw(out)]
+        else:
+            _check_folder(out)
+            try:
+                table = experiment.run(out, runs, workers, quick=quick, progress=False if quiet else None)
+            except KeyboardInterrupt:
+                _stop("interrupted; what was done is kept, and the same command goes on from there", _CANNOT)
+            done = [table.with_suffix(end) for end in (".csv", ".png", ".svg", ".json")]
+        if not quiet:
+            print("\n".join(str(path) for path in done))
+
+
+def _print_experiments(experiments: Sequence[tuple[str, str]], quiet: bool) -> None:
+    if quiet:
+        print("\n".join(name for name, _ in experiments))
+        return
+    lines = Table.grid(padding=(0, 2))
+    for name, title in experiments:
+        lines.add_row(Text(name, style="bold"), Text(title))
+    _console().print(lines)
+
+
+def _check_folder(folder: Path) -> None:
+    """Raise before any work where a folder cannot be written into."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"--out must be a folder; {there} is a file")
+    if not os.access(there, os.W_OK):
+        raise PermissionError(f"the folder {there} is not writable")
 
 
 def _print_demo(pairs: list[un.datasets.DemoPair], found: list[un.Comparison], right: int, quiet: bool) -> None:

@@ -9,15 +9,29 @@ from typing import Any
 import numpy as np
 
 from uptonoise.datasets import load_higgs
+from uptonoise.experiments._chi2 import AT_MOST
+from uptonoise.experiments._figures import Panel
 from uptonoise.experiments._rejections import Cell, Tests
+from uptonoise.experiments.chi2_level import OURS
 from uptonoise.rows import Floats
+from uptonoise.twosample import me_test, phd_test, sme_test
+
+TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, **OURS}
+"""The paper's tests, PhD, and ours."""
+
+PANELS = (
+    Panel("background against signal", {"X": "background"}),
+    Panel("signal against signal", {"X": "signal"}),
+)
+"""Power, and Type I error."""
 
 
 def cell(tests: Tests, n_rows: int, columns: Sequence[str], same: bool) -> Cell:
     """Return the cell of background against signal, or of two disjoint draws from the signal where `same`."""
-    at_level = frozenset(tests if same else ())
+    keeping = frozenset(tests if same else ())
     settings = {"N": n_rows, "features": len(columns), "X": "signal" if same else "background", "Y": "signal"}
-    return Cell(settings, partial(_draw, n_rows=n_rows, columns=tuple(columns), same=same), tests, at_level)
+    draw = partial(_draw, n_rows=n_rows, columns=tuple(columns), same=same)
+    return Cell(settings, draw, tests, keeping - AT_MOST, keeping & AT_MOST)
 
 
 def _draw(generator: np.random.Generator, n_rows: int, columns: tuple[str, ...], same: bool) -> tuple[Floats, Floats]:

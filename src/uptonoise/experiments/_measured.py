@@ -5,19 +5,14 @@ Every repetition of every cell has a seed of its own, so that neither the order 
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from uptonoise.experiments._tables import write_table
-
-_BATCH = 25
+from uptonoise.experiments._experiment import Experiment, Row, Runner, Task, batched
 
 
 @dataclass(frozen=True)
@@ -35,36 +30,48 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class MeasuredExperiment:
+class MeasuredExperiment(Experiment):
     """A table of means over repetitions."""
 
-    name: str
-    paper: str
     cells: Callable[[], Sequence[Measured]]
     repetitions: int = 2_000
-    seed: int = 0
+    quick_repetitions: int = field(default=5, kw_only=True)
+    quick_cells: int = field(default=4, kw_only=True)
 
-    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write the means as CSV into `folder`, and return the file."""
-        with Parallel(n_jobs=workers or os.cpu_count()) as parallel:
-            rows = [self._row(cell, repetitions or self.repetitions, parallel) for cell in self.cells()]
-        return write_table(folder / f"{self.name}.csv", rows)
+    @property
+    def default_repetitions(self) -> int:
+        """How many repetitions each cell has in a full run."""
+        return self.repetitions
 
-    def _row(self, cell: Measured, repetitions: int, parallel: Any) -> dict[str, Any]:
-        batches = [range(start, min(start + _BATCH, repetitions)) for start in range(0, repetitions, _BATCH)]
-        found = [
-            one for batch in parallel(delayed(_batch)(cell, self.seed, batch) for batch in batches) for one in batch
-        ]
-        means = {name: f"{np.mean([one[name] for one in found]):.4f}" for name in found[0]}
-        if "estimate" in means:
-            means["+-"] = f"{np.std([one['estimate'] for one in found]) / np.sqrt(repetitions):.4f}"
-        constants = {name: f"{value:.4f}" for name, value in cell.constants().items()}
-        row = cell.settings | constants | means | {"repetitions": repetitions}
-        print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-        return row
+    def quickened(self) -> Self:
+        """Return a few of the cells, from all parts of the table, and few repetitions."""
+        return replace(self, cells=self._some_cells, repetitions=self.quick_repetitions)
+
+    def _some_cells(self) -> Sequence[Measured]:
+        cells = self.cells()
+        return cells[:: -(-len(cells) // self.quick_cells)]
+
+    def described(self) -> Any:
+        """Return the settings of all cells."""
+        return [cell.settings for cell in self.cells()]
+
+    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
+        """Return the means of each cell."""
+        cells = self.cells()
+        constants = runner.map([Task(f"{cell.name} / constants", cell.constants, ()) for cell in cells], "constants")
+        jobs = [(cell.name, _measures, (cell, self.seed)) for cell in cells]
+        found = batched(runner, jobs, range(repetitions))
+        return [_row(*one) for one in zip(cells, constants, found, strict=True)]
 
 
-def _batch(cell: Measured, seed: int, repetitions: Sequence[int]) -> list[dict[str, float]]:
-    os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
+def _row(cell: Measured, constants: dict[str, float], found: Sequence[dict[str, float]]) -> Row:
+    means = {name: f"{np.mean([one[name] for one in found]):.4f}" for name in found[0]}
+    if "estimate" in means:
+        means["+-"] = f"{np.std([one['estimate'] for one in found]) / np.sqrt(len(found)):.4f}"
+    said = {name: f"{value:.4f}" for name, value in constants.items()}
+    return cell.settings | said | means | {"repetitions": len(found)}
+
+
+def _measures(cell: Measured, seed: int, repetitions: Sequence[int]) -> list[dict[str, float]]:
     words = [[seed, zlib.crc32(cell.name.encode()), repetition] for repetition in repetitions]
     return [cell.measure(np.random.default_rng(np.random.SeedSequence(one))) for one in words]

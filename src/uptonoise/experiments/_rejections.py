@@ -2,35 +2,33 @@
 
 An experiment is data: its name, what the paper shows, and its cells. A cell says how a pair of samples is drawn, which
 tests look at it, and which of these should reject at the level. Every repetition of every cell has a seed of its own,
-made of the experiment's seed, the cell's name and the repetition's number, so that neither the order nor the number of
-workers changes a p-value.
+made of the experiment's seed, the cell's name and the repetition's number. The tests of a cell share a generator, one
+after the other: a test that is added at the end leaves the p-values of the others as they are.
 
 In a table of many cells some leave a 99 % band by chance: where a test that should keep its level does, the cell is run
-again with 4,000 fresh repetitions, and that run's rate and band stand beside the first.
+again with four times as many fresh repetitions, and that run's rate and band stand beside the first.
 """
 
 from __future__ import annotations
 
-import csv
-import os
 import warnings
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from uptonoise.experiments._experiment import Experiment, Row, Runner, batched
+from uptonoise.experiments._figures import Draw as Drawing
+from uptonoise.experiments._figures import strips, wald_band
 from uptonoise.rows import Floats
 from uptonoise.twosample import UnequalNoiseWarning
 
 Draw = Callable[[np.random.Generator], tuple[Floats, Floats]]
 Tests = dict[str, Callable[..., Any]]
 
-_BATCH = 25
-_AGAIN = 4_000
+_AGAIN = 4  # times as many repetitions
 
 
 @dataclass(frozen=True)
@@ -51,6 +49,12 @@ class Cell:
         """The settings as text, from which the cell's seeds are made."""
         return ", ".join(f"{key}={value}" for key, value in self.settings.items())
 
+    @property
+    def n_rows(self) -> int:
+        """The rows of both samples together, or 0 where the settings do not say it."""
+        sizes = [self.settings[key] for key in ("n", "k") if key in self.settings] or [self.settings.get("N", 0)] * 2
+        return int(sum(sizes))
+
     def leaves(self, test: str, rate: float, band: tuple[float, float]) -> bool:
         """Tell whether a test that should keep its level does not, in a run with this band."""
         above = rate > band[1] and test in self.at_level | self.at_most
@@ -58,92 +62,102 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """A figure or table: what the paper shows, the cells that show it here, and the levels of the tests."""
+class RejectionExperiment(Experiment):
+    """A table of rejection rates: the cells, and the levels of the tests."""
 
-    name: str
-    paper: str
     cells: Callable[[], Sequence[Cell]]
     repetitions: int = 1_000
-    seed: int = 0
-    alphas: tuple[float, ...] = (0.05,)
+    alphas: tuple[float, ...] = field(default=(0.05,), kw_only=True)
+    quick_rows: int = field(default=1_000, kw_only=True)
+    quick_repetitions: int = field(default=5, kw_only=True)
+
+    @property
+    def default_repetitions(self) -> int:
+        """How many repetitions each cell has in a full run."""
+        return self.repetitions
+
+    def quickened(self) -> Self:
+        """Return the cells with few rows, and few repetitions."""
+        return replace(self, cells=self._small_cells, repetitions=self.quick_repetitions)
+
+    def _small_cells(self) -> Sequence[Cell]:
+        return [cell for cell in self.cells() if cell.n_rows <= self.quick_rows]
+
+    def described(self) -> Any:
+        """Return the settings and the tests of all cells, and the levels."""
+        cells = [cell.settings | {"tests": list(cell.tests)} for cell in self.cells()]
+        return {"alphas": self.alphas, "cells": cells}
 
     def column(self, test: str, alpha: float) -> str:
         """Return the table's name for a test at a level."""
         return test if alpha == self.alphas[0] else f"{test} at {alpha:g}"
 
-    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write the rejection rates as CSV into `folder`, and return the file.
-
-        Cells are written as they are done, so that an interruption loses only the one under way.
-        """
+    def table_columns(self, rows: Sequence[Row]) -> list[str]:
+        """Return the settings, the tests at each level, and how often they were run."""
         cells = self.cells()
-        tests = list(dict.fromkeys(test for cell in cells for test in cell.tests))
+        tests = dict.fromkeys(test for cell in cells for test in cell.tests)
         rates = [self.column(test, alpha) for alpha in self.alphas for test in tests]
-        path = folder / f"{self.name}.csv"
-        folder.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="") as file, Parallel(n_jobs=workers or os.cpu_count()) as parallel:
-            writer = csv.DictWriter(file, [*cells[0].settings, *rates, "repetitions", "again"])
-            writer.writeheader()
-            for cell in cells:
-                row = self._row(cell, repetitions or self.repetitions, parallel)
-                writer.writerow(row)
-                file.flush()
-                print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-        return path
+        return [*cells[0].settings, *rates, "repetitions", "again"]
 
-    def _row(self, cell: Cell, repetitions: int, parallel: Any) -> dict[str, Any]:
-        """Return the rates of one cell, and of the run with fresh repetitions where one left the band."""
-        pvalues = all_pvalues(self.seed, cell, range(repetitions), parallel)
-        rates: dict[str, str] = {}
-        again: list[tuple[str, float]] = []
-        for alpha in self.alphas:
-            found = dict(zip(cell.tests, np.mean(pvalues <= alpha, axis=0), strict=True))
-            rates |= {self.column(test, alpha): f"{rate:.3f}" for test, rate in found.items()}
-            band = wald_band(alpha, repetitions)
-            again += [(test, alpha) for test, rate in found.items() if cell.leaves(test, float(rate), band)]
-        judged = []
-        if again:
-            fresh = all_pvalues(self.seed, cell, range(repetitions, repetitions + _AGAIN), parallel)
-            places = list(cell.tests)
-            judged = [_judged(cell, test, float(np.mean(fresh[:, places.index(test)] <= a)), a) for test, a in again]
-        return cell.settings | rates | {"repetitions": repetitions, "again": "; ".join(judged)}
+    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
+        """Return the rates of each cell, and of the run with fresh repetitions where one left the band."""
+        cells = self.cells()
+        first = all_pvalues(runner, self.seed, cells, range(repetitions))
+        left = [self._left(cell, pvalues) for cell, pvalues in zip(cells, first, strict=True)]
+        leaving = [place for place, tests in enumerate(left) if tests]
+        fresh = range(repetitions, (1 + _AGAIN) * repetitions)
+        again = all_pvalues(runner, self.seed, [cells[place] for place in leaving], fresh, "once more")
+        judged = dict(zip(leaving, again, strict=True))
+        return [
+            cell.settings
+            | self._rates(cell, pvalues)
+            | {"repetitions": repetitions}
+            | {"again": "; ".join(_judged(cell, test, alpha, judged[place]) for test, alpha in left[place])}
+            for place, (cell, pvalues) in enumerate(zip(cells, first, strict=True))
+        ]
+
+    def _left(self, cell: Cell, pvalues: Floats) -> list[tuple[str, float]]:
+        """Return the tests and levels at which a rate left its band."""
+        return [
+            (test, alpha)
+            for alpha in self.alphas
+            for place, test in enumerate(cell.tests)
+            if cell.leaves(test, float(np.mean(pvalues[:, place] <= alpha)), wald_band(alpha, len(pvalues)))
+        ]
+
+    def _rates(self, cell: Cell, pvalues: Floats) -> dict[str, str]:
+        return {
+            self.column(test, alpha): f"{np.mean(pvalues[:, place] <= alpha):.3f}"
+            for alpha in self.alphas
+            for place, test in enumerate(cell.tests)
+        }
+
+    def drawing(self) -> Drawing:
+        """Return what draws the figure: strips of all cells, where there is nothing better."""
+        return self.draw or strips(list(dict.fromkeys(test for cell in self.cells() for test in cell.tests)))
 
 
-def _judged(cell: Cell, test: str, rate: float, alpha: float) -> str:
-    band = wald_band(alpha, _AGAIN)
+def _judged(cell: Cell, test: str, alpha: float, pvalues: Floats) -> str:
+    rate = float(np.mean(pvalues[:, list(cell.tests).index(test)] <= alpha))
+    band = wald_band(alpha, len(pvalues))
     verdict = "in the band" if not cell.leaves(test, rate, band) else "below it" if rate < band[0] else "ABOVE it"
-    return f"{test} at {alpha:g}: {rate:.4f} in {_AGAIN:,}, {verdict}"
+    return f"{test} at {alpha:g}: {rate:.4f} in {len(pvalues):,}, {verdict}"
 
 
-def all_pvalues(seed: int, cell: Cell, repetitions: range, parallel: Any) -> Floats:
-    """Return the p-values of all tests of a cell, one row a repetition, computed by joblib's `parallel`."""
-    batches = [repetitions[start : start + _BATCH] for start in range(0, len(repetitions), _BATCH)]
-    return np.concatenate(parallel(delayed(_pvalues)(cell, seed, batch) for batch in batches))
+def all_pvalues(runner: Runner, seed: int, cells: Sequence[Cell], repetitions: range, step: str = "") -> list[Floats]:
+    """Return the p-values of all tests of each cell, one row a repetition."""
+    found = batched(runner, [(cell.name, _pvalues, (cell, seed)) for cell in cells], repetitions, step)
+    return [np.array(one, dtype=float) for one in found]
 
 
-def _pvalues(cell: Cell, seed: int, repetitions: Sequence[int]) -> Floats:
+def _pvalues(cell: Cell, seed: int, repetitions: Sequence[int]) -> list[list[float]]:
     """Return the p-values of all tests of a cell for some repetitions."""
-    os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
-    found = np.empty((len(repetitions), len(cell.tests)))
+    found = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnequalNoiseWarning)  # that it happens is what these experiments show
-        for place, repetition in enumerate(repetitions):
+        for repetition in repetitions:
             words = np.random.SeedSequence([seed, zlib.crc32(cell.name.encode()), repetition])
             generator = np.random.default_rng(words)
             X, Y = cell.draw(generator)
-            found[place] = [test(X, Y, random_state=generator).pvalue for test in cell.tests.values()]
+            found.append([float(test(X, Y, random_state=generator).pvalue) for test in cell.tests.values()])
     return found
-
-
-def wald_band(alpha: float, repetitions: int) -> tuple[float, float]:
-    """Return the paper's 99 % Wald interval around the level.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._rejections import wald_band
-    >>> [round(one, 4) for one in wald_band(0.05, 1_000)]
-    [0.0323, 0.0677]
-    """
-    width = 2.57 * np.sqrt(alpha * (1 - alpha) / repetitions)
-    return float(alpha - width), float(alpha + width)

@@ -2,75 +2,101 @@
 
 from __future__ import annotations
 
-import csv
 import math
-import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
-from typing import Any
+from itertools import count
+from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel
 
 from uptonoise.experiments._alternatives import Alternative
+from uptonoise.experiments._experiment import Experiment, Row, Runner
 from uptonoise.experiments._rejections import Cell, Tests, all_pvalues
 
 _SMALLEST = 25
 _POWER = 0.9
 
 
-@dataclass(frozen=True)
-class SizeExperiment:
-    """A table of sizes: the alternatives, the tests, and which of these to run on each, up to which size."""
+@dataclass
+class _Ladder:
+    """How far the tests have come on one alternative: those that climb with their last size and power, and sizes found.
+
+    All alternatives go up together, so that their batches share the workers.
+    """
 
     name: str
-    paper: str
+    limits: dict[str, int]
+    climbing: dict[str, tuple[float, float]]
+    found: dict[str, str] = field(default_factory=dict)
+
+    def stop_beyond(self, n: int) -> None:
+        for test in [test for test in self.climbing if n > self.limits[test]]:
+            del self.climbing[test]
+            self.found[test] = f"over {self.limits[test]:,}"
+
+    def climb(self, n: int, pvalues: Any) -> None:
+        for test, power in zip(list(self.climbing), np.mean(pvalues <= 0.05, axis=0), strict=True):
+            if power >= _POWER:
+                self.found[test] = f"{interpolated(self.climbing.pop(test), (n, float(power))):.0f}"
+            else:
+                self.climbing[test] = (n, float(power))
+
+
+@dataclass(frozen=True)
+class SizeExperiment(Experiment):
+    """A table of sizes: the alternatives, the tests, and which of these to run on each, up to which size."""
+
     alternatives: Mapping[str, Alternative]
     tests: Tests
     limits: Callable[[str], dict[str, int]]
     repetitions: int = 200
-    seed: int = 0
+    quick_limit: int = field(default=200, kw_only=True)
 
-    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write the sizes as CSV into `folder`, and return the file."""
-        path = folder / f"{self.name}.csv"
-        folder.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="") as file, Parallel(n_jobs=workers or os.cpu_count()) as parallel:
-            writer = csv.DictWriter(file, ["samples", *self.tests, "repetitions"])
-            writer.writeheader()
-            for name in self.alternatives:
-                sizes = self._sizes(name, repetitions or self.repetitions, parallel)
-                row = {"samples": name, **sizes, "repetitions": repetitions or self.repetitions}
-                writer.writerow(row)
-                file.flush()
-                print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-        return path
+    @property
+    def default_repetitions(self) -> int:
+        """How many repetitions each size has in a full run."""
+        return self.repetitions
 
-    def _sizes(self, name: str, repetitions: int, parallel: Any) -> dict[str, str]:
-        limits = self.limits(name)
-        climbing = dict.fromkeys(limits, (0.0, 0.0))  # the last size and its power
-        found: dict[str, str] = {}
-        step = 0
-        while climbing:
+    def quickened(self) -> Self:
+        """Return the experiment with a low limit on the sizes, and few repetitions."""
+        return replace(self, limits=self._low_limits, repetitions=10)
+
+    def _low_limits(self, name: str) -> dict[str, int]:
+        return {test: min(limit, self.quick_limit) for test, limit in self.limits(name).items()}
+
+    def described(self) -> Any:
+        """Return the limits of the tests on each alternative."""
+        return {name: self.limits(name) for name in self.alternatives}
+
+    def table_columns(self, rows: Sequence[Row]) -> list[str]:
+        """Return the tests in their order."""
+        return ["samples", *self.tests, "repetitions"]
+
+    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
+        """Return the sizes that each test needs on each alternative."""
+        ladders = [
+            _Ladder(name, limits, dict.fromkeys(limits, (0.0, 0.0))) for name, limits in self.described().items()
+        ]
+        for step in count():
             n = round(_SMALLEST * math.sqrt(2) ** step)
-            step += 1
-            for test in [test for test in climbing if n > limits[test]]:
-                del climbing[test]
-                found[test] = f"over {limits[test]:,}"
+            for ladder in ladders:
+                ladder.stop_beyond(n)
+            climbing = [ladder for ladder in ladders if ladder.climbing]
             if not climbing:
                 break
-            tests = {test: self.tests[test] for test in climbing}
-            draw = partial(self.alternatives[name].draw, sizes=(n, n))
-            cell = Cell({"samples": name, "N": n}, draw, tests)
-            powers = np.mean(all_pvalues(self.seed, cell, range(repetitions), parallel) <= 0.05, axis=0)
-            for test, power in zip(tests, powers, strict=True):
-                if power >= _POWER:
-                    found[test] = f"{interpolated(climbing.pop(test), (n, float(power))):.0f}"
-                else:
-                    climbing[test] = (n, float(power))
-        return found
+            cells = [self._cell(ladder, n) for ladder in climbing]
+            for ladder, pvalues in zip(
+                climbing, all_pvalues(runner, self.seed, cells, range(repetitions), f"N = {n}"), strict=True
+            ):
+                ladder.climb(n, pvalues)
+        return [{"samples": ladder.name, **ladder.found, "repetitions": repetitions} for ladder in ladders]
+
+    def _cell(self, ladder: _Ladder, n: int) -> Cell:
+        tests = {test: self.tests[test] for test in ladder.climbing}
+        draw = partial(self.alternatives[ladder.name].draw, sizes=(n, n))
+        return Cell({"samples": ladder.name, "N": n}, draw, tests)
 
 
 def interpolated(below: tuple[float, float], above: tuple[float, float]) -> float:

@@ -2,55 +2,77 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from uptonoise.experiments._tables import write_table
+from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
+from uptonoise.experiments._figures import Draw, split_errors
 
 
 @dataclass(frozen=True)
-class SplitExperiment:
+class SplitExperiment(Experiment):
     """A table of root mean squared errors: means over splits with 5 % and 95 % quantiles.
 
-    `errors` takes a setting, the seed and the number of the split, and returns errors by what `columns` names.
+    `errors` takes a setting, the seed and the number of the split, and returns errors by what `columns` names; a
+    setting has a name. `quick_settings` are smaller ones of the same kind.
     """
 
-    name: str
-    paper: str
     settings: Sequence[Any]
     errors: Callable[[Any, int, int], dict[Any, float]]
     columns: Sequence[str]
     splits: int = 10
-    seed: int = 0
+    quick_settings: Sequence[Any] | None = field(default=None, kw_only=True)
 
-    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write the errors as CSV into `folder`, and return the file."""
-        rows: list[dict[str, Any]] = []
-        with Parallel(n_jobs=workers or os.cpu_count()) as parallel:
-            for setting in self.settings:
-                found = parallel(
-                    delayed(self.errors)(setting, self.seed, number) for number in range(repetitions or self.splits)
-                )
-                rows += [self._row(setting.name, key, [one[key] for one in found]) for key in found[0]]
-                print(f"{self.name}: {setting.name} done", flush=True)
-        return write_table(folder / f"{self.name}.csv", rows)
+    @property
+    def default_repetitions(self) -> int:
+        """How many splits a full run has."""
+        return self.splits
 
-    def _row(self, name: str, key: tuple[Any, ...], errors: Sequence[float]) -> dict[str, Any]:
-        low, high = np.quantile(errors, [0.05, 0.95])
-        numbers = {"RMSE": np.mean(errors), "5 %": low, "95 %": high, "MSE": np.mean(np.square(errors))}
-        settings = dict(zip(self.columns, key, strict=True))
-        return (
-            {"bags": name}
-            | settings
-            | {one: f"{value:.4f}" for one, value in numbers.items()}
-            | {"splits": len(errors)}
-        )
+    def quickened(self) -> Self:
+        """Return the experiment with two splits of smaller problems."""
+        return replace(self, settings=self.quick_settings or self.settings, splits=2)
+
+    def described(self) -> Any:
+        """Return the names of the problems, and what errors are told by."""
+        return {"bags": [one.name for one in self.settings], "columns": list(self.columns)}
+
+    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
+        """Return the errors of each problem and model."""
+        tasks = [
+            Task(f"{place}, {one.name} / split {number}", _listed, (self.errors, one, self.seed, number))
+            for number in range(repetitions)
+            for place, one in enumerate(self.settings)
+        ]
+        found = runner.map(tasks)
+        rows = []
+        for place, one in enumerate(self.settings):
+            splits = [{tuple(key): error for key, error in split} for split in found[place :: len(self.settings)]]
+            rows += [error_row(one.name, self.columns, key, [split[key] for split in splits]) for key in splits[0]]
+        return rows
+
+    def drawing(self) -> Draw:
+        """Return what draws the figure: dots with quantiles, where there is nothing better."""
+        return self.draw or split_errors(self.columns)
+
+
+def _listed(
+    errors: Callable[[Any, int, int], dict[Any, float]], problem: Any, seed: int, number: int
+) -> list[tuple[Any, float]]:
+    return list(errors(problem, seed, number).items())
+
+
+def error_row(
+    name: str, keys: Sequence[str], key: Sequence[Any], errors: Sequence[float], counted: str = "splits"
+) -> Row:
+    """Return the row of a table of errors over splits, or over what else is counted."""
+    low, high = np.quantile(errors, [0.05, 0.95])
+    numbers = {"RMSE": np.mean(errors), "5 %": low, "95 %": high, "MSE": np.mean(np.square(errors))}
+    settings = dict(zip(keys, key, strict=True))
+    said = {one: f"{value:.4f}" for one, value in numbers.items()}
+    return {"bags": name} | settings | said | {counted: len(errors)}
 
 
 def root_mean_square(residuals: Any) -> float:

@@ -6,9 +6,8 @@ and 1,000 rows or of 5 to 5,000, with and without noise that the training bags h
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ from uptonoise.rows import Floats
 
 _MIXED = (5, 5_000)
 _LEVELS = (0.0, 1.0, 3.0)
-_FITTED, _TESTED = 450, 300
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,8 @@ class Sizes:
     draw: Callable[[Any, int, int], tuple[Bags, Floats]]
     fitted: Any
     tested: tuple[Any, ...]
+    n_fitted: int = 450
+    n_tested: int = 300
 
 
 def _gamma(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
@@ -72,15 +72,14 @@ def _said(rows: Any) -> str:
 
 
 def _errors(setting: Sizes, seed: int, number: int) -> dict[tuple[Any, ...], float]:
-    os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
     seeds = np.random.SeedSequence([seed, number]).generate_state(2)
-    bags, y = setting.draw(setting.fitted, _FITTED, int(seeds[0]))
+    bags, y = setting.draw(setting.fitted, setting.n_fitted, int(seeds[0]))
     variances = pooled_variances(bags)
     make = {"plain": plrr, "shrunk": shrunk_plrr}
     fitted = {name: one(random_state=number).fit(bags, y) for name, one in make.items()}
     found = {}
     for rows in setting.tested:
-        clean, true = setting.draw(rows, _TESTED, int(seeds[1]))
+        clean, true = setting.draw(rows, setting.n_tested, int(seeds[1]))
         for level in _LEVELS:
             noisy = add_noise(clean, level, variances=variances, random_state=np.random.default_rng([seed, number]))
             key = (_said(setting.fitted), _said(rows), level)
@@ -91,5 +90,10 @@ def _errors(setting: Sizes, seed: int, number: int) -> dict[tuple[Any, ...], flo
 
 
 EXPERIMENT = SplitExperiment(
-    "bag-sizes", __doc__.splitlines()[0], SETTINGS, _errors, ("rows fitted", "rows tested", "level", "phases")
+    "bag-sizes",
+    __doc__.splitlines()[0],
+    SETTINGS,
+    _errors,
+    ("rows fitted", "rows tested", "level", "phases"),
+    quick_settings=[replace(one, fitted=20, tested=(10, 40), n_fitted=60, n_tested=30) for one in SETTINGS[:3]],
 )

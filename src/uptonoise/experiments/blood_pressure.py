@@ -14,7 +14,7 @@ from scipy.stats import ks_2samp
 
 from uptonoise.datasets import BloodPressure, load_blood_pressure
 from uptonoise.experiments._peers import Outcome
-from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.rows import Floats
 from uptonoise.twosample import mmd_test, phase_test, sme_test
 
@@ -84,4 +84,4 @@ def _men_and_women(generator: np.random.Generator) -> tuple[Floats, Floats]:
     return X[:, :1], Y.mean(axis=1, keepdims=True)
 
 
-EXPERIMENT = Experiment("blood-pressure", __doc__.splitlines()[0], cells)
+EXPERIMENT = RejectionExperiment("blood-pressure", __doc__.splitlines()[0], cells)

@@ -1,4 +1,4 @@
-"""Type I error in the chi-squared setting: the paper's Figure 1 (left) and Appendix F, and other kinds of noise.
+"""Type I error in the chi-squared setting: the paper's Figure 1 (left), and other kinds of noise.
 
 The paper shows that without noise ME, PhD and SME keep the level 0.05; that with noise of different size in the two
 samples ME rejects nearly always and PhD too often; and that SME keeps the level at every noise.
@@ -7,23 +7,26 @@ samples ME rejects nearly always and PhD too often; and that SME keeps the level
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from uptonoise.experiments._chi2 import cell, noises
-from uptonoise.experiments._rejections import Cell, Experiment, Tests
-from uptonoise.twosample import me_test, mmd_test, phd_test, sme_test
+from uptonoise.experiments._figures import Panel, rates
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
+from uptonoise.twosample import flip_test, me_test, mmd_test, phase_test, phd_test, sme_test
 
 SIZES = (100, 200, 500, 1_000)
 COLUMNS = (1, 5, 20)
 KINDS = ("gaussian", "laplace", "cauchy", "t")
-ALL_TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, "mmd": mmd_test}
-SME: Tests = {"sme": sme_test}
+OURS: Tests = {"phase": phase_test, "flip": partial(flip_test, n_flips=199)}
+ALL_TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, "mmd": mmd_test, **OURS}
+BLIND: Tests = {"sme": sme_test, **OURS}
 
 
 def cells() -> Sequence[Cell]:
-    """Return all tests at Gaussian noise in 5 columns, then SME at the other kinds and numbers of columns."""
+    """Return all tests at Gaussian noise in 5 columns, then those blind to noise at other kinds and columns."""
     every = [cell(ALL_TESTS, n, noise) for n in SIZES for noise in [(0.0, 0.0), *noises()]]
     others = [
-        cell(SME, 500, noise, d, kind)
+        cell(BLIND, 500, noise, d, kind)
         for kind in KINDS
         for d in COLUMNS
         for noise in noises()
@@ -32,4 +35,9 @@ def cells() -> Sequence[Cell]:
     return [*every, *others]
 
 
-EXPERIMENT = Experiment("chi2-level", __doc__.splitlines()[0], cells)
+PANELS = [
+    Panel(f"noise {n1:g} and {n2:g}", {"kind": "gaussian", "d": "5", "n1": str(n1), "n2": str(n2)})
+    for n1, n2 in [(0.0, 0.0), *noises()]
+]
+
+EXPERIMENT = RejectionExperiment("chi2-level", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(ALL_TESTS)))

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uptonoise.experiments._chi2 import cell
-from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.experiments._figures import Panel, rates
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
+from uptonoise.experiments.chi2_level import OURS
 from uptonoise.twosample import me_test, phd_test, sme_test
 
 SIZES = (100, 200, 500, 1_000, 2_000)
 NOISES = ((0.0, 0.0), (0.5, 0.5), (2.0, 0.0))
-TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test}
+TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, **OURS}
 
 
 def cells() -> Sequence[Cell]:
@@ -22,4 +24,6 @@ def cells() -> Sequence[Cell]:
     return [cell(TESTS, n, noise, freedoms=(4, 8)) for noise in NOISES for n in SIZES]
 
 
-EXPERIMENT = Experiment("chi2-power", __doc__.splitlines()[0], cells)
+PANELS = [Panel(f"noise {n1:g} and {n2:g}", {"n1": str(n1), "n2": str(n2)}) for n1, n2 in NOISES]
+
+EXPERIMENT = RejectionExperiment("chi2-power", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(TESTS)))

@@ -1,4 +1,4 @@
-"""Errors of models on bags when the test bags have noise that the training bags had not (section 5.2, figures there).
+"""Errors of models on bags when the test bags have noise that the training bags had not (Figures 3 and 4).
 
 The paper adds Gaussian noise to test bags, with a variance for each bag and column that is uniform between 0 and the
 level times the pooled variance of the column, and shows the error of PLRR to grow less than that of GLRR. Here all five
@@ -8,9 +8,9 @@ predictor; and noise of kinds that no model was fitted against.
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,8 +18,9 @@ import numpy as np
 
 from uptonoise.augmentation import pooled_variances
 from uptonoise.datasets import make_gamma_bags
+from uptonoise.experiments._figures import noise_errors
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
-from uptonoise.experiments.bag_models import MODELS, SETTINGS, Data, Part, Setting, standardised
+from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS, SETTINGS, Data, Part, Setting, standardised
 from uptonoise.noise import add_noise
 from uptonoise.ridge import BagRidgeCV
 
@@ -36,7 +37,13 @@ def _gamma(seed: int) -> Data:
 
 def _two_thirds(data: Data, generator: np.random.Generator) -> Part:
     order = generator.permutation(len(data.bags))
-    return Part(order[:667], order[667:], None)
+    n_fit = round(2 * len(order) / 3)
+    return Part(order[:n_fit], order[n_fit:], None)
+
+
+def _few_gamma(seed: int) -> Data:
+    bags, y = make_gamma_bags(90, 20, random_state=seed)
+    return Data(bags, y, None)
 
 
 GAMMA = Setting("gamma", _gamma, _two_thirds, exact=False)
@@ -55,7 +62,6 @@ def models() -> dict[str, Callable[..., BagRidgeCV]]:
 
 def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str, str, float], float]:
     """Return the root mean squared error by model, kind of noise and level, on one split."""
-    os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
     data = setting.draw(seed)
     generator = np.random.default_rng([seed, number])
     part = setting.split(data, generator)
@@ -78,5 +84,11 @@ def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str, str, fl
 
 
 EXPERIMENT = SplitExperiment(
-    "covariate-shift", __doc__.splitlines()[0], (GAMMA, *SETTINGS), _errors, ("model", "noise", "level")
+    "covariate-shift",
+    __doc__.splitlines()[0],
+    (GAMMA, *SETTINGS),
+    _errors,
+    ("model", "noise", "level"),
+    quick_settings=(replace(GAMMA, draw=_few_gamma), *QUICK_SETTINGS),
+    draw=noise_errors(),
 )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from uptonoise.datasets import make_chi2_samples
+from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._noisy_laws import LAWS, draw
 from uptonoise.sketch import Sketch
@@ -150,4 +151,9 @@ def _noise(generator: np.random.Generator, law: str, n: int, d: int, ratio: floa
     }
 
 
-EXPERIMENT = MeasuredExperiment("intervals", __doc__.splitlines()[0], cells)
+EXPERIMENT = MeasuredExperiment(
+    "intervals",
+    __doc__.splitlines()[0],
+    cells,
+    draw=dots(("interval", "law", "n", "k", "d", "n1", "n2"), ["covered"], "coverage of 95 % intervals", 0.95),
+)

@@ -15,7 +15,7 @@ from functools import partial
 from uptonoise.datasets import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI
 from uptonoise.experiments._higgs import cell as higgs_cell
 from uptonoise.experiments._noisy_laws import LAWS, cell
-from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.twosample import flip_test, phase_test
 
@@ -64,4 +64,4 @@ def _in_table(higgs: Cell) -> Cell:
     return replace(higgs, settings=settings, at_level=frozenset(), at_most=frozenset(TESTS))
 
 
-EXPERIMENT = Experiment("noise-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
+EXPERIMENT = RejectionExperiment("noise-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))

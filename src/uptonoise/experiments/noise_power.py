@@ -13,7 +13,7 @@ from functools import partial
 
 from uptonoise.experiments._alternatives import HIGGS, INDEPENDENT, ONE_COLUMN, OTHER_TAIL, Alternative, chi2
 from uptonoise.experiments._peers import epps_singleton_test, pted_test
-from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.twosample import flip_test, me_test, mmd_test, phase_test, phd_test, sme_test
 
 TESTS: Tests = {
@@ -55,4 +55,4 @@ def _cell(name: str, alternative: Alternative, sizes: tuple[int, int]) -> Cell:
     return Cell(settings, partial(alternative.draw, sizes=sizes), tests)
 
 
-EXPERIMENT = Experiment("noise-power", __doc__.splitlines()[0], cells)
+EXPERIMENT = RejectionExperiment("noise-power", __doc__.splitlines()[0], cells)

@@ -8,6 +8,7 @@ noise alone.
 from __future__ import annotations
 
 from uptonoise.experiments._alternatives import HIGGS, INDEPENDENT, OTHER_TAIL, chi2
+from uptonoise.experiments._figures import dots
 from uptonoise.experiments._sizes import SizeExperiment
 from uptonoise.experiments.noise_power import ONE_DIMENSIONAL, QUADRATIC, TESTS
 
@@ -21,6 +22,7 @@ ALTERNATIVES = {
     "dependence or none, d = 5": INDEPENDENT,
     "HIGGS high level": HIGGS,
 }
+ALL_TESTS = TESTS | QUADRATIC | ONE_DIMENSIONAL
 BLIND_TO_NOISE = frozenset({"phase", "flip", "flip, 5 pairings", "sme"})
 
 
@@ -34,5 +36,10 @@ def tests_of(name: str) -> dict[str, int]:
 
 
 EXPERIMENT = SizeExperiment(
-    "noise-sizes", __doc__.splitlines()[0], ALTERNATIVES, TESTS | QUADRATIC | ONE_DIMENSIONAL, tests_of
+    "noise-sizes",
+    __doc__.splitlines()[0],
+    ALTERNATIVES,
+    ALL_TESTS,
+    tests_of,
+    draw=dots(("samples",), list(ALL_TESTS), "rows of each sample for power 0.9, or the most that were tried"),
 )

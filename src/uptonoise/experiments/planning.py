@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from uptonoise.datasets import make_chi2_samples
+from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.twosample import phase_test, phase_test_power
 
@@ -65,4 +66,11 @@ def _planned(sizes: tuple[int, int], d: int, noise: tuple[float, float], more: t
     return {"planned": phase_test_power(X, Y, *sizes, noise=more, n_draws=1_000)}
 
 
-EXPERIMENT = MeasuredExperiment("planning", __doc__.splitlines()[0], cells, repetitions=1_000)
+EXPERIMENT = MeasuredExperiment(
+    "planning",
+    __doc__.splitlines()[0],
+    cells,
+    repetitions=1_000,
+    draw=dots(("n", "k", "d", "n1", "n2", "more 1", "more 2"), ["planned", "simulated"], "power"),
+    quick_cells=2,
+)

@@ -16,7 +16,7 @@ import numpy as np
 from uptonoise.experiments._alternatives import HIGGS, Alternative, chi2
 from uptonoise.experiments._noisy_laws import cell
 from uptonoise.experiments._peers import Outcome
-from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.experiments.noise_level import COLUMNS, KINDS, RATIOS, SIZES
 from uptonoise.rows import Floats
@@ -95,4 +95,4 @@ SEEN: Sequence[tuple[str, Alternative, int]] = (
     ("HIGGS high level", HIGGS, 200),
 )
 
-EXPERIMENT = Experiment("positivity", __doc__.splitlines()[0], cells)
+EXPERIMENT = RejectionExperiment("positivity", __doc__.splitlines()[0], cells)

@@ -13,7 +13,7 @@ import numpy as np
 
 from uptonoise.experiments._alternatives import chi2
 from uptonoise.experiments._noisy_laws import LAWS, draw
-from uptonoise.experiments._rejections import Cell, Experiment, Tests
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.rows import Floats
 from uptonoise.twosample import phase_test
@@ -54,4 +54,4 @@ def _power_cell(n: int, noise: tuple[float, float]) -> Cell:
     return Cell(settings | {"shift": 0.0}, partial(chi2(5, noise).draw, sizes=(n, n)), TESTS)
 
 
-EXPERIMENT = Experiment("shift-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
+EXPERIMENT = RejectionExperiment("shift-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))

@@ -14,6 +14,7 @@ import numpy as np
 
 from uptonoise.comparison import Verdict, compare
 from uptonoise.experiments._alternatives import chi2
+from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._noisy_laws import LAWS, draw
 from uptonoise.rows import Floats
@@ -62,4 +63,10 @@ def _verdict(generator: np.random.Generator, drawn: partial[tuple[Floats, Floats
     return {"beyond noise": float(found.differs_beyond_noise)} | rates
 
 
-EXPERIMENT = MeasuredExperiment("verdicts", __doc__.splitlines()[0], cells, repetitions=1_000)
+EXPERIMENT = MeasuredExperiment(
+    "verdicts",
+    __doc__.splitlines()[0],
+    cells,
+    repetitions=1_000,
+    draw=dots(("truth", "law", "N", "d", "noise", "n1", "n2"), ["beyond noise", *get_args(Verdict)], "share"),
+)

@@ -1,0 +1,311 @@
+"""What all experiments share: one way to run, to go on after an interruption, to record, and to draw.
+
+An experiment is data and a function that makes the rows of a table from them. Its work is cut into tasks, each with a
+key and seeds of its own; tasks are computed by joblib, and what is found is kept in a file beside the output, a line
+for each, until all is done. So an interrupted run goes on where it stopped, and neither the order nor the number of
+workers changes a number. The table is written as CSV; the figure is drawn from that file alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import platform
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from joblib import Parallel, delayed
+
+import uptonoise
+from uptonoise._files import written_whole
+from uptonoise._progress import Progress
+from uptonoise._threads import single_threaded_blas
+from uptonoise.experiments._figures import Draw, save_figure, titled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Row = dict[str, Any]
+
+BATCH = 25
+"""Repetitions in one task."""
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "narwhals", "torch", "matplotlib")
+_THREADS = "UPTONOISE_NUM_THREADS"
+
+
+class Task(NamedTuple):
+    """A piece of work: a key that no other piece of the experiment has, and a call whose result JSON can hold."""
+
+    key: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+class Outputs(NamedTuple):
+    """The files that an experiment writes."""
+
+    table: Path
+    record: Path
+    png: Path
+    svg: Path
+    unfinished: Path
+
+    @classmethod
+    def of(cls, folder: Path, name: str) -> Outputs:
+        """Return the files of an experiment in a folder."""
+        return cls(*(folder / f"{name}.{end}" for end in ("csv", "json", "png", "svg", "unfinished.jsonl")))
+
+
+@dataclass(frozen=True)
+class Experiment(ABC):
+    """A figure or table: its name, what the paper shows, the seed, and how the figure is drawn from the rows."""
+
+    name: str
+    paper: str
+    seed: int = field(default=0, kw_only=True)
+    draw: Draw | None = field(default=None, kw_only=True)
+
+    @property
+    @abstractmethod
+    def default_repetitions(self) -> int:
+        """How many repetitions a full run has."""
+
+    @abstractmethod
+    def quickened(self) -> Self:
+        """Return the experiment with few repetitions and small cells, for a look within a minute."""
+
+    @abstractmethod
+    def described(self) -> Any:
+        """Return the settings as data for the record."""
+
+    @abstractmethod
+    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
+        """Return the rows of the table."""
+
+    def table_columns(self, rows: Sequence[Row]) -> list[str]:
+        """Return the columns of the table: those that any of the rows has, unless a subclass knows better."""
+        return list(dict.fromkeys(key for row in rows for key in row))
+
+    def run(
+        self,
+        folder: Path,
+        repetitions: int | None = None,
+        workers: int | None = None,
+        *,
+        quick: bool = False,
+        progress: bool | None = False,
+    ) -> Path:
+        """Write the table (CSV), the figure (PNG and SVG) and the record (JSON) into `folder`; return the table.
+
+        Parameters
+        ----------
+        folder : Path
+            Where to write; it is made where there is none.
+        repetitions : int, optional
+            Instead of the number of a full run.
+        workers : int, optional
+            Processes; by default as many as there are cores, or workers of the backend that joblib is set to.
+        quick : bool
+            Only a look: few repetitions of small cells.
+        progress : bool, optional
+            As for :class:`~uptonoise._progress.Progress`.
+        """
+        chosen = self.quickened() if quick else self
+        n = repetitions or chosen.default_repetitions
+        outputs = Outputs.of(folder, self.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        header = {"experiment": self.name, "runs": n, "quick": quick, "seed": self.seed}
+        header |= {"version": uptonoise.__version__, "settings": chosen.described()}
+        kept = Kept(outputs.unfinished, header)
+        start = time.monotonic()
+        rows = chosen.rows(Runner(self.name, kept, workers, progress), n)
+        write_table(outputs.table, rows, chosen.table_columns(rows))
+        record = header | {
+            "title": titled(self.paper, rows),
+            "versions": _versions(),
+            "workers": workers or "all",
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "duration_s": round(time.monotonic() - start, 1),
+            "work_s": round(kept.seconds, 1),
+            "tasks": len(kept.found),
+            "tasks_resumed": kept.n_resumed,
+        }
+        with written_whole(outputs.record) as file:
+            file.write((json.dumps(record, indent=2) + "\n").encode())
+        self.redraw(folder)
+        outputs.unfinished.unlink()
+        return outputs.table
+
+    def redraw(self, folder: Path) -> Path:
+        """Draw the figure again from the table in `folder`, without running anything; return the PNG file."""
+        outputs = Outputs.of(folder, self.name)
+        if not outputs.table.is_file():
+            raise FileNotFoundError(f"there is no {outputs.table} to draw; run the experiment first")
+        save_figure(self.figure(read_table(outputs.table)), outputs.png, outputs.svg)
+        return outputs.png
+
+    def figure(self, rows: Sequence[dict[str, str]]) -> Figure:
+        """Return the figure of the rows of a table."""
+        return self.drawing()(titled(self.paper, rows), rows)
+
+    def drawing(self) -> Draw:
+        """Return what draws the figure."""
+        if self.draw is None:
+            raise NotImplementedError(f"{self.name} says nowhere how it is drawn")
+        return self.draw
+
+
+class Kept:
+    """What an interrupted run had found: a file with the run's settings in its first line, then one for each task."""
+
+    def __init__(self, path: Path, header: dict[str, Any]) -> None:
+        self.path = path
+        self.found: dict[str, Any] = {}
+        self.seconds = 0.0
+        if path.exists():
+            self._read(header)
+        else:
+            self._append(header)
+        self.n_resumed = len(self.found)
+
+    def add(self, key: str, found: Any, seconds: float) -> None:
+        """Keep what a task gave."""
+        self._append({"key": key, "found": found, "seconds": seconds})
+        self.found[key] = found
+        self.seconds += seconds
+
+    def _append(self, line: dict[str, Any]) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+    def _read(self, header: dict[str, Any]) -> None:
+        content = self.path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]  # a line that was cut off is computed again
+        lines = [json.loads(line) for line in whole.splitlines()]
+        given = json.loads(json.dumps(header))
+        if not lines:
+            self.path.unlink()
+            self._append(header)
+            return
+        other = [key for key in given if lines[0].get(key) != given[key]]
+        if other:
+            was = ", ".join(f"{key} {lines[0].get(key)}" for key in other if key != "settings") or "other settings"
+            raise ValueError(
+                f"{self.path} is from an interrupted run with {was}; run that again to end it, or delete the file to "
+                "begin anew"
+            )
+        if len(whole) < len(content):
+            os.truncate(self.path, len(whole))
+        for line in lines[1:]:
+            self.found[line["key"]] = line["found"]
+            self.seconds += line["seconds"]
+
+
+class Runner:
+    """Computes tasks in parallel, with a progress bar, but those whose results are kept already."""
+
+    def __init__(self, name: str, kept: Kept, workers: int | None = None, progress: bool | None = False) -> None:
+        self.name, self.kept, self.workers, self.progress = name, kept, workers, progress
+
+    def map(self, tasks: Sequence[Task], step: str = "") -> list[Any]:
+        """Return the results in the order of the tasks; `step` says in the progress bar which part of the work it is.
+
+        Results are what JSON makes of them: lists, numbers and texts, and dictionaries of these with text as keys.
+        """
+        waiting = [task for task in tasks if task.key not in self.kept.found]
+        label = f"{self.name}, {step}" if step else self.name
+        parallel = Parallel(n_jobs=self.workers or -1, return_as="generator")
+        results = parallel(delayed(_timed)(task.function, task.arguments) for task in waiting)
+        with Progress(label, len(waiting), self.progress, units="tasks") as progress:
+            for task, (found, seconds) in zip(waiting, results, strict=True):
+                self.kept.add(task.key, json.loads(found), seconds)
+                progress.advance()
+        return [self.kept.found[task.key] for task in tasks]
+
+
+def batches(repetitions: Sequence[int], size: int = BATCH) -> Iterator[Sequence[int]]:
+    """Cut repetitions into batches of a fixed size.
+
+    Examples
+    --------
+    >>> from uptonoise.experiments._experiment import batches
+    >>> list(batches(range(5), 2))
+    [range(0, 2), range(2, 4), range(4, 5)]
+    """
+    return (repetitions[start : start + size] for start in range(0, len(repetitions), size))
+
+
+def batched(
+    runner: Runner, jobs: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]], repetitions: range, step: str = ""
+) -> list[list[Any]]:
+    """Return for each job what ``function(*arguments, batch)`` lists for all repetitions.
+
+    A job is its key, a function and arguments. The first batch of all jobs comes first, then the second: so the time
+    left is told well, whatever the jobs take.
+    """
+    cut = list(batches(repetitions))
+    tasks = [
+        Task(f"{key} / {batch[0]} to {batch[-1]}", function, (*arguments, batch))
+        for batch in cut
+        for key, function, arguments in jobs
+    ]
+    found = runner.map(tasks, step)
+    return [[one for part in found[place :: len(jobs)] for one in part] for place in range(len(jobs))]
+
+
+def _timed(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, float]:
+    """Return what a function gives, as JSON, and the seconds that it took, with one thread of ours and of BLAS."""
+    start = time.monotonic()
+    with _one_thread(), single_threaded_blas:
+        found = json.dumps(function(*arguments))
+    return found, time.monotonic() - start
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let each task have one thread, as the workers share the cores."""
+    before = os.environ.get(_THREADS)
+    os.environ[_THREADS] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_THREADS]
+        else:
+            os.environ[_THREADS] = before
+
+
+def _versions() -> dict[str, str]:
+    found = {"uptonoise": uptonoise.__version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def write_table(path: Path, rows: Sequence[Row], columns: Sequence[str]) -> None:
+    """Write rows as CSV, whole or not at all."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    writer.writerows(rows)
+    with written_whole(path) as file:
+        file.write(text.getvalue().encode())
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file, as text."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,326 @@
+"""The figures of experiments, each drawn from the rows of a table alone: rates, errors, dots and histograms."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from uptonoise._files import written_whole
+from uptonoise.plots._style import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, said, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Rows = Sequence[Mapping[str, str]]
+Draw = Callable[[str, Rows], "Figure"]
+"""Makes a figure of a title and the rows of a table."""
+
+STAND_INS = {
+    "aerosol-like": "aerosol-like: simulated stand-in of MISR1",
+    "dark-matter-like": "dark-matter-like: simulated stand-in of ML1",
+}
+"""How simulated data are called in titles."""
+
+_NOTE = "Simulated stand-ins, not the paper's data."
+_NAMED = 40  # letters of a name beside a dot
+_LEVEL = 0.05
+
+
+def save_figure(figure: Figure, png: Path, svg: Path) -> None:
+    """Write a figure in both formats, without the time, so that the same figure gives the same files."""
+    with styled(), require().rc_context({"svg.hashsalt": "uptonoise"}):
+        with written_whole(png) as file:
+            figure.savefig(file, format="png", dpi=110, metadata={"Software": None})
+        with written_whole(svg) as file:
+            figure.savefig(file, format="svg", metadata={"Date": None})
+
+
+def titled(title: str, rows: Rows) -> str:
+    """Return a title that says so where the bags are simulated.
+
+    Examples
+    --------
+    >>> from uptonoise.experiments._figures import titled
+    >>> titled("Errors: the paper's Figure 3.", [{"bags": "aerosol-like"}])
+    "Errors: the paper's Figure 3. Simulated stand-ins, not the paper's data."
+    """
+    return f"{title} {_NOTE}" if any(row.get("bags") in STAND_INS for row in rows) else title
+
+
+def new_figure(title: str, width: float, height: float) -> Figure:
+    """Return an empty figure with a title that is folded to fit."""
+    figure: Figure = require("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
+    figure.suptitle("\n".join(textwrap.wrap(title, int(11 * width))), fontsize="medium", x=0.01, ha="left")
+    return figure
+
+
+def panels_of(title: str, n_panels: int, size: tuple[float, float] = (4.4, 3.6), most: int = 3) -> tuple[Figure, Any]:
+    """Return a figure and its panels, at most so many in a row."""
+    across = min(n_panels, most)
+    down = -(-n_panels // across)
+    figure = new_figure(title, max(6.0, size[0] * across), size[1] * down + 0.4)
+    axes = np.atleast_1d(np.asarray(figure.subplots(down, across, squeeze=False), dtype=object).ravel())
+    for empty in axes[n_panels:]:
+        empty.set_axis_off()
+    return figure, axes[:n_panels]
+
+
+def look(place: int) -> Look:
+    """Return a look for the line at a place; beyond the sixth, colours come again with another line and mark."""
+    again = LOOKS[(place + place // len(LOOKS)) % len(LOOKS)]
+    return Look(LOOKS[place % len(LOOKS)].color, again.line, again.marker)
+
+
+def wald_band(alpha: float, repetitions: int) -> tuple[float, float]:
+    """Return the paper's 99 % Wald interval around the level.
+
+    Examples
+    --------
+    >>> from uptonoise.experiments._figures import wald_band
+    >>> [round(one, 4) for one in wald_band(0.05, 1_000)]
+    [0.0323, 0.0677]
+    """
+    width = 2.57 * np.sqrt(alpha * (1 - alpha) / repetitions)
+    return float(alpha - width), float(alpha + width)
+
+
+class Panel(NamedTuple):
+    """Which rows a panel shows, and which tests, against which column; with `by`, a curve for each of its values."""
+
+    title: str
+    where: Mapping[str, str]
+    tests: Sequence[str] | None = None
+    by: Sequence[str] = ()
+    x: str = "N"
+
+    def chosen(self, rows: Rows) -> Rows:
+        """Return the rows of this panel."""
+        return [row for row in rows if all(row[key] == value for key, value in self.where.items())]
+
+
+def rates(panels: Sequence[Panel], tests: Sequence[str]) -> Draw:
+    """Return what draws rejection rates against sizes, with the 99 % band around the level."""
+
+    def draw(title: str, rows: Rows) -> Figure:
+        shown = [panel for panel in panels if panel.chosen(rows)]
+        with styled():
+            figure, axes = panels_of(title, len(shown), most=2 if len(shown) == 4 else 3)
+            for ax, panel in zip(axes, shown, strict=True):
+                _rate_panel(ax, panel, panel.chosen(rows), panel.tests or tests)
+        return figure
+
+    return draw
+
+
+def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> None:
+    groups = list(dict.fromkeys(tuple(row[key] for key in panel.by) for row in rows))
+    entries: list[tuple[Any, str]] = []
+    for test in tests:
+        for group in groups:
+            cells = [row for row in rows if tuple(row[key] for key in panel.by) == group and row.get(test)]
+            if not cells:
+                continue
+            style = look(len(entries))
+            (line,) = ax.plot(
+                [float(row[panel.x]) for row in cells],
+                [float(row[test]) for row in cells],
+                color=style.color,
+                linestyle=style.line,
+                marker=style.marker,
+                markersize=4,
+            )
+            named = ", ".join(f"{key} {value}" for key, value in zip(panel.by, group, strict=True))
+            entries.append((line, said(" ".join(filter(None, [test if len(tests) > 1 else "", named])))))
+    repetitions = min(int(row["repetitions"]) for row in rows)
+    for edge in wald_band(_LEVEL, repetitions):
+        ax.axhline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
+    ax.set_ylim(-0.03, 1.03)
+    dress(ax, f"{panel.title} ({repetitions:,} runs)", said(panel.x), "rejection rate")
+    add_legend(ax, entries, loc="best")
+
+
+def strips(columns: Sequence[str]) -> Draw:
+    """Return what draws the rates of all cells of a table as one strip of dots for each test."""
+
+    def draw(title: str, rows: Rows) -> Figure:
+        found = {name: [float(row[name]) for row in rows if row.get(name)] for name in columns}
+        found = {name: values for name, values in found.items() if values}
+        repetitions = min(int(row["repetitions"]) for row in rows)
+        with styled():
+            figure = new_figure(title, 7.0, height_of(2 * len(found)))
+            ax = figure.subplots()
+            for place, values in enumerate(found.values()):
+                spread = place + 0.5 * ((np.arange(len(values)) * 0.618) % 1 - 0.5)
+                ax.plot(values, spread, "o", color=look(place).color, alpha=0.6, markersize=4)
+            rows_of_names(ax, [said(name, _NAMED) for name in found])
+            for edge in wald_band(_LEVEL, repetitions):
+                ax.axvline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
+            dress(ax, f"{len(rows)} cells, {repetitions:,} runs each", "rejection rate at 0.05", grid="x")
+        return figure
+
+    return draw
+
+
+def dots(names: Sequence[str], columns: Sequence[str], xlabel: str, line: float | None = None) -> Draw:
+    """Return what draws one named row of dots for each row of a table, a mark for each column; `line` is the target."""
+
+    def draw(title: str, rows: Rows) -> Figure:
+        with styled():
+            figure = new_figure(title, 8.0, height_of(len(rows)))
+            ax = figure.subplots()
+            entries = []
+            for place, column in enumerate(columns):
+                at = [(number(row[column]), y) for y, row in enumerate(rows) if row.get(column)]
+                style = look(place)
+                (marks,) = ax.plot(*zip(*at, strict=True), color=style.color, marker=style.marker, linestyle="none")
+                entries.append((marks, said(column)))
+            if line is not None:
+                ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
+            rows_of_names(ax, [said(", ".join(row[name] for name in names if row.get(name)), 60) for row in rows])
+            dress(ax, "", xlabel, grid="x")
+            add_legend(ax, entries if len(entries) > 1 else [], loc="best")
+        return figure
+
+    return draw
+
+
+def number(text: str) -> float:
+    """Return a number of a table, of which a limit such as "over 6,400" is the limit.
+
+    Examples
+    --------
+    >>> from uptonoise.experiments._figures import number
+    >>> number("over 6,400"), number("107")
+    (6400.0, 107.0)
+    """
+    return float(text.removeprefix("over ").replace(",", ""))
+
+
+def split_errors(by: Sequence[str] = ("model",), measure: str = "RMSE") -> Draw:
+    """Return what draws errors of models as dots with 5 % and 95 % quantiles, a panel for each data set."""
+
+    def draw(title: str, rows: Rows) -> Figure:
+        kinds = list(dict.fromkeys(row["bags"] for row in rows))
+        longest = max(sum(row["bags"] == kind for row in rows) for kind in kinds)
+        with styled():
+            figure, axes = panels_of(title, len(kinds), (5.2, height_of(longest)))
+            for ax, kind in zip(axes, kinds, strict=True):
+                chosen = [row for row in rows if row["bags"] == kind]
+                _error_panel(ax, kind, chosen, by, measure)
+        return figure
+
+    return draw
+
+
+def _error_panel(ax: Axes, kind: str, rows: Rows, by: Sequence[str], measure: str) -> None:
+    power = 2 if measure == "MSE" else 1  # quantiles of a square are squares of quantiles
+    for place, row in enumerate(rows):
+        low, high = (float(row[end]) ** power for end in ("5 %", "95 %"))
+        ax.plot([low, high], [place, place], color=LOOKS[0].color, linewidth=1.5)
+        ax.plot(float(row[measure]), place, "o", color=LOOKS[0].color, markersize=5)
+    rows_of_names(ax, [said(", ".join(row[name] for name in by), _NAMED) for row in rows])
+    ax.set_xlim(left=0)
+    dress(ax, f"{said(STAND_INS.get(kind, kind), 60)} ({_counted(rows)})", measure, grid="x")
+
+
+def _counted(rows: Rows) -> str:
+    unit = "splits" if "splits" in rows[0] else "draws"
+    return f"{max(int(row[unit]) for row in rows):,} {unit}"
+
+
+def noise_errors(measure: str = "RMSE", models: Sequence[str] | None = None) -> Draw:
+    """Return what draws errors against the level of Gaussian noise on test bags, with 5 % and 95 % quantiles."""
+
+    def draw(title: str, rows: Rows) -> Figure:
+        gaussian = [row for row in rows if row.get("noise", "gaussian") == "gaussian"]
+        kinds = list(dict.fromkeys(row["bags"] for row in gaussian))
+        with styled():
+            figure, axes = panels_of(title, len(kinds), (6.4, 4.6), most=2)
+            for ax, kind in zip(axes, kinds, strict=True):
+                _noise_panel(ax, kind, [row for row in gaussian if row["bags"] == kind], measure, models)
+        return figure
+
+    return draw
+
+
+def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, models: Sequence[str] | None) -> None:
+    power = 2 if measure == "MSE" else 1
+    shown = models or list(dict.fromkeys(row["model"] for row in rows if row["model"] != "mean"))
+    entries = []
+    baseline = float(next(row[measure] for row in rows if row["model"] == "mean"))
+    entries.append((ax.axhline(baseline, color=GREY, linestyle=":"), "mean"))
+    for place, model in enumerate(model for model in shown if any(row["model"] == model for row in rows)):
+        chosen = [row for row in rows if row["model"] == model]
+        style, levels = look(place), [float(row["level"]) for row in chosen]
+        low, high = ([float(row[end]) ** power for row in chosen] for end in ("5 %", "95 %"))
+        ax.fill_between(levels, low, high, color=style.color, alpha=0.12, linewidth=0)
+        (line,) = ax.plot(
+            levels,
+            [float(row[measure]) for row in chosen],
+            color=style.color,
+            linestyle=style.line,
+            marker=style.marker,
+            markersize=4,
+        )
+        entries.append((line, said(model)))
+    ax.set_ylim(0, 2.5 * baseline)
+    title = f"{said(STAND_INS.get(kind, kind), 60)} ({_counted(rows)})"
+    dress(ax, title, "largest variance of the noise, in units of the column's", measure)
+    add_legend(ax, entries, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+
+
+def histograms(panel: str, groups: Sequence[str], xlabel: str, mark: Callable[[Rows], float]) -> Draw:
+    """Return what draws histograms from bins in a table (`low`, `high`, `share`), a panel for each value of `panel`.
+
+    `groups` names the columns whose values have a histogram each in a panel; `mark` gives where a red line stands.
+    """
+
+    def draw(title: str, rows: Rows) -> Figure:
+        kinds = list(dict.fromkeys(row[panel] for row in rows))
+        with styled():
+            figure, axes = panels_of(title, len(kinds), (4.4, 3.4))
+            for ax, kind in zip(axes, kinds, strict=True):
+                chosen = [row for row in rows if row[panel] == kind]
+                entries = [
+                    (_histogram(ax, bins, place), said(name, _NAMED))
+                    for place, (name, bins) in enumerate(_grouped(chosen, groups))
+                ]
+                ax.axvline(mark(chosen), color="#C00000", linewidth=1.5)
+                dress(ax, f"{said(panel)}: {said(kind, 60)}", xlabel, "share", grid="y")
+                add_legend(ax, entries if len(entries) > 1 else [], loc="best")
+        return figure
+
+    return draw
+
+
+def _grouped(rows: Rows, keys: Sequence[str]) -> Iterator[tuple[str, Rows]]:
+    groups = list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))
+    for group in groups:
+        yield ", ".join(group), [row for row in rows if tuple(row[key] for key in keys) == group]
+
+
+def _histogram(ax: Axes, bins: Rows, place: int) -> Any:
+    edges = [float(row["low"]) for row in bins] + [float(bins[-1]["high"])]
+    return ax.stairs([float(row["share"]) for row in bins], edges, fill=True, alpha=0.45, color=look(place).color)
+
+
+def binned(values: Any, n_bins: int, limits: tuple[float, float] | None = None) -> list[dict[str, str]]:
+    """Return the histogram of numbers as rows of a table: what `histograms` draws.
+
+    Examples
+    --------
+    >>> from uptonoise.experiments._figures import binned
+    >>> binned([0.1, 0.2, 0.9], 2, (0.0, 1.0))
+    [{'low': '0', 'high': '0.5', 'share': '0.66667'}, {'low': '0.5', 'high': '1', 'share': '0.33333'}]
+    """
+    counts, edges = np.histogram(values, bins=n_bins, range=limits)
+    shares = counts / max(counts.sum(), 1)
+    return [
+        {"low": f"{low:.6g}", "high": f"{high:.6g}", "share": f"{share:.5g}"}
+        for low, high, share in zip(edges[:-1], edges[1:], shares, strict=True)
+    ]

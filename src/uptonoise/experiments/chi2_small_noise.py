@@ -1,0 +1,34 @@
+"""Extra Type I error in the chi-squared setting: the paper's Figure F.6, without noise and with small noises.
+
+The paper shows that without noise ME, PhD and SME keep the level (left), and that PhD still does under small
+differences in noise, where ME does not, and loses it under larger ones (right). The noises are ours: the paper's figure
+names them, its text does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from uptonoise.experiments._chi2 import cell
+from uptonoise.experiments._figures import Panel, rates
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
+from uptonoise.experiments.chi2_level import OURS
+from uptonoise.twosample import me_test, phd_test, sme_test
+
+SIZES = (100, 200, 500, 1_000, 2_000)
+NOISES = ((0.0, 0.0), (0.05, 0.0), (0.1, 0.0), (0.2, 0.1), (0.5, 0.0), (1.0, 0.0))
+TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, **OURS}
+
+
+def cells() -> Sequence[Cell]:
+    """Return a cell for each size and each pair of noises."""
+    return [cell(TESTS, n, noise) for noise in NOISES for n in SIZES]
+
+
+PANELS = [
+    Panel("without noise", {"n1": "0.0", "n2": "0.0"}),
+    Panel("PhD under noise", {}, ["phd"], by=("n1", "n2")),
+    Panel("ME under noise", {}, ["me"], by=("n1", "n2")),
+]
+
+EXPERIMENT = RejectionExperiment("chi2-small-noise", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(TESTS)))

@@ -1,0 +1,86 @@
+"""Amplitudes at random and at learnt frequencies on aerosol bags: the paper's Figure F.8.
+
+The paper shows histograms of the amplitude abs(phi) over test bags and frequencies, on the test bags as they are and
+with noise of level 3: at the random frequencies of tuned GLRR amplitudes are spread, at those that the Fourier network
+has learnt they are near 1, so that its Fourier features are nearly phase features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from uptonoise.bags import Bags
+from uptonoise.characteristic import ecf
+from uptonoise.experiments._bag_fits import Fit, aerosol, network
+from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._figures import binned, histograms
+from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments.bag_models import QUICK_SETTINGS
+from uptonoise.noise import add_noise
+from uptonoise.ridge import glrr
+from uptonoise.rows import Floats
+
+KINDS = ("random", "learnt")
+
+
+def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
+    """Return a task for each kind of frequencies and each split."""
+    return [
+        Task(f"{kind}, split {split}", amplitudes, (kind, values["tuned"], values["level"], seed, split))
+        for kind in KINDS
+        for split in range(repetitions)
+    ]
+
+
+def amplitudes(kind: str, tuned: bool, level: float, seed: int, split: int) -> dict[str, Any]:
+    """Return the name of the data, and the amplitudes on clean and on noisy test bags."""
+    data = aerosol() if tuned else QUICK_SETTINGS[0]
+    make = glrr if kind == "random" else network("fourier", tuned=tuned)
+    fitted = Fit(data, kind, make).on_split(seed, split, random_state=split)
+    noise = np.random.default_rng([seed, split, 1])
+    noisy = add_noise(fitted.test, level, variances=fitted.variances, random_state=noise)
+    both = {"original": fitted.test, f"with noise of level {level:g}": noisy}
+    found = {name: _amplitudes(fitted.model, bags).ravel().round(6).tolist() for name, bags in both.items()}
+    return {"data": data.name, "kind": kind, "amplitudes": found}
+
+
+def _amplitudes(model: Any, bags: Bags) -> Floats:
+    best = getattr(model, "best_estimator_", model)
+    if hasattr(best, "amplitudes"):
+        found: Floats = best.amplitudes(bags)
+        return found
+    return np.abs(ecf(bags, best.first_.frequencies_))
+
+
+def table(values: Values, results: list[Any]) -> list[Row]:
+    """Return the bins of a histogram for each kind of frequencies and of bags, over all splits."""
+    pooled: dict[tuple[str, str, str], list[float]] = {}
+    for one in results:
+        for bags, found in one["amplitudes"].items():
+            pooled.setdefault((one["data"], one["kind"], bags), []).extend(found)
+    return [
+        {
+            "bags": data,
+            "frequencies": kind,
+            "test bags": bags,
+            "mean amplitude": f"{np.mean(found):.4f}",
+            "median amplitude": f"{np.median(found):.4f}",
+            **one,
+        }
+        for (data, kind, bags), found in pooled.items()
+        for one in binned(found, values["bins"], (0.0, 1.0))
+    ]
+
+
+EXPERIMENT = TaskExperiment(
+    "fourier-amplitudes",
+    __doc__.splitlines()[0],
+    {"tuned": True, "level": 3.0, "bins": 40},
+    tasks,
+    table,
+    quick_values={"tuned": False, "bins": 20},
+    draw=histograms("frequencies", ("test bags",), "amplitude; 1 is that of phase features", lambda rows: 1.0),
+)

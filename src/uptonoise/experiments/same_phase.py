@@ -1,0 +1,98 @@
+"""Two laws that differ and have the same phase function: the paper's Figure A.1.
+
+The densities are x^2 exp(-x^2/2)/sqrt(2 pi) and abs(x) exp(-abs(x))/2, the characteristic functions (1 - w^2)
+exp(-w^2/2) and (1 - w^2)/(1 + w^2)^2: both change sign at 1 and nowhere else. No test up to noise can tell such laws
+apart. The dots are of samples of each law, and check the formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uptonoise.characteristic import ecf
+from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._figures import Rows, look, panels_of
+from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.plots._style import GREY, add_legend, dress, styled
+from uptonoise.rows import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DENSITIES = {
+    "X": lambda x: x**2 * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi),
+    "Y": lambda x: np.abs(x) * np.exp(-np.abs(x)) / 2,
+}
+CHARACTERISTIC = {
+    "X": lambda w: (1 - w**2) * np.exp(-(w**2) / 2),
+    "Y": lambda w: (1 - w**2) / (1 + w**2) ** 2,
+}
+
+
+def drawn(law: str, n_rows: int, generator: np.random.Generator) -> Floats:
+    """Draw a sample of one of the two laws: a chi law with 3 degrees of freedom, or a gamma law, with random signs."""
+    size = np.sqrt(generator.chisquare(3, n_rows)) if law == "X" else generator.gamma(2, size=n_rows)
+    return np.asarray(np.where(generator.random(n_rows) < 0.5, -size, size))
+
+
+def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
+    """Return a task for each law."""
+    return [Task(law, sampled, (law, dict(values), seed)) for law in DENSITIES]
+
+
+def sampled(law: str, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return density and characteristic function of a law on a grid, and the same of a sample."""
+    rows = drawn(law, values["n_rows"], np.random.default_rng([seed, "XY".index(law)]))
+    edges = np.linspace(-6, 6, values["points"] + 1)
+    x, w = (edges[:-1] + edges[1:]) / 2, np.linspace(-5, 5, values["points"])
+    density = np.histogram(rows, edges)[0] / (len(rows) * np.diff(edges))
+    phi = ecf(rows, w[:, None]).real
+    return {
+        "law": law,
+        "density": [x.tolist(), DENSITIES[law](x).tolist(), density.tolist()],
+        "characteristic function": [w.tolist(), CHARACTERISTIC[law](w).tolist(), phi.tolist()],
+    }
+
+
+def table(values: Values, results: list[Any]) -> list[Row]:
+    """Return a row for each function, law and point."""
+    return [
+        {"function": function, "law": one["law"], "at": f"{at:.5g}", "value": f"{value:.5f}", "sample": f"{found:.5f}"}
+        for function in ("density", "characteristic function")
+        for one in results
+        for at, value, found in zip(*one[function], strict=True)
+    ]
+
+
+def draw(title: str, rows: Rows) -> Figure:
+    """Draw both functions of both laws, with those of samples as dots."""
+    functions = list(dict.fromkeys(row["function"] for row in rows))
+    with styled():
+        figure, axes = panels_of(title, len(functions), (5.0, 3.6))
+        for ax, function in zip(axes, functions, strict=True):
+            entries = []
+            for place, law in enumerate(DENSITIES):
+                chosen = [row for row in rows if (row["function"], row["law"]) == (function, law)]
+                at, value, found = ([float(row[key]) for row in chosen] for key in ("at", "value", "sample"))
+                style = look(place)
+                (line,) = ax.plot(at, value, color=style.color, linestyle=style.line)
+                ax.plot(at, found, ".", color=style.color, markersize=2)
+                entries.append((line, law))
+            ax.axhline(0, color=GREY, linewidth=0.8)
+            dress(ax, function, "x" if function == "density" else "w")
+            add_legend(ax, entries, loc="best")
+    return figure
+
+
+EXPERIMENT = TaskExperiment(
+    "same-phase",
+    __doc__.splitlines()[0],
+    {"n_rows": 100_000, "points": 201},
+    tasks,
+    table,
+    quick_values={"n_rows": 10_000},
+    draw=draw,
+)
