@@ -21,6 +21,7 @@ NAMES = (
     "blood-pressure",
     "verdicts",
     "bag-models",
+    "abc",
 )
 
 

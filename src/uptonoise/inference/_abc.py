@@ -14,7 +14,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self, TypedDict, Unpack
+from typing import Any, Literal, NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -492,7 +492,7 @@ class _RegressionABC(BagABC):
         """Return the regressor that is asked for, not fitted."""
         if self.regressor is None or isinstance(self.regressor, str):
             return self._named("ridge" if self.regressor is None else self.regressor, seed)
-        if not hasattr(self.regressor, "fit") or not hasattr(self.regressor, "predict"):
+        if isinstance(self.regressor, type) or not all(hasattr(self.regressor, name) for name in ("fit", "predict")):
             kind = type(self.regressor).__name__
             raise ValueError(
                 f"regressor must be None, a name, or a regressor on bags with fit and predict; got a {kind}"
@@ -566,6 +566,7 @@ class FourierABC(_RegressionABC):
     """
 
     _first = "fourier"
+    _amplitude: Literal["plain", "shrunk"] = "plain"
     _network = "FourierNetRegressor"
 
     def __init__(
@@ -585,7 +586,7 @@ class FourierABC(_RegressionABC):
         from uptonoise.ridge import BagRidgeCV
 
         if name == "ridge":
-            return BagRidgeCV(self._first, random_state=seed)
+            return BagRidgeCV(self._first, amplitude=self._amplitude, random_state=seed)
         if name == "network":
             from uptonoise import nets
 
@@ -604,9 +605,10 @@ class PhaseABC(FourierABC):
     ----------
     {model}
     regressor : None, "ridge", "network", or estimator
-        What predicts parameters from bags: :func:`~uptonoise.plrr` with 100 frequencies ("ridge", the default),
-        :class:`~uptonoise.nets.PhaseNetRegressor` ("network", the paper's choice), or any regressor on bags, such as a
-        Pipeline that begins with :class:`~uptonoise.PhaseFeatures`. It predicts standardised parameters.
+        What predicts parameters from bags: :class:`~uptonoise.BagRidgeCV` on 100 phases, drawn to their mean where they
+        are less reliable than in training ("ridge", the default); :class:`~uptonoise.nets.PhaseNetRegressor`
+        ("network", the paper's choice); or any regressor on bags, such as :func:`~uptonoise.plrr` or a Pipeline that
+        begins with :class:`~uptonoise.PhaseFeatures`. It predicts standardised parameters.
     {training}
     {parameters}
 
@@ -638,6 +640,7 @@ class PhaseABC(FourierABC):
     """
 
     _first = "phase"
+    _amplitude = "shrunk"
     _network = "PhaseNetRegressor"
 
 

@@ -304,7 +304,7 @@ class Posterior:
 
 def warn_where_small(ess: float, stacklevel: int = 3) -> None:
     """Warn where a posterior rests on too few particles."""
-    if ess < TRUSTED_SIZE:
+    if round(ess) < TRUSTED_SIZE:  # a target that is met up to rounding is met
         warnings.warn(
             f"the posterior rests on particles worth only {ess:.1f}, fewer than {TRUSTED_SIZE:g}: simulate more "
             "particles, or take a larger epsilon, quantile or ess",

@@ -40,12 +40,12 @@ class Prior(NamedTuple):
         if _is_distribution(prior):
             low, high = _support(prior)
             draw: Callable[[int, np.random.Generator], Any] = _Distribution(prior)
-        elif callable(prior):
+        elif callable(prior) and not isinstance(prior, type) and not _is_family(prior):
             low, high, draw = -np.inf, np.inf, prior
         else:
             raise ValueError(
                 "prior must be a frozen distribution of scipy, a dict of named ones, or a function prior(n, rng); "
-                f"got {'the class ' + prior.__name__ if isinstance(prior, type) else 'a ' + type(prior).__name__}"
+                f"got a {type(prior).__name__}"
             )
         probe = draw(2, np.random.default_rng(0)) if draw is prior else _tried(draw, "prior")
         if isinstance(probe, Mapping):
@@ -127,10 +127,14 @@ def _of_named(prior: Mapping[Any, Any]) -> Prior:
 
 
 def _is_distribution(prior: Any) -> bool:
-    """Tell frozen distributions from classes and from families such as ``scipy.stats.norm``, which have no support."""
-    if isinstance(prior, type) or (hasattr(prior, "freeze") and hasattr(prior, "shapes")):
+    """Tell frozen distributions from classes and from families such as ``scipy.stats.norm``, which must be frozen."""
+    if isinstance(prior, type) or _is_family(prior):
         return False
     return hasattr(prior, "rvs") or (hasattr(prior, "sample") and hasattr(prior, "support"))
+
+
+def _is_family(prior: Any) -> bool:
+    return hasattr(prior, "freeze")
 
 
 def _tried(draw: Callable[[int, np.random.Generator], Any], name: str) -> Any:
