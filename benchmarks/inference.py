@@ -31,6 +31,7 @@ class Timed:
         self.seconds = 0.0
 
     def __call__(self, theta: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return bags of shape (k, n_rows, 1)."""
         start = time.perf_counter()
         found = rng.gamma(theta[:, :, None], size=(len(theta), N_ROWS, 1))
         self.seconds += time.perf_counter() - start

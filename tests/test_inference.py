@@ -783,16 +783,19 @@ def test_padding_does_not_count():
     rng = np.random.default_rng(0)
     bags = [rng.normal(size=(n, 2)) for n in (3, 7, 5)]
     batch = padded(bags, 9)
-    assert batch.shape == (3, 9, 2)
+    assert batch.shape == (3, 9, 3)
+    assert batch[..., 2].sum() == 15
     for kind in ("phase", "fourier"):
         embedding = sbi_embedding(2, 6, kind=kind, random_state=0)
-        alone = torch.cat([embedding(torch.tensor(bag, dtype=torch.float32)) for bag in bags])
+        alone = torch.cat([embedding(torch.tensor(bag[None], dtype=torch.float32)) for bag in bags])
         assert torch.allclose(embedding(batch), alone, atol=1e-6)
     assert embedding(batch).shape == (3, 12)
     with pytest.raises(ValueError, match="n_rows must be at least"):
         padded(bags, 4)
     with pytest.raises(ValueError, match="kind must be one of phase, fourier"):
         sbi_embedding(2, 6, kind="mean")
+    with pytest.raises(ValueError, match="x must be of shape"):
+        embedding(batch[0])
 
 
 @pytest.mark.skipif(importlib.util.find_spec("pyabc") is not None, reason="pyABC is installed")

@@ -3,7 +3,8 @@
 theta ~ Gamma(7, rate 1), one noise variance Z ~ U[0, sigma] a data set, rows Gamma(theta/2, rate 1/2)/(2 theta) +
 N(0, Z): the signal has a variance of about 0.08. For each sigma all methods have the same simulations; the exact
 embeddings of DR-ABC take fewer of them, as time grows with the square of the rows. They are judged on data sets with
-noise as in training, with stronger noise (Z ~ U[sigma, 2 sigma + 0.05]), and with Laplace noise of the variances of training.
+noise as in training, with stronger noise (Z ~ U[sigma, 2 sigma + 0.05]), and with Laplace noise of the variances of
+training.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from uptonoise.ridge import BagRidgeCV, plrr
 from uptonoise.rows import Floats
 
 PRIOR = stats.gamma(7)
-SIGMAS = (0.0, 0.02, 0.1, 0.5, 2.0)
+SIGMAS = (0.0, 0.05, 0.2, 1.0)
 _AUGMENTED = 3.0  # times the variance of the rows: the largest extra noise that a model is fitted against
 
 
@@ -79,9 +80,9 @@ class InferenceExperiment:
     name: str
     paper: str
     sigmas: Sequence[float] = SIGMAS
-    n_training: int = 1_000
-    n_particles: int = 4_000
-    n_exact: tuple[int, int] = (150, 1_500)
+    n_training: int = 600
+    n_particles: int = 3_000
+    n_exact: tuple[int, int] = (100, 1_000)
     n_rows: int = 200
     quantile: float = 0.05
     repetitions: int = 200

@@ -95,9 +95,8 @@ def sbi_embedding(
 ) -> Any:
     """Return an embedding network for sbi: phases of bags at frequencies that are learnt with the posterior.
 
-    It takes tensors of shape (n_bags, n_rows, d). Smaller bags are filled up with rows of NaN, as
-    :func:`padded` does, which do not count: pass ``exclude_invalid_x=False`` to ``append_simulations`` then, and
-    ``z_score_x="none"`` to the density's builder, since features have a scale already.
+    It takes tensors of shape (n_bags, n_rows, d), or those of :func:`padded`, whose last column says which rows count.
+    Give ``z_score_x="none"`` to the density's builder: it would take that column apart, and features have a scale.
 
     Parameters
     ----------
@@ -143,7 +142,7 @@ def sbi_embedding(
 
 
 def padded(bags: Any, n_rows: int | None = None) -> Any:
-    """Return bags as one tensor of shape (n_bags, n_rows, d), smaller ones filled up with rows of NaN.
+    """Return bags as one tensor, smaller ones filled up with rows of 0, and a last column of 1 for what is a row.
 
     Parameters
     ----------
@@ -154,14 +153,15 @@ def padded(bags: Any, n_rows: int | None = None) -> Any:
 
     Returns
     -------
-    torch tensor
+    torch tensor of shape (n_bags, n_rows, d + 1)
 
     Examples
     --------
     >>> import numpy as np
     >>> from uptonoise.inference import padded
-    >>> padded([np.zeros((2, 1)), np.ones((1, 1))])[1].ravel()
-    tensor([1., nan])
+    >>> padded([np.zeros((2, 1)), np.full((1, 1), 5.0)])[1]
+    tensor([[5., 1.],
+            [0., 0.]])
     """
     import torch
 
@@ -170,6 +170,6 @@ def padded(bags: Any, n_rows: int | None = None) -> Any:
     n = most if n_rows is None else int(n_rows)
     if n < most:
         raise ValueError(f"n_rows must be at least that of the largest bag, {most}; got {n_rows!r}")
-    filled = np.full((len(given), n, given.n_columns), np.nan, dtype=np.float32)
-    filled[np.arange(n) < given.sizes[:, None]] = given.values
+    filled = np.zeros((len(given), n, given.n_columns + 1), dtype=np.float32)
+    filled[np.arange(n) < given.sizes[:, None]] = np.column_stack([given.values, np.ones(len(given.values))])
     return torch.from_numpy(filled)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
@@ -15,7 +14,7 @@ _LAYERS = {"phase": PhaseLayer, "fourier": FourierLayer}
 
 
 class BagEmbedding(nn.Module):
-    """Phase or Fourier features of each bag of a padded batch, and a linear layer after them; rows of NaN are padding.
+    """Phase or Fourier features of each bag of a padded batch, and a linear layer after them.
 
     Parameters
     ----------
@@ -52,14 +51,16 @@ class BagEmbedding(nn.Module):
 
         Parameters
         ----------
-        x : tensor of shape (n_bags, n_rows, d), or (n_rows, d) for one bag
-            The bags; a row with NaN is no row.
+        x : tensor of shape (n_bags, n_rows, d) or (n_bags, n_rows, d + 1)
+            The bags; a further column is 1 for rows and 0 for padding.
 
         Returns
         -------
         tensor of shape (n_bags, n_outputs)
         """
-        batch = x[None] if x.ndim == 2 else x
-        mask = torch.isfinite(batch).all(dim=-1)
-        found: Tensor = self.output(self.layer(batch, mask=mask))
+        d = self.layer.frequencies.shape[1]
+        if x.ndim != 3 or x.shape[2] not in (d, d + 1):
+            raise ValueError(f"x must be of shape (n_bags, n_rows, {d} or {d + 1}); got {tuple(x.shape)}")
+        mask = x[..., d] > 0.5 if x.shape[2] > d else None
+        found: Tensor = self.output(self.layer(x[..., :d], mask=mask))
         return found
