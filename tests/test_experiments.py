@@ -13,7 +13,7 @@ from test_datasets import DATA, needs_higgs
 import uptonoise as un
 from uptonoise.comparison import Verdict
 from uptonoise.datasets import make_aerosol_like
-from uptonoise.experiments import _rejections, bag_models
+from uptonoise.experiments import _rejections, abc, bag_models
 from uptonoise.experiments.__main__ import NAMES
 from uptonoise.experiments._alternatives import Alternative
 from uptonoise.experiments._rejections import Cell, Experiment, wald_band
@@ -29,7 +29,7 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-OTHERS = ("noise-sizes", "intervals", "planning", "verdicts", "bag-models")
+OTHERS = ("noise-sizes", "intervals", "planning", "verdicts", "bag-models", "abc", "conjugate")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHERS])
@@ -64,6 +64,24 @@ def test_models_on_bags_are_compared_on_splits(tmp_path):
     rows = table(replace(whole, settings=(setting,)).run(tmp_path, repetitions=1, workers=1))
     assert [row["model"] for row in rows] == ["mean", *bag_models.MODELS, "exact kernel"]
     assert all(float(row["MSE"]) > 0 for row in rows)
+
+
+def test_inference_is_compared_by_noise(tmp_path):
+    pytest.importorskip("matplotlib")
+    whole = experiment("abc")
+    few = replace(whole, sigmas=(0.1,), n_training=40, n_particles=150, n_exact=(20, 60), n_rows=20)
+    rows = table(few.run(tmp_path, repetitions=5, workers=1))
+    assert list(dict.fromkeys(row["method"] for row in rows)) == list(abc.METHODS)
+    assert {row["observed"] for row in rows} == {"as trained", "stronger", "Laplace"}
+    assert all(0 < float(row["RMSE"]) < 10 for row in rows)
+    assert (tmp_path / "abc.png").stat().st_size > 10_000
+
+
+def test_the_conjugate_posterior_is_the_measure(tmp_path):
+    few = replace(experiment("conjugate"), settings=((1_000, 0.1, False), (1_000, 0.1, True)), n_training=60)
+    rows = table(few.run(tmp_path, repetitions=40, workers=1))
+    assert len(rows) == 6
+    assert all(float(row["error of mean"]) < 0.6 and 0.7 < float(row["sd / exact"]) < 1.4 for row in rows)
 
 
 def test_the_number_of_workers_changes_nothing(tmp_path):

@@ -40,7 +40,7 @@ from uptonoise.inference._simulation import (
     warn_of_failures,
 )
 from uptonoise.inference._statistics import Statistics, moments, quantile_powers
-from uptonoise.rows import Floats, aligned, as_rows, one_sample, read_rows
+from uptonoise.rows import Floats, aligned, one_sample, read_rows
 
 Summary = Callable[[Bags], Floats]
 
@@ -79,6 +79,15 @@ class _Weighed(NamedTuple):
     summaries: Floats
     n_failed: int
     part: Part | None
+
+
+@dataclass
+class _Simulated:
+    """The columns that simulated bags have, for matching and for messages."""
+
+    columns: tuple[str, ...]
+    named: bool
+    name: str = "the simulations"
 
 
 @dataclass
@@ -155,7 +164,7 @@ class BagABC(ABC):
         self
         """
         self._forget()
-        self._learn(self._start(training is None), training)
+        self._learn(self._start(training is None, training), training)
         return self
 
     def fit(self, training: Simulations | None = None, particles: Simulations | None = None) -> Self:
@@ -175,7 +184,7 @@ class BagABC(ABC):
         """
         self._tolerance({})
         n_particles = positive_int(self.n_particles, "n_particles")
-        run = self._start(particles is None or (training is None and self._learns()))
+        run = self._start(particles is None or (training is None and self._learns()), training)
         self._forget()
         summary = self._learn(run, training)
         if particles is None:
@@ -250,9 +259,7 @@ class BagABC(ABC):
     def _observed_summary(self, observed: Any) -> Floats:
         source = one_sample(observed, "observed")
         columns, named = self._columns
-        like = as_rows(np.zeros((1, len(columns))), name="the simulations")
-        like.columns, like.named = columns, named
-        rows = read_rows(aligned(source, like))
+        rows = read_rows(aligned(source, _Simulated(columns, named)))
         own = tuple(columns) if named else source.columns
         found = self.summary(as_bags(rows, np.array([len(rows)]), own, named or source.named))[0]
         low, high = self.summaries_.min(axis=0), self.summaries_.max(axis=0)
@@ -317,9 +324,9 @@ class BagABC(ABC):
                 return name, float(value)
         return "quantile", _QUANTILE
 
-    def _start(self, simulates: bool) -> _Run:
+    def _start(self, simulates: bool, training: Simulations | None) -> _Run:
         """Return the run to go on with, or a new one."""
-        settings = self._settings()
+        settings = (*self._settings(), training)
         if not simulates and self.simulator is None:
             return _Run(settings, None)
         if self._run is not None and self._run.settings == settings and self._run.plan is not None:
@@ -344,8 +351,8 @@ class BagABC(ABC):
     def _settings(self) -> tuple[Any, ...]:
         """Return what must be the same for a run to be taken up again."""
         return (
-            id(self.prior),
-            id(self.random_state) if not isinstance(self.random_state, int) else self.random_state,
+            self.prior,
+            self.random_state,
             self.n_particles,
             self.vectorized,
             self.block_size,
@@ -464,11 +471,21 @@ class _Predicted:
 class _RegressionABC(BagABC):
     """Inference whose summary is a regression of the parameters on bags."""
 
-    n_training: int
-    regressor: Any
+    def __init__(
+        self,
+        prior: Any,
+        simulator: Any,
+        *,
+        regressor: Any = None,
+        n_training: int = 2_000,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(prior, simulator, **options)
+        self.regressor = regressor
+        self.n_training = n_training
 
     def _learning(self) -> tuple[Any, ...]:
-        return self.n_training, id(self.regressor)
+        return self.n_training, self.regressor
 
     def _learnt(self, training: Simulations | None, seed: int) -> Summary:
         assert training is not None
@@ -568,19 +585,6 @@ class FourierABC(_RegressionABC):
     _first = "fourier"
     _amplitude: Literal["plain", "shrunk"] = "plain"
     _network = "FourierNetRegressor"
-
-    def __init__(
-        self,
-        prior: Any,
-        simulator: Any,
-        *,
-        regressor: Any = None,
-        n_training: int = 2_000,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(prior, simulator, **options)
-        self.regressor = regressor
-        self.n_training = n_training
 
     def _named(self, name: str, seed: int) -> Any:
         from uptonoise.ridge import BagRidgeCV
@@ -688,9 +692,7 @@ class DRABC(_RegressionABC):
         **options: Unpack[Options],
     ) -> None:
         options.setdefault("n_particles", 2_000)
-        super().__init__(prior, simulator, **options)
-        self.regressor = regressor
-        self.n_training = n_training
+        super().__init__(prior, simulator, regressor=regressor, n_training=n_training, **options)
 
     def _model(self, seed: int) -> Any:
         from uptonoise.inference._kernel_ridge import KernelBagRidge
@@ -730,8 +732,6 @@ class SemiAutomaticABC(_RegressionABC):
     True
     """
 
-    regressor = None
-
     def __init__(
         self,
         prior: Any,
@@ -741,12 +741,11 @@ class SemiAutomaticABC(_RegressionABC):
         n_training: int = 2_000,
         **options: Unpack[Options],
     ) -> None:
-        super().__init__(prior, simulator, **options)
+        super().__init__(prior, simulator, n_training=n_training, **options)
         self.summaries = summaries
-        self.n_training = n_training
 
     def _learning(self) -> tuple[Any, ...]:
-        return self.n_training, id(self.summaries)
+        return self.n_training, self.summaries
 
     def _model(self, seed: int) -> Any:
         from sklearn.linear_model import RidgeCV
@@ -804,7 +803,7 @@ class RejectionABC(BagABC):
         return False
 
     def _learning(self) -> tuple[Any, ...]:
-        return (id(self.summaries),)
+        return (self.summaries,)
 
     def _learnt(self, training: Simulations | None, seed: int) -> Summary:
         return Statistics(self.summaries)

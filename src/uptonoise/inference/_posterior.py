@@ -302,14 +302,14 @@ class Posterior:
         return "\n".join(lines)
 
 
-def warn_where_small(ess: float, stacklevel: int = 3) -> None:
+def warn_where_small(ess: float) -> None:
     """Warn where a posterior rests on too few particles."""
     if round(ess) < TRUSTED_SIZE:  # a target that is met up to rounding is met
         warnings.warn(
             f"the posterior rests on particles worth only {ess:.1f}, fewer than {TRUSTED_SIZE:g}: simulate more "
             "particles, or take a larger epsilon, quantile or ess",
             SmallSampleWarning,
-            stacklevel=stacklevel + 1,
+            stacklevel=3,
         )
 
 
