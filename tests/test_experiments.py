@@ -29,7 +29,7 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-OTHERS = ("noise-sizes", "intervals", "planning", "verdicts", "bag-models", "abc", "conjugate")
+OTHERS = ("noise-sizes", "intervals", "planning", "verdicts", "bag-models", "abc", "abc-rows", "conjugate")
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHERS])
@@ -69,12 +69,16 @@ def test_models_on_bags_are_compared_on_splits(tmp_path):
 def test_inference_is_compared_by_noise(tmp_path):
     pytest.importorskip("matplotlib")
     whole = experiment("abc")
-    few = replace(whole, sigmas=(0.1,), n_training=40, n_particles=150, n_exact=(20, 60), n_rows=20)
+    assert whole.methods == tuple(abc.METHODS)
+    tried = ("DR", "semi-automatic", "rejection")
+    few = replace(whole, sigmas=(0.0, 0.1), methods=tried, n_training=40, n_particles=150, n_exact=(20, 60), n_rows=20)
     rows = table(few.run(tmp_path, repetitions=5, workers=1))
-    assert list(dict.fromkeys(row["method"] for row in rows)) == list(abc.METHODS)
+    assert len(rows) == 3 * (2 + 3)
     assert {row["observed"] for row in rows} == {"as trained", "stronger", "Laplace"}
     assert all(0 < float(row["RMSE"]) < 10 for row in rows)
     assert (tmp_path / "abc.png").stat().st_size > 10_000
+    larger = replace(experiment("abc-rows"), methods=("rejection",), n_particles=150)
+    assert len(table(larger.run(tmp_path, repetitions=3, workers=1))) == 3
 
 
 def test_the_conjugate_posterior_is_the_measure(tmp_path):

@@ -22,6 +22,7 @@ NAMES = (
     "verdicts",
     "bag-models",
     "abc",
+    "abc-rows",
     "conjugate",
 )
 

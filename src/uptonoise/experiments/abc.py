@@ -73,6 +73,17 @@ METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
+def observed_noise(sigma: float, n_rows: int) -> dict[str, HierarchicalGamma]:
+    """Return what data sets are observed where training had noise up to `sigma`."""
+    settings = {
+        "as trained": HierarchicalGamma(0.0, sigma, n_rows=n_rows),
+        "stronger": HierarchicalGamma(sigma, 2 * sigma + 0.05, n_rows=n_rows),
+    }
+    if sigma > 0:
+        settings["Laplace"] = HierarchicalGamma(0.0, sigma, "laplace", n_rows=n_rows)
+    return settings
+
+
 @dataclass(frozen=True)
 class InferenceExperiment:
     """A table of errors of posterior means and of coverage, by sigma, by what is observed, and by method."""
@@ -80,6 +91,8 @@ class InferenceExperiment:
     name: str
     paper: str
     sigmas: Sequence[float] = SIGMAS
+    methods: Sequence[str] = tuple(METHODS)
+    observed: Callable[[float, int], dict[str, HierarchicalGamma]] = observed_noise
     n_training: int = 600
     n_particles: int = 3_000
     n_exact: tuple[int, int] = (100, 1_000)
@@ -89,7 +102,7 @@ class InferenceExperiment:
     seed: int = 0
 
     def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write the errors as CSV into `folder`, and a picture of them beside it, and return the table."""
+        """Write the errors as CSV into `folder`, with a picture beside it where there are several sigmas."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.name}.csv"
         parallel = Parallel(n_jobs=workers or os.cpu_count(), return_as="generator")
@@ -102,7 +115,8 @@ class InferenceExperiment:
             writer = csv.DictWriter(file, list(rows[0]))
             writer.writeheader()
             writer.writerows(rows)
-        _plot(rows, path.with_suffix(".png"))
+        if len(self.sigmas) > 1:
+            _plot(rows, path.with_suffix(".png"))
         return path
 
     def _rows(self, sigma: float, n: int) -> list[dict[str, Any]]:
@@ -112,19 +126,13 @@ class InferenceExperiment:
         total = self.n_training + self.n_particles
         everything = simulate(PRIOR, trained_on, total, vectorized=True, random_state=self.seed)
         training, particles = everything[: self.n_training], everything[self.n_training :]
-        settings = {
-            "as trained": trained_on,
-            "stronger": HierarchicalGamma(sigma, 2 * sigma + 0.05, n_rows=self.n_rows),
-            "Laplace": HierarchicalGamma(0.0, sigma, "laplace", n_rows=self.n_rows),
-        }
-        if sigma == 0:
-            del settings["Laplace"]
         observed = {
             name: simulate(PRIOR, simulator, n, vectorized=True, random_state=self.seed + 1)
-            for name, simulator in settings.items()
+            for name, simulator in self.observed(sigma, self.n_rows).items()
         }
         rows = []
-        for method, make in METHODS.items():
+        for method in self.methods:
+            make = METHODS[method]
             fit, weighed = (training, particles)
             if make is DRABC:
                 fit, weighed = training[: self.n_exact[0]], particles[: self.n_exact[1]]
