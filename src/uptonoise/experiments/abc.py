@@ -163,10 +163,12 @@ def _plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
     """Draw the errors against sigma, one panel for each kind of observed noise."""
     from matplotlib.figure import Figure
 
-    from uptonoise.plots._style import GREY, LOOKS, add_legend, dress, styled
+    from uptonoise.plots._style import GREY, LOOKS, Look, add_legend, dress, styled
 
     kinds = list(dict.fromkeys(row["observed"] for row in rows))
     methods = list(dict.fromkeys(row["method"] for row in rows))
+    sigmas = sorted({float(row["sigma"]) for row in rows})
+    looks = [*LOOKS, Look("black", ":", "x"), Look(GREY, "-.", "v")]
     with styled():
         figure = Figure(figsize=(4.6 * len(kinds), 4.2), layout="constrained")
         axes = np.atleast_1d(figure.subplots(1, len(kinds), sharey=True))
@@ -174,12 +176,12 @@ def _plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
             entries = []
             for place, method in enumerate(methods):
                 chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
-                look = LOOKS[place % len(LOOKS)]
-                x, y = [row["sigma"] for row in chosen], [float(row["RMSE"]) for row in chosen]
+                look = looks[place % len(looks)]
+                x, y = [sigmas.index(float(row["sigma"])) for row in chosen], [float(row["RMSE"]) for row in chosen]
                 (line,) = ax.plot(x, y, color=look.color, linestyle=look.line, marker=look.marker, markersize=4)
                 entries.append((line, method))
             ax.axhline(float(PRIOR.std()), color=GREY, linestyle=":")
-            ax.set_xscale("symlog", linthresh=0.02)
+            ax.set_xticks(range(len(sigmas)), [f"{sigma:g}" for sigma in sigmas])
             dress(
                 ax, f"Observed noise: {kind}", "sigma, the largest noise variance in training", "RMSE of posterior mean"
             )
