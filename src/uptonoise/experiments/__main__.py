@@ -23,6 +23,9 @@ NAMES = (
     "bag-models",
     "covariate-shift",
     "bag-sizes",
+    "abc",
+    "abc-rows",
+    "conjugate",
 )
 
 
