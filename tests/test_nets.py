@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 from uptonoise import nets  # noqa: E402
 from uptonoise.nets._layers import BagNetwork, RunningNorm  # noqa: E402
 from uptonoise.nets._losses import CrossEntropy, PinballLoss, SquaredLoss  # noqa: E402
-from uptonoise.nets._training import Augmentation, batches, characteristic_of, drawn_validation  # noqa: E402
+from uptonoise.nets._training import batches, characteristic_of, drawn_validation  # noqa: E402
 
 LAYERS = [nets.FourierLayer, nets.PhaseLayer]
 REGRESSORS = [nets.FourierNetRegressor, nets.PhaseNetRegressor]

@@ -27,13 +27,13 @@ from uptonoise.nets._inputs import (
     given_targets,
     read_bags,
 )
+from uptonoise.nets._labelled import LabelledBags
 from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation
 from uptonoise.nets._losses import Loss
+from uptonoise.nets._noise import Augmentation, NoiseDomain, NoiseLevels
 from uptonoise.nets._paper import PAPER_SETTINGS
 from uptonoise.nets._threads import threads_for
 from uptonoise.nets._training import (
-    Augmentation,
-    LabelledBags,
     Settings,
     as_device,
     as_rows_on,
@@ -64,6 +64,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     scale_: Floats
     history_: dict[str, Floats]
     best_epoch_: int
+    noise_range_: tuple[float, float] | None
     _layer: ClassVar[type[FourierLayer]]
 
     n_frequencies: int
@@ -80,6 +81,9 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     output_penalty: float
     validation_fraction: float
     patience: int | None
+    noise_augmentation: float | None
+    noise_target: tuple[float, float] | None
+    noise_domain: NoiseDomain
     warm_start: bool
     device: str
     progress: bool | None
@@ -133,6 +137,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         """
         continues = self.warm_start and hasattr(self, "network_")
         settings, device = self._settings(), as_device(self.device)
+        levels = NoiseLevels.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
         generator = as_generator(self.random_state)
         bags = read_bags(X, self, fitted_columns(self) if continues else None)
         if len(bags) < 2:
@@ -153,22 +158,28 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             torch.from_numpy((targets.weights / targets.weights[picked].mean()).astype(np.float32)).to(device),
         )
         network = deepcopy(start).to(device)
+        augmentation = Augmentation()
+        if levels is not None:
+            augmentation = levels.augmentation(bags.values.var(axis=0) / self.scale_**2, generator, device)
+        validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
         record = train(
             network,
             loss,
             everything.part(picked),
-            everything.part(held_out) if len(held_out) else None,
+            validation,
             settings,
-            self._augmentation(),
+            augmentation,
             generator,
             Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs"),
         )
+        self._finish(network, everything, validation, augmentation)
         self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU
         before = self.history_ if continues else {}
         self.history_ = {
             name: np.append(before.get(name, []), np.array(column)) for name, column in record.history.items()
         }
         self.best_epoch_ = record.best_epoch
+        self.noise_range_ = None if levels is None else levels.target
         return self
 
     @property
@@ -230,6 +241,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             "columns": None if not hasattr(self, "feature_names_in_") else list(self.feature_names_in_),
             "n_columns": self.n_features_in_,
             "best_epoch": self.best_epoch_,
+            "noise_range": self.noise_range_,
             "targets": self._target_state(),
         }
         arrays = {"centre": self.centre_, "scale": self.scale_}
@@ -255,6 +267,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             model.n_features_in_, model.best_epoch_ = int(header["n_columns"]), int(header["best_epoch"])
             if header["columns"] is not None:
                 model.feature_names_in_ = np.array(header["columns"], dtype=object)
+            model.noise_range_ = header["noise_range"] and tuple(header["noise_range"])
             model._set_target_state(header["targets"])
             model.centre_, model.scale_ = arrays["centre"], arrays["scale"]
             model.history_ = _storage.under("history.", arrays)
@@ -281,13 +294,14 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     def _set_target_state(self, state: dict[str, Any]) -> None:
         """Take back what :meth:`_target_state` returned."""
 
+    def _finish(
+        self, network: BagNetwork, bags: LabelledBags, validation: LabelledBags | None, augmentation: Augmentation
+    ) -> None:
+        """Change a trained network in place, by all bags or by those that were kept aside; not at all here."""
+
     def _layer_options(self) -> dict[str, Any]:
         """Return the options of the layer beside those that all layers have."""
         return {}
-
-    def _augmentation(self) -> Augmentation:
-        """Return what changes the bags of each batch; nothing here."""
-        return Augmentation()
 
     def _settings(self) -> Settings:
         rate = checked_number(self.learning_rate, "learning_rate", above=True)

@@ -17,6 +17,7 @@ from uptonoise.nets._base import BagNet, Targets
 from uptonoise.nets._docs import described
 from uptonoise.nets._layers import FourierLayer, Normalisation, PhaseLayer
 from uptonoise.nets._losses import CrossEntropy, Loss
+from uptonoise.nets._noise import NoiseDomain
 from uptonoise.rows import Floats, shown
 
 
@@ -79,6 +80,9 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        noise_augmentation: float | None = None,
+        noise_target: tuple[float, float] | None = None,
+        noise_domain: NoiseDomain = "fourier",
         warm_start: bool = False,
         device: str = "auto",
         progress: bool | None = None,
@@ -99,6 +103,9 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         self.output_penalty = output_penalty
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.noise_augmentation = noise_augmentation
+        self.noise_target = noise_target
+        self.noise_domain = noise_domain
         self.warm_start = warm_start
         self.device = device
         self.progress = progress
@@ -241,6 +248,9 @@ class PhaseNetClassifier(FourierNetClassifier):
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        noise_augmentation: float | None = None,
+        noise_target: tuple[float, float] | None = None,
+        noise_domain: NoiseDomain = "fourier",
         warm_start: bool = False,
         device: str = "auto",
         progress: bool | None = None,
@@ -262,6 +272,9 @@ class PhaseNetClassifier(FourierNetClassifier):
             output_penalty=output_penalty,
             validation_fraction=validation_fraction,
             patience=patience,
+            noise_augmentation=noise_augmentation,
+            noise_target=noise_target,
+            noise_domain=noise_domain,
             warm_start=warm_start,
             device=device,
             progress=progress,
