@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,12 +13,16 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, ParameterGrid, cross_val_score
 
 import uptonoise as un
+from uptonoise.augmentation import with_noise
+from uptonoise.characteristic import Characteristic
+from uptonoise.datasets import make_gamma_bags
 
 torch = pytest.importorskip("torch")
 
 from uptonoise import nets  # noqa: E402
 from uptonoise.nets._layers import BagNetwork, RunningNorm  # noqa: E402
 from uptonoise.nets._losses import CrossEntropy, PinballLoss, SquaredLoss  # noqa: E402
+from uptonoise.nets._noise import Noise  # noqa: E402
 from uptonoise.nets._training import batches, characteristic_of, drawn_validation  # noqa: E402
 
 LAYERS = [nets.FourierLayer, nets.PhaseLayer]
@@ -289,6 +294,21 @@ def test_given_frequencies_are_where_training_starts():
     assert drawn.frequencies_.std() == pytest.approx(1 / un.median_scale(bags), rel=0.1)
 
 
+@pytest.mark.parametrize("kind", [*REGRESSORS, *CLASSIFIERS])
+def test_frequencies_of_a_tuned_ridge_model(kind):
+    bags, y = gamma_bags(90)
+    y = y if kind in REGRESSORS else np.arange(90) % 3
+    model = small(kind, frequencies="ridge", n_epochs=1, learning_rate=1e-12).fit(bags, y)
+    drawn = small(kind, n_epochs=1, learning_rate=1e-12).fit(bags, y)
+    assert model.frequencies_.shape == (10, 1)
+    ratio = np.abs(model.frequencies_).std() / np.abs(drawn.frequencies_).std()
+    assert ratio != pytest.approx(1, abs=0.01)
+    again = small(kind, frequencies="ridge", n_epochs=1, learning_rate=1e-12).fit(bags, y)
+    np.testing.assert_array_equal(again.frequencies_, model.frequencies_)
+    with pytest.raises(ValueError, match="10 frequencies"):
+        model.set_params(warm_start=True, n_frequencies=11).fit(bags, y)
+
+
 def test_the_rate_decays_from_the_initial_one():
     bags, y = gamma_bags(30)
     model = small(nets.PhaseNetRegressor, learning_rate=0.1, decay=0.5, n_epochs=4, patience=None).fit(bags, y)
@@ -327,24 +347,93 @@ def test_early_stopping_restores_the_best_epoch():
     assert np.mean(errors**2) == pytest.approx(validation.min(), rel=1e-4)
 
 
-def test_augmentation_gets_rows_and_phi_in_training_only(monkeypatch):
-    bags, y = gamma_bags(40)
-    seen = []
+# Noise
 
-    def rows(values, sizes):
-        seen.append(("rows", len(values) == int(sizes.sum())))
-        return values + 1
 
-    def phi(given, sizes, frequencies):
-        seen.append(("phi", given.shape == (len(sizes), len(frequencies), 2)))
-        return 0.5 * given
+def test_noise_on_phi_has_the_mean_and_the_error_of_noise_on_rows(rng):
+    n_bags, size, d = 4_000, 30, 2
+    rows = torch.tensor(rng.gamma(2, size=(size, d)), dtype=torch.float32).repeat(n_bags, 1)
+    sizes, variances = torch.full((n_bags,), size), np.array([0.5, 2.0])
+    layer = nets.FourierLayer(d, 4, random_state=0)
+    clean = layer.characteristic(rows, sizes).detach()
+    levels = np.ones(n_bags)
+    each = np.full(n_bags, float(size))
+    whole = Characteristic(clean.double().numpy() @ [1, 1j], each, each)
+    W = layer.frequencies.detach().double().numpy()
+    reference = with_noise(whole, W, variances, levels, rng).phi
+    noise = Noise(1.0, 1.0, 0.0, variances, 0, torch.device("cpu"))
+    on_phi = noise.on_phi(clean, sizes, layer.frequencies).detach().double().numpy() @ [1, 1j]
+    on_rows = layer.characteristic(noise.on_rows(rows, sizes), sizes).detach().double().numpy() @ [1, 1j]
+    for found in (on_phi, on_rows):
+        np.testing.assert_allclose(found.mean(axis=0), reference.mean(axis=0), atol=0.02)
+        np.testing.assert_allclose(found.var(axis=0), reference.var(axis=0), rtol=0.15, atol=2e-3)
 
-    monkeypatch.setattr(nets.PhaseNetRegressor, "_augmentation", lambda self: Augmentation(rows, phi))
-    model = small(nets.PhaseNetRegressor, n_epochs=1).fit(bags, y)
-    n_seen = len(seen)
-    assert set(seen) == {("rows", True), ("phi", True)}
-    model.predict(bags)
-    assert len(seen) == n_seen
+
+def test_noise_has_its_levels_and_its_share_of_clean_bags():
+    noise = Noise(2.0, 2.0, 0.2, np.array([1.0, 0.0]), 0, torch.device("cpu"))
+    sizes = torch.full((20_000,), 2)
+    added = noise.on_rows(torch.zeros(40_000, 2), sizes).reshape(20_000, 2, 2)
+    assert not added[..., 1].any()
+    assert float((added[..., 0] == 0).all(dim=1).float().mean()) == pytest.approx(0.2, abs=0.01)
+    assert float(added[..., 0].var()) == pytest.approx(0.8, abs=0.05)
+    assert not torch.equal(noise.on_rows(torch.zeros(40_000, 2), sizes), added.reshape(-1, 2))
+    again = Noise(0.0, 1.0, 0.0, np.ones(1), 0, torch.device("cpu"), repeats=True)
+    one, two = (again.on_phi(torch.ones(5, 3, 2), torch.ones(5), torch.ones(3, 1)) for _ in range(2))
+    assert torch.equal(one, two)
+
+
+def test_noise_has_gradients_also_where_there_is_none():
+    frequencies = torch.tensor([[0.0], [1.0], [30.0]], requires_grad=True)
+    noise = Noise(0.0, 1.0, 0.5, np.ones(1), 0, torch.device("cpu"))
+    noise.on_phi(torch.ones(20, 3, 2), torch.full((20,), 4), frequencies).sum().backward()
+    assert torch.isfinite(frequencies.grad).all()
+    assert float(frequencies.grad[1]) != 0
+
+
+@pytest.mark.parametrize("domain", ["fourier", "rows"])
+def test_training_against_noise_pays_where_there_is_noise(domain):
+    bags, y = gamma_bags(500, sizes=(60, 100))
+    options = {"n_frequencies": 30, "n_epochs": 30}
+    plain = small(nets.FourierNetRegressor, **options).fit(bags[:400], y[:400])
+    hard = small(nets.FourierNetRegressor, noise_augmentation=1.0, noise_domain=domain, **options)
+    hard.fit(bags[:400], y[:400])
+    assert plain.noise_range_ is None
+    assert hard.noise_range_ == (0.0, 1.0)
+    curves = [un.robustness_curve(model, bags[400:], y[400:], [1.0], repeats=3) for model in (plain, hard)]
+    assert curves[1].mean[0] < 0.9 * curves[0].mean[0]
+    assert hard.score(bags[400:], y[400:]) > 0.7
+
+
+@pytest.mark.parametrize("domain", ["fourier", "rows"])
+def test_noise_is_that_of_the_seed_and_stays_with_the_model(domain, tmp_path):
+    bags, y = gamma_bags(50)
+    options = {"noise_augmentation": 0.5, "noise_target": (0.1, 0.4), "noise_domain": domain}
+    one, two, other = (
+        small(nets.PhaseNetRegressor, random_state=seed, quantiles=(0.1, 0.9), **options).fit(bags, y)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one.history_["loss"], two.history_["loss"])
+    np.testing.assert_array_equal(one.history_["validation_loss"], two.history_["validation_loss"])
+    np.testing.assert_array_equal(one.predict_quantiles(bags), two.predict_quantiles(bags))
+    assert not np.array_equal(one.history_["loss"], other.history_["loss"])
+    clean = small(nets.PhaseNetRegressor, quantiles=(0.1, 0.9)).fit(bags, y)
+    assert not np.array_equal(one.history_["loss"], clean.history_["loss"])
+    one.save(tmp_path / "model.npz")
+    again = nets.PhaseNetRegressor.load(tmp_path / "model.npz")
+    assert again.noise_range_ == (0.1, 0.4)
+    assert again.noise_domain == domain
+    with pytest.warns(UserWarning, match="noise levels from 0.1 to 0.4; got levels up to 0.5"):
+        un.robustness_curve(again, bags, y, [0, 0.5], repeats=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        un.robustness_curve(again, bags, y, [0, 0.4], repeats=1)
+
+
+def test_classifiers_take_noise_too():
+    bags, y = gamma_bags(60)
+    model = small(nets.PhaseNetClassifier, noise_augmentation=1.0).fit(bags, (y > 3).astype(int))
+    assert model.noise_range_ == (0.0, 1.0)
+    assert clone(model).noise_augmentation == 1.0
 
 
 @pytest.mark.parametrize("kind", [nets.PhaseNetRegressor, nets.FourierNetClassifier])
@@ -399,6 +488,41 @@ def test_quantiles_do_not_cross_and_cover():
     np.testing.assert_array_equal(model.predict(bags[300:]), predicted[:, 3])
     one = small(nets.PhaseNetRegressor, quantiles=0.9).fit(bags[:50], y[:50])
     assert one.predict_quantiles(bags[:5]).shape == (5, 1)
+
+
+def test_calibration_gives_each_quantile_its_share():
+    bags, y = gamma_bags(200)
+    levels = np.array([0.1, 0.25, 0.5, 0.9])
+    options = {"quantiles": tuple(levels), "learning_rate": 0.05, "n_epochs": 5, "validation_fraction": 0.4}
+    held_out = drawn_validation(np.zeros(200), np.ones(200, dtype=bool), 0.4, np.random.default_rng(0))[1]
+    for calibration, part in (("all", np.arange(200)), ("validation", held_out)):
+        model = small(nets.FourierNetRegressor, calibration=calibration, **options).fit(bags, y)
+        predicted = model.predict_quantiles(bags)
+        shares = np.mean(y[part, None] <= predicted[part], axis=0)
+        np.testing.assert_allclose(shares, levels, atol=1.5 / len(part))
+        assert (np.diff(predicted, axis=1) > 0).all()
+    raw = small(nets.FourierNetRegressor, calibration=None, **options).fit(bags, y).predict_quantiles(bags)
+    assert np.abs(np.mean(y[:, None] <= raw, axis=0) - levels).max() > 0.02
+
+
+def test_calibration_counts_weights():
+    loss = PinballLoss(np.array([0.2, 0.5]))
+    outputs, targets = torch.zeros(100, 2), torch.arange(100.0)[:, None]
+    weights = torch.where(torch.arange(100) < 50, 1.0, 0.0)
+    quantiles = loss.predicted(loss.shift(outputs, targets, weights)[None])[0]
+    assert quantiles.tolist() == pytest.approx([9.1, 24.25], abs=0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_intervals_cover_held_out_bags(kind):
+    covered = []
+    for seed in range(5):
+        bags, y = make_gamma_bags(7_000, random_state=seed)
+        model = kind(60, quantiles=(0.1, 0.5, 0.9), n_epochs=20, device="cpu", random_state=seed)
+        low, _, high = model.fit(bags[:2_000], y[:2_000]).predict_quantiles(bags[2_000:]).T
+        covered.append(np.mean((low <= y[2_000:]) & (y[2_000:] <= high)))
+    assert np.abs(np.array(covered) - 0.8).max() < 0.03
 
 
 def test_several_targets():
@@ -591,6 +715,17 @@ BAGS, Y = gamma_bags(20)
         ({"scale_factor": 0}, "scale_factor must be"),
         ({"scale": 1e-9}, "scales from the mean of the training rows"),
         ({"frequencies": np.ones((3, 2))}, "frequencies must"),
+        ({"frequencies": "drawn"}, 'frequencies must be an array, "ridge" or None'),
+        ({"noise_augmentation": -1.0}, "noise_augmentation must be a noise level that is not negative"),
+        ({"noise_augmentation": (0.5, 1.0)}, "one noise level for a network.*GridSearchCV tries several"),
+        ({"noise_augmentation": 1.0, "noise_target": (1.0, 0.5)}, "noise_target must be a range"),
+        ({"noise_target": (0.0, 1.0)}, "noise_target has no meaning without noise_augmentation"),
+        ({"noise_domain": "time"}, "noise_domain must be one of fourier, rows"),
+        ({"calibration": "test"}, "calibration must be one of all, validation, or None"),
+        (
+            {"quantiles": 0.5, "calibration": "validation", "validation_fraction": 0.0},
+            "needs a validation_fraction above 0",
+        ),
         ({"device": "abacus"}, "device must be"),
         ({"device": "meta"}, "device must be"),
         ({"random_state": -1}, "random_state must be"),

@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
+from torch.nn import functional
 
 from uptonoise._progress import Progress
 from uptonoise._random import RandomState, as_generator
@@ -27,7 +28,7 @@ from uptonoise.nets._inputs import (
     given_targets,
     read_bags,
 )
-from uptonoise.nets._labelled import LabelledBags
+from uptonoise.nets._labelled import Indices, LabelledBags
 from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation
 from uptonoise.nets._losses import Loss
 from uptonoise.nets._noise import Augmentation, NoiseDomain, NoiseLevels
@@ -41,6 +42,7 @@ from uptonoise.nets._training import (
     drawn_validation,
     train,
 )
+from uptonoise.ridge import BagRidgeCV
 from uptonoise.rows import Floats, as_real_array
 
 _MEDIANS = ("median", "median-per-column")
@@ -66,12 +68,13 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     best_epoch_: int
     noise_range_: tuple[float, float] | None
     _layer: ClassVar[type[FourierLayer]]
+    _ridge_features: ClassVar[str]
 
     n_frequencies: int
     bias: bool
     scale: ArrayLike
     scale_factor: float
-    frequencies: ArrayLike | None
+    frequencies: ArrayLike | Literal["ridge"] | None
     normalisation: Normalisation | None
     learning_rate: float
     decay: float | None
@@ -150,7 +153,11 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         if not continues:
             self._fit_rows(bags)
         loss = self._loss()
-        start = self._last_network() if continues else self._new_network(loss, targets.values[picked], generator)
+        if continues:
+            start = self._last_network()
+        else:
+            drawn = self._first_frequencies(bags, targets, picked, generator)
+            start = self._new_network(loss, targets.values[picked], drawn)
         everything = LabelledBags(
             as_rows_on(bags.values, self.centre_, self.scale_, device),
             bags.offsets,
@@ -348,21 +355,38 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     def _last_network(self) -> BagNetwork:
         """Return the network to go on with, where the parameters that shape it are still the same."""
         m = len(self.network_.layer.frequencies)
-        if self.frequencies is None and self.n_frequencies != m:
+        if (self.frequencies is None or isinstance(self.frequencies, str)) and self.n_frequencies != m:
             raise ValueError(
                 f"warm_start=True goes on with the network of the last fit, which has {m} frequencies; got "
                 f"n_frequencies={self.n_frequencies!r}"
             )
         return self.network_
 
-    def _new_network(self, loss: Loss, targets: Tensor, generator: np.random.Generator) -> BagNetwork:
-        """Return a network that predicts a constant, at frequencies that were drawn or given."""
+    def _first_frequencies(
+        self, bags: ReadBags, targets: Targets, picked: Indices, generator: np.random.Generator
+    ) -> Floats:
+        """Return frequencies to start from in the network's units, drawn, given, or tuned on the bags picked."""
         d = self.n_features_in_
         if self.frequencies is None:
-            drawn = np.asarray(sample_frequencies(self.n_frequencies, d, random_state=generator))
-        else:
-            drawn = as_frequencies(self.frequencies, d) * (self.scale_ / self.scale_factor)
-        network = BagNetwork(self._new_layer(drawn), loss.n_outputs, normalisation=self.normalisation)
+            return np.asarray(sample_frequencies(self.n_frequencies, d, random_state=generator))
+        if isinstance(self.frequencies, str):
+            if self.frequencies != "ridge":
+                raise ValueError(f'frequencies must be an array, "ridge" or None; got {self.frequencies!r}')
+            y = targets.values[picked]
+            ridge = BagRidgeCV(
+                self._ridge_features,
+                n_frequencies=self.n_frequencies,
+                cv=min(3, len(picked)),
+                random_state=int(generator.integers(2**31)),
+            )
+            numbers = y if y.is_floating_point() else functional.one_hot(y)
+            ridge.fit(bags.part(picked), numbers.double().numpy(), sample_weight=targets.weights[picked])
+            return np.asarray(ridge.first_.frequencies_ * (self.scale_ / self.scale_factor))
+        return as_frequencies(self.frequencies, d) * (self.scale_ / self.scale_factor)
+
+    def _new_network(self, loss: Loss, targets: Tensor, frequencies: Floats) -> BagNetwork:
+        """Return a network that predicts a constant."""
+        network = BagNetwork(self._new_layer(frequencies), loss.n_outputs, normalisation=self.normalisation)
         with torch.no_grad():
             network.output.bias.copy_(loss.constant(targets))
         return network

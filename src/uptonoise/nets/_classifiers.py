@@ -61,6 +61,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     _layer = FourierLayer
+    _ridge_features = "fourier"
 
     def __init__(
         self,
@@ -70,7 +71,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         bias: bool = False,
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
         learning_rate: float = 0.01,
         decay: float | None = 0.1,
@@ -228,6 +229,7 @@ class PhaseNetClassifier(FourierNetClassifier):
     """
 
     _layer = PhaseLayer
+    _ridge_features = "phase"
 
     def __init__(
         self,
@@ -238,7 +240,7 @@ class PhaseNetClassifier(FourierNetClassifier):
         bias: bool = False,
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
         learning_rate: float = 0.01,
         decay: float | None = 0.1,

@@ -14,9 +14,9 @@ _PARAMETERS = """bias : bool
         so neither the learning rate nor the penalties depend on the units of the data.
     scale_factor : float
         The scale is `scale` times this.
-    frequencies : array of shape (m, d), optional
-        Frequencies to start from instead of a draw, each divided by `scale_factor`; for example the
-        ``first_.frequencies_`` of a fitted :class:`~uptonoise.BagRidgeCV`.
+    frequencies : array of shape (m, d), "ridge", or None
+        Where frequencies start instead of a draw, each divided by `scale_factor`: an array; or "ridge" for those of a
+        :class:`~uptonoise.BagRidgeCV` on the same features, whose scale is tuned on the bags to train on.
     normalisation : {"running", "batch"} or None
         How features are normalised: by running means and variances; by those of each batch, as in the paper, which
         hides from training what the targets of a batch have in common, the more the smaller it is; or not. Predictions

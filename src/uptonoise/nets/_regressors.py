@@ -72,6 +72,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     quantiles_: Floats | None
     _y_is_flat: bool
     _layer = FourierLayer
+    _ridge_features = "fourier"
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         bias: bool = False,
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
         learning_rate: float = 0.01,
         decay: float | None = 0.1,
@@ -275,6 +276,7 @@ class PhaseNetRegressor(FourierNetRegressor):
     """
 
     _layer = PhaseLayer
+    _ridge_features = "phase"
 
     def __init__(
         self,
@@ -286,7 +288,7 @@ class PhaseNetRegressor(FourierNetRegressor):
         bias: bool = False,
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
         learning_rate: float = 0.01,
         decay: float | None = 0.1,
