@@ -4,12 +4,14 @@ import pickle
 import subprocess
 import sys
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, ParameterGrid, cross_val_score
 
 import uptonoise as un
@@ -85,7 +87,8 @@ def test_layers_are_the_characteristic_function_and_its_phase(double, plain_ecf)
 
 def test_features_are_those_of_the_transformers_times_root_m(double):
     bags, _ = gamma_bags(4, d=2)
-    for kind, transformer in ((nets.FourierLayer, un.FourierFeatures), (nets.PhaseLayer, un.PhaseFeatures)):
+    plain_phases = partial(un.PhaseFeatures, amplitude="plain")
+    for kind, transformer in ((nets.FourierLayer, un.FourierFeatures), (nets.PhaseLayer, plain_phases)):
         features = transformer(6, random_state=0).fit(bags)
         layer = kind(2, 6, frequencies=features.frequencies_)
         found = layer(*tensors_of(bags)).detach().numpy()
@@ -323,7 +326,7 @@ def test_the_rate_decays_from_the_initial_one():
 
 def test_penalties_are_separate():
     bags, y = gamma_bags(60)
-    common = {"n_epochs": 30, "learning_rate": 0.05, "patience": None}
+    common = {"n_epochs": 30, "learning_rate": 0.05, "patience": None, "solve_output": False}
     plain = small(nets.PhaseNetRegressor, output_penalty=0.0, frequency_penalty=0.0, **common).fit(bags, y)
     low = small(nets.PhaseNetRegressor, output_penalty=0.0, frequency_penalty=10.0, **common).fit(bags, y)
     weak = small(nets.PhaseNetRegressor, output_penalty=10.0, frequency_penalty=0.0, **common).fit(bags, y)
@@ -338,7 +341,7 @@ def test_penalties_are_separate():
 def test_early_stopping_restores_the_best_epoch():
     bags, y = gamma_bags(60)
     options = {"n_frequencies": 40, "learning_rate": 0.1, "n_epochs": 60, "patience": 3, "validation_fraction": 0.4}
-    model = small(nets.FourierNetRegressor, **options).fit(bags, y)
+    model = small(nets.FourierNetRegressor, solve_output=False, **options).fit(bags, y)
     validation = model.history_["validation_loss"]
     assert len(validation) < 60
     assert model.best_epoch_ == np.argmin(validation) == len(validation) - 1 - 3
@@ -523,6 +526,30 @@ def test_intervals_cover_held_out_bags(kind):
         low, _, high = model.fit(bags[:2_000], y[:2_000]).predict_quantiles(bags[2_000:]).T
         covered.append(np.mean((low <= y[2_000:]) & (y[2_000:] <= high)))
     assert np.abs(np.array(covered) - 0.8).max() < 0.03
+
+
+@pytest.mark.parametrize("kind", [nets.FourierNetRegressor, nets.PhaseNetClassifier])
+def test_the_output_is_solved_at_the_frequencies_that_were_learnt(kind):
+    bags, y = gamma_bags(150)
+    y = y if kind in REGRESSORS else np.digitize(y, [2.5, 4.5])
+    options = {"n_epochs": 2, "learning_rate": 0.001, "validation_fraction": 0.2}
+    solved = small(kind, **options).fit(bags[:100], y[:100])
+    plain = small(kind, solve_output=False, **options).fit(bags[:100], y[:100])
+    np.testing.assert_array_equal(solved.frequencies_, plain.frequencies_)
+    assert solved.score(bags[100:], y[100:]) > plain.score(bags[100:], y[100:]) + 0.1
+    noisy = small(kind, noise_augmentation=0.5, **options).fit(bags[:100], y[:100])
+    assert noisy.score(bags[100:], y[100:]) > plain.score(bags[100:], y[100:])
+
+
+def test_a_solved_output_is_ridge_regression_on_the_features(monkeypatch):
+    monkeypatch.setattr("uptonoise.nets._output._PENALTIES", np.array([1e-3]))
+    bags, y = gamma_bags(60)
+    weights = np.linspace(0, 2, 60)
+    model = small(nets.FourierNetRegressor, validation_fraction=0, normalisation=None).fit(bags, y, weights)
+    phi = un.ecf(bags, model.frequencies_) * np.exp(-1j * model.frequencies_ @ model.centre_)
+    F = np.stack([phi.real, phi.imag], axis=-1).reshape(60, -1)
+    ridge = Ridge(alpha=1e-3 * (weights / weights[1:].mean()).sum()).fit(F, y, weights / weights[1:].mean())
+    np.testing.assert_allclose(model.predict(bags), ridge.predict(F), atol=1e-3)
 
 
 def test_several_targets():

@@ -21,6 +21,9 @@ NAMES = (
     "blood-pressure",
     "verdicts",
     "bag-models",
+    "networks",
+    "network-quantiles",
+    "network-classes",
 )
 
 

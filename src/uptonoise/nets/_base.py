@@ -32,6 +32,7 @@ from uptonoise.nets._labelled import Indices, LabelledBags
 from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation
 from uptonoise.nets._losses import Loss
 from uptonoise.nets._noise import Augmentation, NoiseDomain, NoiseLevels
+from uptonoise.nets._output import Parts
 from uptonoise.nets._paper import PAPER_SETTINGS
 from uptonoise.nets._threads import threads_for
 from uptonoise.nets._training import (
@@ -84,6 +85,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     output_penalty: float
     validation_fraction: float
     patience: int | None
+    solve_output: bool
     noise_augmentation: float | None
     noise_target: tuple[float, float] | None
     noise_domain: NoiseDomain
@@ -169,17 +171,18 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         if levels is not None:
             augmentation = levels.augmentation(bags.values.var(axis=0) / self.scale_**2, generator, device)
         validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
+        parts = Parts(everything, everything.part(picked), validation)
         record = train(
             network,
             loss,
-            everything.part(picked),
-            validation,
+            parts.training,
+            parts.validation,
             settings,
             augmentation,
             generator,
             Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs"),
         )
-        self._finish(network, everything, validation, augmentation)
+        self._finish(network, loss, parts, augmentation)
         self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU
         before = self.history_ if continues else {}
         self.history_ = {
@@ -301,10 +304,9 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     def _set_target_state(self, state: dict[str, Any]) -> None:
         """Take back what :meth:`_target_state` returned."""
 
-    def _finish(
-        self, network: BagNetwork, bags: LabelledBags, validation: LabelledBags | None, augmentation: Augmentation
-    ) -> None:
-        """Change a trained network in place, by all bags or by those that were kept aside; not at all here."""
+    @abstractmethod
+    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
+        """Improve the output of a trained network in place, at the frequencies that were learnt."""
 
     def _layer_options(self) -> dict[str, Any]:
         """Return the options of the layer beside those that all layers have."""
@@ -376,6 +378,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             ridge = BagRidgeCV(
                 self._ridge_features,
                 n_frequencies=self.n_frequencies,
+                amplitude="plain",
                 cv=min(3, len(picked)),
                 random_state=int(generator.integers(2**31)),
             )

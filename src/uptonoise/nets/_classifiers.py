@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from uptonoise._random import RandomState
 from uptonoise.nets._base import BagNet, Targets
 from uptonoise.nets._docs import described
-from uptonoise.nets._layers import FourierLayer, Normalisation, PhaseLayer
+from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
 from uptonoise.nets._losses import CrossEntropy, Loss
-from uptonoise.nets._noise import NoiseDomain
+from uptonoise.nets._noise import Augmentation, NoiseDomain
+from uptonoise.nets._output import Parts, logistic, solve_output
 from uptonoise.rows import Floats, shown
 
 
@@ -73,7 +74,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         scale_factor: float = 1.0,
         frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         decay: float | None = 0.1,
         n_epochs: int = 100,
         batch_size: int = 32,
@@ -81,6 +82,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        solve_output: bool = True,
         noise_augmentation: float | None = None,
         noise_target: tuple[float, float] | None = None,
         noise_domain: NoiseDomain = "fourier",
@@ -104,6 +106,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         self.output_penalty = output_penalty
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.solve_output = solve_output
         self.noise_augmentation = noise_augmentation
         self.noise_target = noise_target
         self.noise_domain = noise_domain
@@ -179,6 +182,10 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         by_class = compute_sample_weight(self.class_weight, labels)
         return Targets(torch.from_numpy(codes), weights * by_class, codes)
 
+    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
+        if self.solve_output:
+            solve_output(network, loss, logistic, parts, augmentation)
+
     def _loss(self) -> Loss:
         return CrossEntropy(len(self.classes_))
 
@@ -242,7 +249,7 @@ class PhaseNetClassifier(FourierNetClassifier):
         scale_factor: float = 1.0,
         frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         decay: float | None = 0.1,
         n_epochs: int = 100,
         batch_size: int = 32,
@@ -250,6 +257,7 @@ class PhaseNetClassifier(FourierNetClassifier):
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        solve_output: bool = True,
         noise_augmentation: float | None = None,
         noise_target: tuple[float, float] | None = None,
         noise_domain: NoiseDomain = "fourier",
@@ -274,6 +282,7 @@ class PhaseNetClassifier(FourierNetClassifier):
             output_penalty=output_penalty,
             validation_fraction=validation_fraction,
             patience=patience,
+            solve_output=solve_output,
             noise_augmentation=noise_augmentation,
             noise_target=noise_target,
             noise_domain=noise_domain,

@@ -38,6 +38,10 @@ _PARAMETERS = """bias : bool
         the network is trained on all bags, and the weights of the last epoch are kept.
     patience : int or None
         Training stops after so many epochs without a smaller validation loss; None never stops it early.
+    solve_output : bool
+        Whether the weights of the output are found anew after training, at the frequencies that were learnt, by ridge
+        or logistic regression with a penalty chosen by 3 folds: mini-batches come near that solution very slowly. It is
+        kept unless it makes the validation loss larger. Not for quantiles.
     noise_augmentation : None or float
         A noise level that the bags do not have, and that the network is trained against: in each batch bags get
         Gaussian noise of their own, of a variance between 0 and the level times that of the column; one in five gets

@@ -14,10 +14,10 @@ from uptonoise._random import RandomState
 from uptonoise.nets._base import BagNet, Targets
 from uptonoise.nets._docs import described
 from uptonoise.nets._inputs import checked_targets
-from uptonoise.nets._labelled import LabelledBags
 from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
 from uptonoise.nets._losses import Loss, PinballLoss, SquaredLoss, as_quantiles
 from uptonoise.nets._noise import Augmentation, NoiseDomain
+from uptonoise.nets._output import Parts, ridge, solve_output
 from uptonoise.nets._training import outputs_of
 from uptonoise.rows import Floats
 
@@ -85,7 +85,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         scale_factor: float = 1.0,
         frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         decay: float | None = 0.1,
         n_epochs: int = 100,
         batch_size: int = 32,
@@ -93,6 +93,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        solve_output: bool = True,
         noise_augmentation: float | None = None,
         noise_target: tuple[float, float] | None = None,
         noise_domain: NoiseDomain = "fourier",
@@ -117,6 +118,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         self.output_penalty = output_penalty
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.solve_output = solve_output
         self.noise_augmentation = noise_augmentation
         self.noise_target = noise_target
         self.noise_domain = noise_domain
@@ -200,13 +202,16 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         if self.quantiles is not None and self.calibration == "validation" and self.validation_fraction == 0:
             raise ValueError('calibration="validation" needs a validation_fraction above 0; or use "all"')
 
-    def _finish(
-        self, network: BagNetwork, bags: LabelledBags, validation: LabelledBags | None, augmentation: Augmentation
-    ) -> None:
-        loss = self._loss()
-        if not isinstance(loss, PinballLoss) or self.calibration is None:
-            return
-        by = augmentation.judged(bags) if self.calibration == "all" or validation is None else validation
+    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
+        if isinstance(loss, PinballLoss):
+            if self.calibration is not None:
+                self._calibrate(network, loss, parts, augmentation)
+        elif self.solve_output:
+            solve_output(network, loss, ridge, parts, augmentation)
+
+    def _calibrate(self, network: BagNetwork, loss: PinballLoss, parts: Parts, augmentation: Augmentation) -> None:
+        aside = parts.validation if self.calibration == "validation" else None
+        by = augmentation.judged(parts.everything) if aside is None else aside
         outputs = outputs_of(network, by, augmentation.judged_phi)
         with torch.no_grad():
             network.output.bias.add_(loss.shift(outputs, by.targets, by.weights))
@@ -290,7 +295,7 @@ class PhaseNetRegressor(FourierNetRegressor):
         scale_factor: float = 1.0,
         frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         decay: float | None = 0.1,
         n_epochs: int = 100,
         batch_size: int = 32,
@@ -298,6 +303,7 @@ class PhaseNetRegressor(FourierNetRegressor):
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        solve_output: bool = True,
         noise_augmentation: float | None = None,
         noise_target: tuple[float, float] | None = None,
         noise_domain: NoiseDomain = "fourier",
@@ -323,6 +329,7 @@ class PhaseNetRegressor(FourierNetRegressor):
             output_penalty=output_penalty,
             validation_fraction=validation_fraction,
             patience=patience,
+            solve_output=solve_output,
             noise_augmentation=noise_augmentation,
             noise_target=noise_target,
             noise_domain=noise_domain,
