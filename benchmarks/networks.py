@@ -69,7 +69,7 @@ def train_padded(bags: un.Bags, y: np.ndarray, n_epochs: int, device: torch.devi
             values, mask = padded_batch(bags, picked, device)
             loss = (network(values, mask) - targets[torch.from_numpy(picked).to(device)]).square().mean()
             optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
     if device.type == "cuda":
         torch.cuda.synchronize()

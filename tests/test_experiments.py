@@ -89,7 +89,7 @@ def test_networks_are_compared_with_ridge_models():
     pytest.importorskip("torch")
     networks = import_module("uptonoise.experiments.networks")
     found = {(one.model, one.measure): one.value for one in networks.direction(0, n_bags=200)}
-    assert len(found) == 9 * len(networks.LEVELS)
+    assert len(found) == 11 * len(networks.LEVELS)
     assert {"PLRR", "shrunk PLRR", "GLRR", "phase network", "Fourier network"} < {model for model, _ in found}
     assert all(0 < value < 5 for value in found.values())
 

@@ -1,6 +1,6 @@
 """Coverage of the networks' 10 % to 90 % intervals on 5,000 held-out bags of the gamma model (beyond the paper).
 
-2,000 bags to fit; `covered` should be 0.8, `below` and `above` 0.1. Without calibration the quantiles are those that
+1,000 bags to fit; `covered` should be 0.8, `below` and `above` 0.1. Without calibration the quantiles are those that
 training ended with.
 """
 
@@ -17,7 +17,7 @@ from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
 _NETWORKS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
 
 
-def coverage(seed: int, n_fit: int = 2_000, n_test: int = 5_000) -> Iterator[Found]:
+def coverage(seed: int, n_fit: int = 1_000, n_test: int = 5_000) -> Iterator[Found]:
     """Return the coverage of both networks, with and without calibration."""
     bags, y = make_gamma_bags(n_fit + n_test, random_state=seed)
     fit, test = slice(n_fit), slice(n_fit, None)
@@ -27,7 +27,7 @@ def coverage(seed: int, n_fit: int = 2_000, n_test: int = 5_000) -> Iterator[Fou
                 40,
                 quantiles=(0.1, 0.5, 0.9),
                 calibration=calibration,
-                n_epochs=20,
+                n_epochs=15,
                 device="cpu",
                 progress=False,
                 random_state=seed,
