@@ -25,6 +25,7 @@ from uptonoise import nets  # noqa: E402
 from uptonoise.nets._layers import BagNetwork, RunningNorm  # noqa: E402
 from uptonoise.nets._losses import CrossEntropy, PinballLoss, SquaredLoss  # noqa: E402
 from uptonoise.nets._noise import Noise  # noqa: E402
+from uptonoise.nets._output import Table, logistic  # noqa: E402
 from uptonoise.nets._training import batches, characteristic_of, drawn_validation  # noqa: E402
 
 LAYERS = [nets.FourierLayer, nets.PhaseLayer]
@@ -292,7 +293,7 @@ def test_given_frequencies_are_where_training_starts():
     W = un.sample_frequencies(4, 1, random_state=3)
     model = small(nets.PhaseNetRegressor, frequencies=W, n_epochs=1, learning_rate=1e-12, scale_factor=2.0)
     np.testing.assert_allclose(model.fit(bags, y).frequencies_, W / 2, rtol=1e-5)
-    drawn = small(nets.PhaseNetRegressor, n_frequencies=2_000, n_epochs=1, learning_rate=1e-12, batch_size=100)
+    drawn = small(nets.PhaseNetRegressor, n_frequencies=2_000, n_epochs=1, learning_rate=1e-12, solve_output=False)
     drawn.fit(bags, y)
     assert drawn.frequencies_.std() == pytest.approx(1 / un.median_scale(bags), rel=0.1)
 
@@ -541,15 +542,29 @@ def test_the_output_is_solved_at_the_frequencies_that_were_learnt(kind):
     assert noisy.score(bags[100:], y[100:]) > plain.score(bags[100:], y[100:])
 
 
-def test_a_solved_output_is_ridge_regression_on_the_features(monkeypatch):
-    monkeypatch.setattr("uptonoise.nets._output._PENALTIES", np.array([1e-3]))
-    bags, y = gamma_bags(60)
-    weights = np.linspace(0, 2, 60)
-    model = small(nets.FourierNetRegressor, validation_fraction=0, normalisation=None).fit(bags, y, weights)
+@pytest.mark.parametrize("n_bags", [60, 30])  # more and fewer than there are features
+def test_a_solved_output_is_ridge_regression_on_the_features(n_bags):
+    bags, y = gamma_bags(n_bags)
+    weights = np.linspace(0, 2, n_bags)
+    m = 10 if n_bags == 60 else 40
+    model = small(nets.FourierNetRegressor, n_frequencies=m, validation_fraction=0, normalisation=None)
+    model.set_params(output_penalty=2e-3).fit(bags, y, weights)
     phi = un.ecf(bags, model.frequencies_) * np.exp(-1j * model.frequencies_ @ model.centre_)
-    F = np.stack([phi.real, phi.imag], axis=-1).reshape(60, -1)
-    ridge = Ridge(alpha=1e-3 * (weights / weights[1:].mean()).sum()).fit(F, y, weights / weights[1:].mean())
+    F = np.stack([phi.real, phi.imag], axis=-1).reshape(n_bags, -1)
+    ridge = Ridge(alpha=1e-3 * weights.sum()).fit(F, y, weights)
     np.testing.assert_allclose(model.predict(bags), ridge.predict(F), atol=1e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_solved_output_makes_the_loss_of_training_smallest(n_classes, rng):
+    F, labels = rng.normal(size=(80, 3)), np.arange(80) % n_classes
+    weights = rng.uniform(0.5, 1.5, 80)
+    found = logistic(Table(F, labels, weights), 0.1)
+    tensors = [torch.tensor(part, requires_grad=True) for part in found]
+    losses = CrossEntropy(n_classes)(torch.tensor(F) @ tensors[0].T + tensors[1], torch.tensor(labels))
+    whole = (torch.tensor(weights) * losses).sum() / weights.sum() + 0.05 * tensors[0].square().sum()
+    whole.backward()
+    assert max(float(tensor.grad.abs().max()) for tensor in tensors) < 1e-3
 
 
 def test_several_targets():

@@ -184,7 +184,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
 
     def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
         if self.solve_output:
-            solve_output(network, loss, logistic, parts, augmentation)
+            solve_output(network, loss, logistic, self.output_penalty, parts, augmentation)
 
     def _loss(self) -> Loss:
         return CrossEntropy(len(self.classes_))

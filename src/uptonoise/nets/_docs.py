@@ -40,8 +40,9 @@ _PARAMETERS = """bias : bool
         Training stops after so many epochs without a smaller validation loss; None never stops it early.
     solve_output : bool
         Whether the weights of the output are found anew after training, at the frequencies that were learnt, by ridge
-        or logistic regression with a penalty chosen by 3 folds: mini-batches come near that solution very slowly. It is
-        kept unless it makes the validation loss larger. Not for quantiles.
+        or logistic regression with `output_penalty`: mini-batches come near that solution very slowly. It is kept
+        unless it makes the validation loss larger. Not for quantiles. A small penalty predicts better where noise is
+        that of training, and much worse where there is more: see `noise_augmentation`.
     noise_augmentation : None or float
         A noise level that the bags do not have, and that the network is trained against: in each batch bags get
         Gaussian noise of their own, of a variance between 0 and the level times that of the column; one in five gets

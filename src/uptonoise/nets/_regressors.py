@@ -207,7 +207,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
             if self.calibration is not None:
                 self._calibrate(network, loss, parts, augmentation)
         elif self.solve_output:
-            solve_output(network, loss, ridge, parts, augmentation)
+            solve_output(network, loss, ridge, self.output_penalty, parts, augmentation)
 
     def _calibrate(self, network: BagNetwork, loss: PinballLoss, parts: Parts, augmentation: Augmentation) -> None:
         aside = parts.validation if self.calibration == "validation" else None
