@@ -55,8 +55,8 @@ def errors_of_networks(path: Path) -> object:
     with path.open() as file:
         found = by_model(csv.DictReader(file))
     problems = list(dict.fromkeys(problem for problem, _ in found))
-    _, axes = plt.subplots(1, len(problems), figsize=(13, 5), layout="constrained")
-    for problem, ax in zip(problems, axes, strict=True):
+    _, axes = plt.subplots(1, len(problems), figsize=(6.5 * len(problems), 5), layout="constrained", squeeze=False)
+    for problem, ax in zip(problems, axes[0], strict=True):
         for model in NETWORKS:
             measures = found[problem, model]
             curve = un.RobustnessCurve(
