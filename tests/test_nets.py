@@ -404,7 +404,7 @@ def test_training_against_noise_pays_where_there_is_noise(domain):
     assert plain.noise_range_ is None
     assert hard.noise_range_ == (0.0, 1.0)
     curves = [un.robustness_curve(model, bags[400:], y[400:], [1.0], repeats=3) for model in (plain, hard)]
-    assert curves[1].mean[0] < 0.8 * curves[0].mean[0]
+    assert curves[1].mean[0] < 0.9 * curves[0].mean[0]
     assert hard.score(bags[400:], y[400:]) > 0
 
 
