@@ -68,7 +68,7 @@ def errors_of_networks(path: Path) -> object:
             )
             plots.plot_robustness(curve, label=model, ax=ax)
         ax.set_ylim(0, 2.5)
-        ax.set_title(f"{problem}: error over that of predicting the mean")
+        ax.set_title(f"{problem}: error over that of predicting the mean", loc="left")
     return axes
 
 
