@@ -17,6 +17,7 @@ from uptonoise.experiments import _rejections, abc, bag_models, bag_sizes, covar
 from uptonoise.experiments.__main__ import NAMES
 from uptonoise.experiments._alternatives import Alternative
 from uptonoise.experiments._rejections import Cell, Experiment, wald_band
+from uptonoise.experiments._seeded import Found, Problem, SeededExperiment
 from uptonoise.experiments._sizes import SizeExperiment, interpolated
 
 
@@ -115,6 +116,47 @@ def test_the_conjugate_posterior_is_the_measure(tmp_path):
     rows = table(few.run(tmp_path, repetitions=40, workers=1))
     assert len(rows) == 6
     assert all(float(row["error of mean"]) < 0.6 and 0.7 < float(row["sd / exact"]) < 1.4 for row in rows)
+
+
+def test_a_seeded_experiment_goes_on_where_it_stopped(tmp_path):
+    calls = []
+
+    def measure(seed):
+        calls.append(seed)
+        return [Found("one", "error", float(seed)), Found("two", "error", 10.0)]
+
+    whole = SeededExperiment("made-up", "", [Problem("a", measure)])
+    whole.run(tmp_path, repetitions=2, workers=1)
+    rows = table(whole.run(tmp_path, repetitions=3, workers=1))
+    assert calls == [0, 1, 2]
+    assert [row["model"] for row in rows] == ["one", "two"]
+    assert rows[0]["error"] == "1.000 (0.100 to 1.900)"
+    assert rows[0]["seeds"] == "3"
+    assert len(table(tmp_path / "made-up-runs.csv")) == 6
+
+
+def test_networks_are_compared_with_ridge_models():
+    pytest.importorskip("torch")
+    networks = import_module("uptonoise.experiments.networks")
+    found = {(one.model, one.measure): one.value for one in networks.direction(0, n_bags=200)}
+    assert len(found) == 11 * len(networks.LEVELS)
+    assert {"PLRR", "shrunk PLRR", "GLRR", "phase network", "Fourier network"} < {model for model, _ in found}
+    assert all(0 < value < 5 for value in found.values())
+
+
+def test_intervals_and_classes_of_networks():
+    pytest.importorskip("torch")
+    quantiles = import_module("uptonoise.experiments.network_quantiles")
+    found = {(one.model, one.measure): one.value for one in quantiles.coverage(0, 60, 40)}
+    assert found["phase network", "covered"] == pytest.approx(
+        1 - found["phase network", "below"] - found["phase network", "above"]
+    )
+    classes = import_module("uptonoise.experiments.network_classes")
+    bags, labels = classes.drawn(np.random.default_rng(0), 400, (1.0, 1.0))
+    rows = bags.values.reshape(400, -1)
+    for label in (0, 1):
+        assert rows[labels == label].mean() == pytest.approx(0, abs=0.03)
+        assert rows[labels == label].var() == pytest.approx(2, abs=0.1)
 
 
 def test_the_number_of_workers_changes_nothing(tmp_path):

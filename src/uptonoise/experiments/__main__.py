@@ -26,6 +26,9 @@ NAMES = (
     "abc",
     "abc-rows",
     "conjugate",
+    "networks",
+    "network-quantiles",
+    "network-classes",
 )
 
 
