@@ -710,7 +710,7 @@ def ggrr(**options: Any) -> BagRidgeCV:
 
 
 def _paper(first: str, second: str | None, options: dict[str, Any]) -> BagRidgeCV:
-    settings = {
+    settings: dict[str, Any] = {
         "n_frequencies": _PAPER_FREQUENCIES,
         "n_second": _PAPER_FREQUENCIES,
         "amplitude": "plain",
