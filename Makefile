@@ -6,7 +6,9 @@ INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.docs-installed
 AXE := $(VENV)/axe/node_modules/axe-core
 
-.PHONY: install demo test test-slow test-browser lint bench docs clean
+ADAPTERS := .venv-adapters
+
+.PHONY: install demo test test-slow test-browser test-adapters lint bench docs clean
 
 install: $(INSTALLED)
 
@@ -33,6 +35,15 @@ test-slow: $(INSTALLED)
 test-browser: $(INSTALLED) $(AXE)
 	$(BIN)/python -m pytest -m browser tests/browser
 
+# The engines bring many packages, and warnings of their own, so they have an environment of their own.
+test-adapters: $(ADAPTERS)/.installed
+	$(ADAPTERS)/bin/python -m pytest -o filterwarnings=default tests/test_adapters.py
+
+$(ADAPTERS)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(ADAPTERS)
+	$(ADAPTERS)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".[adapters]" pytest
+	touch $@
+
 # What checks accessibility in the browser; its test is skipped where there is no npm.
 $(AXE):
 	-npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4
@@ -48,9 +59,11 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/up_to_noise.py
 	$(BIN)/python benchmarks/files.py
 	$(BIN)/python benchmarks/bags.py
+	$(BIN)/python benchmarks/inference.py
+	$(BIN)/python benchmarks/networks.py
 
 docs: $(DOCS_INSTALLED)
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) docs/_build .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(ADAPTERS) docs/_build .mypy_cache .pytest_cache .ruff_cache

@@ -13,10 +13,11 @@ from test_datasets import DATA, needs_higgs
 import uptonoise as un
 from uptonoise.comparison import Verdict
 from uptonoise.datasets import make_aerosol_like, make_gamma_bags
-from uptonoise.experiments import _rejections, bag_models, bag_sizes, covariate_shift
+from uptonoise.experiments import _rejections, abc, bag_models, bag_sizes, covariate_shift
 from uptonoise.experiments.__main__ import NAMES
 from uptonoise.experiments._alternatives import Alternative
 from uptonoise.experiments._rejections import Cell, Experiment, wald_band
+from uptonoise.experiments._seeded import Found, Problem, SeededExperiment
 from uptonoise.experiments._sizes import SizeExperiment, interpolated
 
 
@@ -29,10 +30,7 @@ def table(path):
         return list(csv.DictReader(file))
 
 
-OTHERS = ("noise-sizes", "intervals", "planning", "verdicts", "bag-models", "covariate-shift", "bag-sizes")
-
-
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in OTHERS])
+@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(experiment(name), Experiment)])
 def test_cells_have_names_of_their_own(name):
     cells = experiment(name).cells()
     assert len({cell.name for cell in cells}) == len(cells) > 3
@@ -96,6 +94,69 @@ def test_bags_of_other_sizes(tmp_path, monkeypatch):
     rows = table(replace(whole, settings=few).run(tmp_path, repetitions=1, workers=1))
     assert {row["rows tested"] for row in rows} == {"5", "3 to 30"}
     assert {row["phases"] for row in rows} == {"mean", "plain", "shrunk"}
+
+
+def test_inference_is_compared_by_noise(tmp_path):
+    pytest.importorskip("matplotlib")
+    whole = experiment("abc")
+    assert whole.methods == tuple(abc.METHODS)
+    tried = ("DR", "semi-automatic", "rejection")
+    few = replace(whole, sigmas=(0.0, 0.1), methods=tried, n_training=40, n_particles=150, n_exact=(20, 60), n_rows=20)
+    rows = table(few.run(tmp_path, repetitions=5, workers=1))
+    assert len(rows) == 3 * (2 + 3)
+    assert {row["observed"] for row in rows} == {"as trained", "stronger", "Laplace"}
+    assert all(0 < float(row["RMSE"]) < 10 for row in rows)
+    assert (tmp_path / "abc.png").stat().st_size > 10_000
+    larger = replace(experiment("abc-rows"), methods=("rejection",), n_particles=150)
+    assert len(table(larger.run(tmp_path, repetitions=3, workers=1))) == 3
+
+
+def test_the_conjugate_posterior_is_the_measure(tmp_path):
+    few = replace(experiment("conjugate"), settings=((1_000, 0.1, False), (1_000, 0.1, True)), n_training=60)
+    rows = table(few.run(tmp_path, repetitions=40, workers=1))
+    assert len(rows) == 6
+    assert all(float(row["error of mean"]) < 0.6 and 0.7 < float(row["sd / exact"]) < 1.4 for row in rows)
+
+
+def test_a_seeded_experiment_goes_on_where_it_stopped(tmp_path):
+    calls = []
+
+    def measure(seed):
+        calls.append(seed)
+        return [Found("one", "error", float(seed)), Found("two", "error", 10.0)]
+
+    whole = SeededExperiment("made-up", "", [Problem("a", measure)])
+    whole.run(tmp_path, repetitions=2, workers=1)
+    rows = table(whole.run(tmp_path, repetitions=3, workers=1))
+    assert calls == [0, 1, 2]
+    assert [row["model"] for row in rows] == ["one", "two"]
+    assert rows[0]["error"] == "1.000 (0.100 to 1.900)"
+    assert rows[0]["seeds"] == "3"
+    assert len(table(tmp_path / "made-up-runs.csv")) == 6
+
+
+def test_networks_are_compared_with_ridge_models():
+    pytest.importorskip("torch")
+    networks = import_module("uptonoise.experiments.networks")
+    found = {(one.model, one.measure): one.value for one in networks.direction(0, n_bags=200)}
+    assert len(found) == 11 * len(networks.LEVELS)
+    assert {"PLRR", "shrunk PLRR", "GLRR", "phase network", "Fourier network"} < {model for model, _ in found}
+    assert all(0 < value < 5 for value in found.values())
+
+
+def test_intervals_and_classes_of_networks():
+    pytest.importorskip("torch")
+    quantiles = import_module("uptonoise.experiments.network_quantiles")
+    found = {(one.model, one.measure): one.value for one in quantiles.coverage(0, 60, 40)}
+    assert found["phase network", "covered"] == pytest.approx(
+        1 - found["phase network", "below"] - found["phase network", "above"]
+    )
+    classes = import_module("uptonoise.experiments.network_classes")
+    bags, labels = classes.drawn(np.random.default_rng(0), 400, (1.0, 1.0))
+    rows = bags.values.reshape(400, -1)
+    for label in (0, 1):
+        assert rows[labels == label].mean() == pytest.approx(0, abs=0.03)
+        assert rows[labels == label].var() == pytest.approx(2, abs=0.1)
 
 
 def test_the_number_of_workers_changes_nothing(tmp_path):

@@ -3,22 +3,30 @@
 import pickle
 import subprocess
 import sys
+import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, ParameterGrid, cross_val_score
 
 import uptonoise as un
+from uptonoise.augmentation import with_noise
+from uptonoise.characteristic import Characteristic
+from uptonoise.datasets import make_gamma_bags
 
 torch = pytest.importorskip("torch")
 
 from uptonoise import nets  # noqa: E402
 from uptonoise.nets._layers import BagNetwork, RunningNorm  # noqa: E402
 from uptonoise.nets._losses import CrossEntropy, PinballLoss, SquaredLoss  # noqa: E402
-from uptonoise.nets._training import Augmentation, batches, characteristic_of, drawn_validation  # noqa: E402
+from uptonoise.nets._noise import Noise  # noqa: E402
+from uptonoise.nets._output import Table, logistic  # noqa: E402
+from uptonoise.nets._training import batches, characteristic_of, drawn_validation  # noqa: E402
 
 LAYERS = [nets.FourierLayer, nets.PhaseLayer]
 REGRESSORS = [nets.FourierNetRegressor, nets.PhaseNetRegressor]
@@ -80,7 +88,8 @@ def test_layers_are_the_characteristic_function_and_its_phase(double, plain_ecf)
 
 def test_features_are_those_of_the_transformers_times_root_m(double):
     bags, _ = gamma_bags(4, d=2)
-    for kind, transformer in ((nets.FourierLayer, un.FourierFeatures), (nets.PhaseLayer, un.PhaseFeatures)):
+    plain_phases = partial(un.PhaseFeatures, amplitude="plain")
+    for kind, transformer in ((nets.FourierLayer, un.FourierFeatures), (nets.PhaseLayer, plain_phases)):
         features = transformer(6, random_state=0).fit(bags)
         layer = kind(2, 6, frequencies=features.frequencies_)
         found = layer(*tensors_of(bags)).detach().numpy()
@@ -284,9 +293,24 @@ def test_given_frequencies_are_where_training_starts():
     W = un.sample_frequencies(4, 1, random_state=3)
     model = small(nets.PhaseNetRegressor, frequencies=W, n_epochs=1, learning_rate=1e-12, scale_factor=2.0)
     np.testing.assert_allclose(model.fit(bags, y).frequencies_, W / 2, rtol=1e-5)
-    drawn = small(nets.PhaseNetRegressor, n_frequencies=2_000, n_epochs=1, learning_rate=1e-12, batch_size=100)
+    drawn = small(nets.PhaseNetRegressor, n_frequencies=2_000, n_epochs=1, learning_rate=1e-12, solve_output=False)
     drawn.fit(bags, y)
     assert drawn.frequencies_.std() == pytest.approx(1 / un.median_scale(bags), rel=0.1)
+
+
+@pytest.mark.parametrize("kind", [*REGRESSORS, *CLASSIFIERS])
+def test_frequencies_of_a_tuned_ridge_model(kind):
+    bags, y = gamma_bags(90)
+    y = y if kind in REGRESSORS else np.arange(90) % 3
+    model = small(kind, frequencies="ridge", n_epochs=1, learning_rate=1e-12).fit(bags, y)
+    drawn = small(kind, n_epochs=1, learning_rate=1e-12).fit(bags, y)
+    assert model.frequencies_.shape == (10, 1)
+    ratio = np.abs(model.frequencies_).std() / np.abs(drawn.frequencies_).std()
+    assert ratio != pytest.approx(1, abs=0.01)
+    again = small(kind, frequencies="ridge", n_epochs=1, learning_rate=1e-12).fit(bags, y)
+    np.testing.assert_array_equal(again.frequencies_, model.frequencies_)
+    with pytest.raises(ValueError, match="10 frequencies"):
+        model.set_params(warm_start=True, n_frequencies=11).fit(bags, y)
 
 
 def test_the_rate_decays_from_the_initial_one():
@@ -303,7 +327,7 @@ def test_the_rate_decays_from_the_initial_one():
 
 def test_penalties_are_separate():
     bags, y = gamma_bags(60)
-    common = {"n_epochs": 30, "learning_rate": 0.05, "patience": None}
+    common = {"n_epochs": 30, "learning_rate": 0.05, "patience": None, "solve_output": False}
     plain = small(nets.PhaseNetRegressor, output_penalty=0.0, frequency_penalty=0.0, **common).fit(bags, y)
     low = small(nets.PhaseNetRegressor, output_penalty=0.0, frequency_penalty=10.0, **common).fit(bags, y)
     weak = small(nets.PhaseNetRegressor, output_penalty=10.0, frequency_penalty=0.0, **common).fit(bags, y)
@@ -318,7 +342,7 @@ def test_penalties_are_separate():
 def test_early_stopping_restores_the_best_epoch():
     bags, y = gamma_bags(60)
     options = {"n_frequencies": 40, "learning_rate": 0.1, "n_epochs": 60, "patience": 3, "validation_fraction": 0.4}
-    model = small(nets.FourierNetRegressor, **options).fit(bags, y)
+    model = small(nets.FourierNetRegressor, solve_output=False, **options).fit(bags, y)
     validation = model.history_["validation_loss"]
     assert len(validation) < 60
     assert model.best_epoch_ == np.argmin(validation) == len(validation) - 1 - 3
@@ -327,24 +351,94 @@ def test_early_stopping_restores_the_best_epoch():
     assert np.mean(errors**2) == pytest.approx(validation.min(), rel=1e-4)
 
 
-def test_augmentation_gets_rows_and_phi_in_training_only(monkeypatch):
-    bags, y = gamma_bags(40)
-    seen = []
+# Noise
 
-    def rows(values, sizes):
-        seen.append(("rows", len(values) == int(sizes.sum())))
-        return values + 1
 
-    def phi(given, sizes, frequencies):
-        seen.append(("phi", given.shape == (len(sizes), len(frequencies), 2)))
-        return 0.5 * given
+def test_noise_on_phi_has_the_mean_and_the_error_of_noise_on_rows(rng):
+    n_bags, size, d = 4_000, 30, 2
+    rows = torch.tensor(rng.gamma(2, size=(size, d)), dtype=torch.float32).repeat(n_bags, 1)
+    sizes, variances = torch.full((n_bags,), size), np.array([0.5, 2.0])
+    layer = nets.FourierLayer(d, 4, random_state=0)
+    clean = layer.characteristic(rows, sizes).detach()
+    levels = np.ones(n_bags)
+    each = np.full(n_bags, float(size))
+    whole = Characteristic(clean.double().numpy() @ [1, 1j], each, each)
+    W = layer.frequencies.detach().double().numpy()
+    reference = with_noise(whole, W, rows[:size].double().numpy(), variances, levels, rng).phi
+    noise = Noise(1.0, 1.0, 0.0, rows[:size], variances, 0)
+    on_phi = noise.on_phi(clean, sizes, layer.frequencies).detach().double().numpy() @ [1, 1j]
+    on_rows = layer.characteristic(noise.on_rows(rows, sizes), sizes).detach().double().numpy() @ [1, 1j]
+    for found in (on_phi, on_rows):
+        np.testing.assert_allclose(found.mean(axis=0), reference.mean(axis=0), atol=0.02)
+        np.testing.assert_allclose(found.var(axis=0), reference.var(axis=0), rtol=0.15, atol=2e-3)
+        np.testing.assert_allclose(np.cov(found.T), np.cov(reference.T), atol=5e-3)
 
-    monkeypatch.setattr(nets.PhaseNetRegressor, "_augmentation", lambda self: Augmentation(rows, phi))
-    model = small(nets.PhaseNetRegressor, n_epochs=1).fit(bags, y)
-    n_seen = len(seen)
-    assert set(seen) == {("rows", True), ("phi", True)}
-    model.predict(bags)
-    assert len(seen) == n_seen
+
+def test_noise_has_its_levels_and_its_share_of_clean_bags():
+    noise = Noise(2.0, 2.0, 0.2, torch.zeros(1, 2), np.array([1.0, 0.0]), 0)
+    sizes = torch.full((20_000,), 2)
+    added = noise.on_rows(torch.zeros(40_000, 2), sizes).reshape(20_000, 2, 2)
+    assert not added[..., 1].any()
+    assert float((added[..., 0] == 0).all(dim=1).float().mean()) == pytest.approx(0.2, abs=0.01)
+    assert float(added[..., 0].var()) == pytest.approx(0.8, abs=0.05)
+    assert not torch.equal(noise.on_rows(torch.zeros(40_000, 2), sizes), added.reshape(-1, 2))
+    again = Noise(0.0, 1.0, 0.0, torch.zeros(1, 1), np.ones(1), 0, repeats=True)
+    one, two = (again.on_phi(torch.ones(5, 3, 2), torch.ones(5), torch.ones(3, 1)) for _ in range(2))
+    assert torch.equal(one, two)
+
+
+def test_noise_has_gradients_also_where_there_is_none():
+    frequencies = torch.tensor([[0.0], [1.0], [30.0]], requires_grad=True)
+    noise = Noise(0.0, 1.0, 0.5, torch.zeros(1, 1), np.ones(1), 0)
+    noise.on_phi(torch.ones(20, 3, 2), torch.full((20,), 4), frequencies).sum().backward()
+    assert torch.isfinite(frequencies.grad).all()
+    assert float(frequencies.grad[1]) != 0
+
+
+@pytest.mark.parametrize("domain", ["fourier", "rows"])
+def test_training_against_noise_pays_where_there_is_noise(domain):
+    bags, y = make_gamma_bags(500, 60, noise=0.0, random_state=0)  # whose label shows in the amplitude, too
+    options = {"n_frequencies": 20, "n_epochs": 10}
+    plain = small(nets.FourierNetRegressor, **options).fit(bags[:400], y[:400])
+    hard = small(nets.FourierNetRegressor, noise_augmentation=1.0, noise_domain=domain, **options)
+    hard.fit(bags[:400], y[:400])
+    assert plain.noise_range_ is None
+    assert hard.noise_range_ == (0.0, 1.0)
+    curves = [un.robustness_curve(model, bags[400:], y[400:], [1.0], repeats=3) for model in (plain, hard)]
+    assert curves[1].mean[0] < 0.9 * curves[0].mean[0]
+    assert hard.score(bags[400:], y[400:]) > 0
+
+
+@pytest.mark.parametrize("domain", ["fourier", "rows"])
+def test_noise_is_that_of_the_seed_and_stays_with_the_model(domain, tmp_path):
+    bags, y = gamma_bags(50)
+    options = {"noise_augmentation": 0.5, "noise_target": (0.1, 0.4), "noise_domain": domain}
+    one, two, other = (
+        small(nets.PhaseNetRegressor, random_state=seed, quantiles=(0.1, 0.9), **options).fit(bags, y)
+        for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(one.history_["loss"], two.history_["loss"])
+    np.testing.assert_array_equal(one.history_["validation_loss"], two.history_["validation_loss"])
+    np.testing.assert_array_equal(one.predict_quantiles(bags), two.predict_quantiles(bags))
+    assert not np.array_equal(one.history_["loss"], other.history_["loss"])
+    clean = small(nets.PhaseNetRegressor, quantiles=(0.1, 0.9)).fit(bags, y)
+    assert not np.array_equal(one.history_["loss"], clean.history_["loss"])
+    one.save(tmp_path / "model.npz")
+    again = nets.PhaseNetRegressor.load(tmp_path / "model.npz")
+    assert again.noise_range_ == (0.1, 0.4)
+    assert again.noise_domain == domain
+    with pytest.warns(UserWarning, match="noise levels from 0.1 to 0.4; got levels up to 0.5"):
+        un.robustness_curve(again, bags, y, [0, 0.5], repeats=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        un.robustness_curve(again, bags, y, [0, 0.4], repeats=1)
+
+
+def test_classifiers_take_noise_too():
+    bags, y = gamma_bags(60)
+    model = small(nets.PhaseNetClassifier, noise_augmentation=1.0).fit(bags, (y > 3).astype(int))
+    assert model.noise_range_ == (0.0, 1.0)
+    assert clone(model).noise_augmentation == 1.0
 
 
 @pytest.mark.parametrize("kind", [nets.PhaseNetRegressor, nets.FourierNetClassifier])
@@ -399,6 +493,79 @@ def test_quantiles_do_not_cross_and_cover():
     np.testing.assert_array_equal(model.predict(bags[300:]), predicted[:, 3])
     one = small(nets.PhaseNetRegressor, quantiles=0.9).fit(bags[:50], y[:50])
     assert one.predict_quantiles(bags[:5]).shape == (5, 1)
+
+
+def test_calibration_gives_each_quantile_its_share():
+    bags, y = gamma_bags(200)
+    levels = np.array([0.1, 0.25, 0.5, 0.9])
+    options = {"quantiles": tuple(levels), "learning_rate": 0.05, "n_epochs": 5, "validation_fraction": 0.4}
+    held_out = drawn_validation(np.zeros(200), np.ones(200, dtype=bool), 0.4, np.random.default_rng(0))[1]
+    for calibration, part in (("all", np.arange(200)), ("validation", held_out)):
+        model = small(nets.FourierNetRegressor, calibration=calibration, **options).fit(bags, y)
+        predicted = model.predict_quantiles(bags)
+        shares = np.mean(y[part, None] <= predicted[part], axis=0)
+        np.testing.assert_allclose(shares, levels, atol=1.5 / len(part))
+        assert (np.diff(predicted, axis=1) > 0).all()
+    raw = small(nets.FourierNetRegressor, calibration=None, **options).fit(bags, y).predict_quantiles(bags)
+    assert np.abs(np.mean(y[:, None] <= raw, axis=0) - levels).max() > 0.02
+
+
+def test_calibration_counts_weights():
+    loss = PinballLoss(np.array([0.2, 0.5]))
+    outputs, targets = torch.zeros(100, 2), torch.arange(100.0)[:, None]
+    weights = torch.where(torch.arange(100) < 50, 1.0, 0.0)
+    quantiles = loss.predicted(loss.shift(outputs, targets, weights)[None])[0]
+    assert quantiles.tolist() == pytest.approx([9.1, 24.25], abs=0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", REGRESSORS)
+def test_intervals_cover_held_out_bags(kind):
+    covered = []
+    for seed in range(5):
+        bags, y = make_gamma_bags(7_000, random_state=seed)
+        model = kind(60, quantiles=(0.1, 0.5, 0.9), n_epochs=20, device="cpu", random_state=seed)
+        low, _, high = model.fit(bags[:2_000], y[:2_000]).predict_quantiles(bags[2_000:]).T
+        covered.append(np.mean((low <= y[2_000:]) & (y[2_000:] <= high)))
+    assert np.abs(np.array(covered) - 0.8).max() < 0.03
+
+
+@pytest.mark.parametrize("kind", [nets.FourierNetRegressor, nets.PhaseNetClassifier])
+def test_the_output_is_solved_at_the_frequencies_that_were_learnt(kind):
+    bags, y = gamma_bags(150)
+    y = y if kind in REGRESSORS else np.digitize(y, [2.5, 4.5])
+    options = {"n_epochs": 2, "learning_rate": 0.001, "validation_fraction": 0.2}
+    solved = small(kind, **options).fit(bags[:100], y[:100])
+    plain = small(kind, solve_output=False, **options).fit(bags[:100], y[:100])
+    np.testing.assert_array_equal(solved.frequencies_, plain.frequencies_)
+    assert solved.score(bags[100:], y[100:]) > plain.score(bags[100:], y[100:]) + 0.1
+    noisy = small(kind, noise_augmentation=0.5, **options).fit(bags[:100], y[:100])
+    assert noisy.score(bags[100:], y[100:]) > plain.score(bags[100:], y[100:])
+
+
+@pytest.mark.parametrize("n_bags", [60, 30])  # more and fewer than there are features
+def test_a_solved_output_is_ridge_regression_on_the_features(n_bags):
+    bags, y = gamma_bags(n_bags)
+    weights = np.linspace(0, 2, n_bags)
+    m = 10 if n_bags == 60 else 40
+    model = small(nets.FourierNetRegressor, n_frequencies=m, validation_fraction=0, normalisation=None)
+    model.set_params(output_penalty=2e-3).fit(bags, y, weights)
+    phi = un.ecf(bags, model.frequencies_) * np.exp(-1j * model.frequencies_ @ model.centre_)
+    F = np.stack([phi.real, phi.imag], axis=-1).reshape(n_bags, -1)
+    ridge = Ridge(alpha=1e-3 * weights.sum()).fit(F, y, weights)
+    np.testing.assert_allclose(model.predict(bags), ridge.predict(F), atol=1e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_solved_output_makes_the_loss_of_training_smallest(n_classes, rng):
+    F, labels = rng.normal(size=(80, 3)), np.arange(80) % n_classes
+    weights = rng.uniform(0.5, 1.5, 80)
+    found = logistic(Table(F, labels, weights), 0.1)
+    tensors = [torch.tensor(part, requires_grad=True) for part in found]
+    losses = CrossEntropy(n_classes)(torch.tensor(F) @ tensors[0].T + tensors[1], torch.tensor(labels))
+    whole = (torch.tensor(weights) * losses).sum() / weights.sum() + 0.05 * tensors[0].square().sum()
+    whole.backward()
+    assert max(float(tensor.grad.abs().max()) for tensor in tensors) < 1e-3
 
 
 def test_several_targets():
@@ -591,6 +758,17 @@ BAGS, Y = gamma_bags(20)
         ({"scale_factor": 0}, "scale_factor must be"),
         ({"scale": 1e-9}, "scales from the mean of the training rows"),
         ({"frequencies": np.ones((3, 2))}, "frequencies must"),
+        ({"frequencies": "drawn"}, 'frequencies must be an array, "ridge" or None'),
+        ({"noise_augmentation": -1.0}, "noise_augmentation must be a noise level that is not negative"),
+        ({"noise_augmentation": (0.5, 1.0)}, "one noise level for a network.*GridSearchCV tries several"),
+        ({"noise_augmentation": 1.0, "noise_target": (1.0, 0.5)}, "noise_target must be a range"),
+        ({"noise_target": (0.0, 1.0)}, "noise_target has no meaning without noise_augmentation"),
+        ({"noise_domain": "time"}, "noise_domain must be one of fourier, rows"),
+        ({"calibration": "test"}, "calibration must be one of all, validation, or None"),
+        (
+            {"quantiles": 0.5, "calibration": "validation", "validation_fraction": 0.0},
+            "needs a validation_fraction above 0",
+        ),
         ({"device": "abacus"}, "device must be"),
         ({"device": "meta"}, "device must be"),
         ({"random_state": -1}, "random_state must be"),

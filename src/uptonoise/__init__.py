@@ -39,7 +39,7 @@ from uptonoise.twosample import (
 )
 
 if TYPE_CHECKING:
-    from uptonoise import nets
+    from uptonoise import inference, nets
     from uptonoise.features import FourierFeatures, MeanFeatures, NoiseAugmented, PhaseFeatures, RowTransformer
     from uptonoise.ridge import BagRidgeCV, ggrr, glrr, lgrr, make_bag_classifier, pgrr, plrr
 
@@ -71,6 +71,7 @@ __all__ = [
     "fourier_kernel",
     "ggrr",
     "glrr",
+    "inference",
     "lgrr",
     "make_bag_classifier",
     "me_test",
@@ -106,8 +107,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "nets":
-        return import_module("uptonoise.nets")
+    if name in ("inference", "nets"):
+        return import_module(f"uptonoise.{name}")
     module = next((module for module, names in _LATER.items() if name in names), None)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -29,7 +29,7 @@ from uptonoise.characteristic import Characteristic, characteristic
 from uptonoise.rows import Floats
 
 _CHUNK_ROWS = 65_536
-_VIRTUAL_ROWS = 16
+VIRTUAL_ROWS = 16
 _CHUNK_BAGS = 4_096
 
 
@@ -102,10 +102,10 @@ def with_noise(
     for start in range(0, n_bags, _CHUNK_BAGS):
         part = slice(start, start + _CHUNK_BAGS)
         scales = np.sqrt(noise[part])[:, None]
-        drawn = rows[generator.integers(len(rows), size=(len(scales), _VIRTUAL_ROWS))]
+        drawn = rows[generator.integers(len(rows), size=(len(scales), VIRTUAL_ROWS))]
         turned = characteristic(drawn + scales * generator.standard_normal(drawn.shape), frequencies).phi
         errors = turned - damping[part] * characteristic(drawn, frequencies).phi
-        phi[part] += np.sqrt(_VIRTUAL_ROWS / found.effective_size[part, None]) * errors
+        phi[part] += np.sqrt(VIRTUAL_ROWS / found.effective_size[part, None]) * errors
     return found._replace(phi=phi)
 
 

@@ -448,8 +448,8 @@ class _Candidate:
         """Return the same with its features, which are too large to keep those of all candidates."""
         if noise is not None:
             noise = noise._replace(levels=(self.params["noise_level"],))
-        factors = [[self.params.get(name, 1.0)] for name in ("scale_factor", "second_scale_factor")]
-        (one,) = _candidates(self.first, self.second, bags, *factors, noise)
+        factor, above = (self.params.get(name, 1.0) for name in ("scale_factor", "second_scale_factor"))
+        (one,) = _candidates(self.first, self.second, bags, [factor], [above], noise)
         return one
 
 
@@ -710,7 +710,7 @@ def ggrr(**options: Any) -> BagRidgeCV:
 
 
 def _paper(first: str, second: str | None, options: dict[str, Any]) -> BagRidgeCV:
-    settings = {
+    settings: dict[str, Any] = {
         "n_frequencies": _PAPER_FREQUENCIES,
         "n_second": _PAPER_FREQUENCIES,
         "amplitude": "plain",

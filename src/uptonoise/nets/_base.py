@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import torch
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
+from torch.nn import functional
 
 from uptonoise._progress import Progress
 from uptonoise._random import RandomState, as_generator
@@ -27,13 +28,14 @@ from uptonoise.nets._inputs import (
     given_targets,
     read_bags,
 )
+from uptonoise.nets._labelled import Indices, LabelledBags
 from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation
 from uptonoise.nets._losses import Loss
+from uptonoise.nets._noise import Augmentation, NoiseDomain, NoiseLevels
+from uptonoise.nets._output import Parts
 from uptonoise.nets._paper import PAPER_SETTINGS
 from uptonoise.nets._threads import threads_for
 from uptonoise.nets._training import (
-    Augmentation,
-    LabelledBags,
     Settings,
     as_device,
     as_rows_on,
@@ -41,6 +43,7 @@ from uptonoise.nets._training import (
     drawn_validation,
     train,
 )
+from uptonoise.ridge import BagRidgeCV
 from uptonoise.rows import Floats, as_real_array
 
 _MEDIANS = ("median", "median-per-column")
@@ -64,13 +67,15 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     scale_: Floats
     history_: dict[str, Floats]
     best_epoch_: int
+    noise_range_: tuple[float, float] | None
     _layer: ClassVar[type[FourierLayer]]
+    _ridge_features: ClassVar[str]
 
     n_frequencies: int
     bias: bool
     scale: ArrayLike
     scale_factor: float
-    frequencies: ArrayLike | None
+    frequencies: ArrayLike | Literal["ridge"] | None
     normalisation: Normalisation | None
     learning_rate: float
     decay: float | None
@@ -80,6 +85,10 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     output_penalty: float
     validation_fraction: float
     patience: int | None
+    solve_output: bool
+    noise_augmentation: float | None
+    noise_target: tuple[float, float] | None
+    noise_domain: NoiseDomain
     warm_start: bool
     device: str
     progress: bool | None
@@ -133,6 +142,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         """
         continues = self.warm_start and hasattr(self, "network_")
         settings, device = self._settings(), as_device(self.device)
+        levels = NoiseLevels.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
         generator = as_generator(self.random_state)
         bags = read_bags(X, self, fitted_columns(self) if continues else None)
         if len(bags) < 2:
@@ -145,7 +155,11 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         if not continues:
             self._fit_rows(bags)
         loss = self._loss()
-        start = self._last_network() if continues else self._new_network(loss, targets.values[picked], generator)
+        if continues:
+            start = self._last_network()
+        else:
+            drawn = self._first_frequencies(bags, targets, picked, generator)
+            start = self._new_network(loss, targets.values[picked], drawn)
         everything = LabelledBags(
             as_rows_on(bags.values, self.centre_, self.scale_, device),
             bags.offsets,
@@ -153,22 +167,29 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             torch.from_numpy((targets.weights / targets.weights[picked].mean()).astype(np.float32)).to(device),
         )
         network = deepcopy(start).to(device)
+        augmentation = Augmentation()
+        if levels is not None:
+            augmentation = levels.augmentation(everything.rows, bags.values.var(axis=0) / self.scale_**2, generator)
+        validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
+        parts = Parts(everything, everything.part(picked), validation)
         record = train(
             network,
             loss,
-            everything.part(picked),
-            everything.part(held_out) if len(held_out) else None,
+            parts.training,
+            parts.validation,
             settings,
-            self._augmentation(),
+            augmentation,
             generator,
             Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs"),
         )
+        self._finish(network, loss, parts, augmentation)
         self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU
         before = self.history_ if continues else {}
         self.history_ = {
             name: np.append(before.get(name, []), np.array(column)) for name, column in record.history.items()
         }
         self.best_epoch_ = record.best_epoch
+        self.noise_range_ = None if levels is None else levels.target
         return self
 
     @property
@@ -230,6 +251,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             "columns": None if not hasattr(self, "feature_names_in_") else list(self.feature_names_in_),
             "n_columns": self.n_features_in_,
             "best_epoch": self.best_epoch_,
+            "noise_range": self.noise_range_,
             "targets": self._target_state(),
         }
         arrays = {"centre": self.centre_, "scale": self.scale_}
@@ -255,6 +277,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             model.n_features_in_, model.best_epoch_ = int(header["n_columns"]), int(header["best_epoch"])
             if header["columns"] is not None:
                 model.feature_names_in_ = np.array(header["columns"], dtype=object)
+            model.noise_range_ = header["noise_range"] and tuple(header["noise_range"])
             model._set_target_state(header["targets"])
             model.centre_, model.scale_ = arrays["centre"], arrays["scale"]
             model.history_ = _storage.under("history.", arrays)
@@ -281,13 +304,13 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     def _set_target_state(self, state: dict[str, Any]) -> None:
         """Take back what :meth:`_target_state` returned."""
 
+    @abstractmethod
+    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
+        """Improve the output of a trained network in place, at the frequencies that were learnt."""
+
     def _layer_options(self) -> dict[str, Any]:
         """Return the options of the layer beside those that all layers have."""
         return {}
-
-    def _augmentation(self) -> Augmentation:
-        """Return what changes the bags of each batch; nothing here."""
-        return Augmentation()
 
     def _settings(self) -> Settings:
         rate = checked_number(self.learning_rate, "learning_rate", above=True)
@@ -334,21 +357,39 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     def _last_network(self) -> BagNetwork:
         """Return the network to go on with, where the parameters that shape it are still the same."""
         m = len(self.network_.layer.frequencies)
-        if self.frequencies is None and self.n_frequencies != m:
+        if (self.frequencies is None or isinstance(self.frequencies, str)) and self.n_frequencies != m:
             raise ValueError(
                 f"warm_start=True goes on with the network of the last fit, which has {m} frequencies; got "
                 f"n_frequencies={self.n_frequencies!r}"
             )
         return self.network_
 
-    def _new_network(self, loss: Loss, targets: Tensor, generator: np.random.Generator) -> BagNetwork:
-        """Return a network that predicts a constant, at frequencies that were drawn or given."""
+    def _first_frequencies(
+        self, bags: ReadBags, targets: Targets, picked: Indices, generator: np.random.Generator
+    ) -> Floats:
+        """Return frequencies to start from in the network's units, drawn, given, or tuned on the bags picked."""
         d = self.n_features_in_
         if self.frequencies is None:
-            drawn = np.asarray(sample_frequencies(self.n_frequencies, d, random_state=generator))
-        else:
-            drawn = as_frequencies(self.frequencies, d) * (self.scale_ / self.scale_factor)
-        network = BagNetwork(self._new_layer(drawn), loss.n_outputs, normalisation=self.normalisation)
+            return np.asarray(sample_frequencies(self.n_frequencies, d, random_state=generator))
+        if isinstance(self.frequencies, str):
+            if self.frequencies != "ridge":
+                raise ValueError(f'frequencies must be an array, "ridge" or None; got {self.frequencies!r}')
+            y = targets.values[picked]
+            ridge = BagRidgeCV(
+                self._ridge_features,
+                n_frequencies=self.n_frequencies,
+                amplitude="plain",
+                cv=min(3, len(picked)),
+                random_state=int(generator.integers(2**31)),
+            )
+            numbers = y if y.is_floating_point() else functional.one_hot(y)
+            ridge.fit(bags.part(picked), numbers.double().numpy(), sample_weight=targets.weights[picked])
+            return np.asarray(ridge.first_.frequencies_ * (self.scale_ / self.scale_factor))
+        return as_frequencies(self.frequencies, d) * (self.scale_ / self.scale_factor)
+
+    def _new_network(self, loss: Loss, targets: Tensor, frequencies: Floats) -> BagNetwork:
+        """Return a network that predicts a constant."""
+        network = BagNetwork(self._new_layer(frequencies), loss.n_outputs, normalisation=self.normalisation)
         with torch.no_grad():
             network.output.bias.copy_(loss.constant(targets))
         return network

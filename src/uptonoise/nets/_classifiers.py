@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from uptonoise._random import RandomState
 from uptonoise.nets._base import BagNet, Targets
 from uptonoise.nets._docs import described
-from uptonoise.nets._layers import FourierLayer, Normalisation, PhaseLayer
+from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
 from uptonoise.nets._losses import CrossEntropy, Loss
+from uptonoise.nets._noise import Augmentation, NoiseDomain
+from uptonoise.nets._output import Parts, logistic, solve_output
 from uptonoise.rows import Floats, shown
 
 
@@ -60,6 +62,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     _layer = FourierLayer
+    _ridge_features = "fourier"
 
     def __init__(
         self,
@@ -69,9 +72,9 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         bias: bool = False,
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         decay: float | None = 0.1,
         n_epochs: int = 100,
         batch_size: int = 32,
@@ -79,6 +82,10 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        solve_output: bool = True,
+        noise_augmentation: float | None = None,
+        noise_target: tuple[float, float] | None = None,
+        noise_domain: NoiseDomain = "fourier",
         warm_start: bool = False,
         device: str = "auto",
         progress: bool | None = None,
@@ -99,6 +106,10 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         self.output_penalty = output_penalty
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.solve_output = solve_output
+        self.noise_augmentation = noise_augmentation
+        self.noise_target = noise_target
+        self.noise_domain = noise_domain
         self.warm_start = warm_start
         self.device = device
         self.progress = progress
@@ -171,6 +182,10 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         by_class = compute_sample_weight(self.class_weight, labels)
         return Targets(torch.from_numpy(codes), weights * by_class, codes)
 
+    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
+        if self.solve_output:
+            solve_output(network, loss, logistic, self.output_penalty, parts, augmentation)
+
     def _loss(self) -> Loss:
         return CrossEntropy(len(self.classes_))
 
@@ -221,6 +236,7 @@ class PhaseNetClassifier(FourierNetClassifier):
     """
 
     _layer = PhaseLayer
+    _ridge_features = "phase"
 
     def __init__(
         self,
@@ -231,9 +247,9 @@ class PhaseNetClassifier(FourierNetClassifier):
         bias: bool = False,
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         decay: float | None = 0.1,
         n_epochs: int = 100,
         batch_size: int = 32,
@@ -241,6 +257,10 @@ class PhaseNetClassifier(FourierNetClassifier):
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        solve_output: bool = True,
+        noise_augmentation: float | None = None,
+        noise_target: tuple[float, float] | None = None,
+        noise_domain: NoiseDomain = "fourier",
         warm_start: bool = False,
         device: str = "auto",
         progress: bool | None = None,
@@ -262,6 +282,10 @@ class PhaseNetClassifier(FourierNetClassifier):
             output_penalty=output_penalty,
             validation_fraction=validation_fraction,
             patience=patience,
+            solve_output=solve_output,
+            noise_augmentation=noise_augmentation,
+            noise_target=noise_target,
+            noise_domain=noise_domain,
             warm_start=warm_start,
             device=device,
             progress=progress,

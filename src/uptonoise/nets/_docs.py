@@ -14,9 +14,9 @@ _PARAMETERS = """bias : bool
         so neither the learning rate nor the penalties depend on the units of the data.
     scale_factor : float
         The scale is `scale` times this.
-    frequencies : array of shape (m, d), optional
-        Frequencies to start from instead of a draw, each divided by `scale_factor`; for example the
-        ``first_.frequencies_`` of a fitted :class:`~uptonoise.BagRidgeCV`.
+    frequencies : array of shape (m, d), "ridge", or None
+        Where frequencies start instead of a draw, each divided by `scale_factor`: an array; or "ridge" for those of a
+        :class:`~uptonoise.BagRidgeCV` on the same features, whose scale is tuned on the bags to train on.
     normalisation : {"running", "batch"} or None
         How features are normalised: by running means and variances; by those of each batch, as in the paper, which
         hides from training what the targets of a batch have in common, the more the smaller it is; or not. Predictions
@@ -38,6 +38,22 @@ _PARAMETERS = """bias : bool
         the network is trained on all bags, and the weights of the last epoch are kept.
     patience : int or None
         Training stops after so many epochs without a smaller validation loss; None never stops it early.
+    solve_output : bool
+        Whether the weights of the output are found anew after training, at the frequencies that were learnt, by ridge
+        or logistic regression with `output_penalty`: mini-batches come near that solution very slowly. It is kept
+        unless it makes the validation loss larger. Not for quantiles. A small penalty predicts better where noise is
+        that of training, and much worse where there is more: see `noise_augmentation`.
+    noise_augmentation : None or float
+        A noise level that the bags do not have, and that the network is trained against: in each batch bags get
+        Gaussian noise of their own, of a variance between 0 and the level times that of the column; one in five gets
+        none. Each epoch has fresh noise.
+    noise_target : pair of float, optional
+        The range of noise levels to do well at: the validation part gets noise of these levels, and so the epoch is
+        chosen; by default from 0 to `noise_augmentation`.
+    noise_domain : {"fourier", "rows"}
+        Where noise is added: "fourier" changes characteristic functions, at no cost to speak of, as for
+        :class:`~uptonoise.BagRidgeCV`; "rows" adds it to the rows themselves, which is exact where frequencies are many
+        for the number of columns, and slower where there are many columns.
     warm_start : bool
         Whether a second fit goes on from the network of the first, with its columns, scales and classes.
     device : str
@@ -45,7 +61,7 @@ _PARAMETERS = """bias : bool
     progress : bool or None
         Whether a line on stderr says how far training has come; None shows it on a terminal.
     random_state : None, int, Generator or RandomState
-        The seed of frequencies, validation part and batches. On the CPU the same seed gives the same network."""
+        The seed of frequencies, validation part, batches and noise. On the CPU the same seed gives the same network."""
 
 _ATTRIBUTES = """network_ : torch module
         The trained network, in main memory. It takes rows less `centre_`, divided by `scale_`.
@@ -56,6 +72,8 @@ _ATTRIBUTES = """network_ : torch module
         all fits where they are warm starts.
     best_epoch_ : int
         The epoch of the last fit whose weights were kept.
+    noise_range_ : pair of float, or None
+        The noise levels that the epoch was chosen for; :func:`~uptonoise.robustness_curve` warns beyond them.
     centre_, scale_ : arrays of shape (d,)
         The mean of the rows of training, and the scales of their columns.
     n_features_in_ : int

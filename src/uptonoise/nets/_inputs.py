@@ -52,6 +52,10 @@ class ReadBags:
         """The number of rows of each bag."""
         return np.diff(self.offsets)
 
+    def part(self, picked: NDArray[np.int64]) -> Bags:
+        """Return the bags with these numbers."""
+        return Bags([self.values[self.offsets[bag] : self.offsets[bag + 1]] for bag in picked.tolist()])
+
 
 def read_bags(X: Any, estimator: BaseEstimator, fitted: Columns | None = None) -> ReadBags:
     """Return bags, or vectors as bags of one row; with the columns of fit, in their order, where there was one."""

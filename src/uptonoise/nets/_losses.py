@@ -98,7 +98,42 @@ class PinballLoss:
         """Return the outputs whose quantiles are those of all targets."""
         values = torch.quantile(targets.flatten().double(), self.quantiles.to(targets.device))
         steps = values.diff().clamp(min=_SMALLEST_STEP)
-        return torch.cat([values[:1], steps.expm1().log()]).to(targets.dtype)
+        return torch.cat([values[:1], _unsoftened(steps)]).to(targets.dtype)
+
+    def shift(self, outputs: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
+        """Return what to add to the outputs of all bags, so that each quantile has its share of targets below it.
+
+        With all other weights as they are this makes the loss on these bags smallest, quantile after quantile: the
+        first is moved by a quantile of the errors. Bag i has its target below the next one where the shift of its step
+        is at least the step to the target, before softplus, less the output: a quantile of these numbers again.
+        """
+        outputs, targets, shifts = outputs.double(), targets.double().flatten(), []
+        last = torch.zeros_like(targets)
+        for number, level in enumerate(self.quantiles.tolist()):
+            output, above = outputs[:, number], targets - last
+            wanted = (above if number == 0 else _unsoftened(above.clamp(min=_SMALLEST_STEP))) - output
+            shifts.append(_quantile(wanted, weights.double(), level))
+            step = output + shifts[-1]
+            last = last + (step if number == 0 else functional.softplus(step))
+        return torch.stack(shifts)
+
+
+def _unsoftened(steps: Tensor) -> Tensor:
+    """Return what softplus makes into these steps."""
+    return steps + (-torch.expm1(-steps)).log()
+
+
+def _quantile(values: Tensor, weights: Tensor, level: float) -> Tensor:
+    """Return the weighted quantile below which a fresh value is with the probability `level`, on average.
+
+    Of n values with equal weights the k-th smallest has the level k/(n + 1).
+    """
+    order = values.argsort()
+    levels = weights[order].cumsum(0) / (weights.sum() + weights.mean())
+    place = int(torch.searchsorted(levels, level).clamp(1, len(values) - 1))
+    low, high = levels[place - 1], levels[place]
+    share = ((level - low) / (high - low)).clamp(0, 1) if high > low else torch.ones_like(low)
+    return torch.lerp(values[order[place - 1]], values[order[place]], share)
 
 
 def as_quantiles(quantiles: float | Sequence[float] | Any) -> Floats:

@@ -10,6 +10,7 @@ PAPER_SETTINGS: dict[str, Any] = {
     "n_epochs": 120,
     "decay": None,
     "validation_fraction": 0.0,
+    "solve_output": False,
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -14,9 +14,14 @@ from uptonoise._random import RandomState
 from uptonoise.nets._base import BagNet, Targets
 from uptonoise.nets._docs import described
 from uptonoise.nets._inputs import checked_targets
-from uptonoise.nets._layers import FourierLayer, Normalisation, PhaseLayer
+from uptonoise.nets._layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
 from uptonoise.nets._losses import Loss, PinballLoss, SquaredLoss, as_quantiles
+from uptonoise.nets._noise import Augmentation, NoiseDomain
+from uptonoise.nets._output import Parts, ridge, solve_output
+from uptonoise.nets._training import outputs_of
 from uptonoise.rows import Floats
+
+Calibration = Literal["all", "validation"]
 
 
 @described
@@ -32,6 +37,11 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     quantiles : None, float or sequence of float
         None minimises the squared error and predicts means. Increasing numbers between 0 and 1 minimise the pinball
         loss of all these quantiles together, which never cross.
+    calibration : {"all", "validation"} or None
+        By which bags quantiles are shifted after training, each by a constant before its step, so that it has its share
+        of targets below it: steps of training end a few per cent beside it. "all" are the bags of fit. "validation" are
+        those kept aside for early stopping, which the network was not trained on: slightly fairer where a network has
+        learnt its bags by heart, and as uncertain as their number says.
     {parameters}
 
     Attributes
@@ -62,18 +72,20 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     quantiles_: Floats | None
     _y_is_flat: bool
     _layer = FourierLayer
+    _ridge_features = "fourier"
 
     def __init__(
         self,
         n_frequencies: int = 100,
         *,
         quantiles: float | Sequence[float] | None = None,
+        calibration: Calibration | None = "all",
         bias: bool = False,
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         decay: float | None = 0.1,
         n_epochs: int = 100,
         batch_size: int = 32,
@@ -81,6 +93,10 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        solve_output: bool = True,
+        noise_augmentation: float | None = None,
+        noise_target: tuple[float, float] | None = None,
+        noise_domain: NoiseDomain = "fourier",
         warm_start: bool = False,
         device: str = "auto",
         progress: bool | None = None,
@@ -88,6 +104,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     ) -> None:
         self.n_frequencies = n_frequencies
         self.quantiles = quantiles
+        self.calibration = calibration
         self.bias = bias
         self.scale = scale
         self.scale_factor = scale_factor
@@ -101,6 +118,10 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         self.output_penalty = output_penalty
         self.validation_fraction = validation_fraction
         self.patience = patience
+        self.solve_output = solve_output
+        self.noise_augmentation = noise_augmentation
+        self.noise_target = noise_target
+        self.noise_domain = noise_domain
         self.warm_start = warm_start
         self.device = device
         self.progress = progress
@@ -163,6 +184,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         quantiles = None if self.quantiles is None else as_quantiles(self.quantiles)
         if quantiles is not None and table.shape[1] > 1:
             raise ValueError(f"y must be one target a bag for quantiles; got {table.shape[1]} targets")
+        self._check_calibration()
         if not continues:
             mean = np.average(table, axis=0, weights=weights)
             scale = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=weights))
@@ -172,6 +194,27 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
             raise ValueError("warm_start=True goes on with the targets and the quantiles of the last fit; got others")
         standard = ((table - self.target_mean_) / self.target_scale_).astype(np.float32)
         return Targets(torch.from_numpy(standard), weights, np.zeros(len(table)))
+
+    def _check_calibration(self) -> None:
+        if self.calibration not in (None, *get_args(Calibration)):
+            known = ", ".join(get_args(Calibration))
+            raise ValueError(f"calibration must be one of {known}, or None; got {self.calibration!r}")
+        if self.quantiles is not None and self.calibration == "validation" and self.validation_fraction == 0:
+            raise ValueError('calibration="validation" needs a validation_fraction above 0; or use "all"')
+
+    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
+        if isinstance(loss, PinballLoss):
+            if self.calibration is not None:
+                self._calibrate(network, loss, parts, augmentation)
+        elif self.solve_output:
+            solve_output(network, loss, ridge, self.output_penalty, parts, augmentation)
+
+    def _calibrate(self, network: BagNetwork, loss: PinballLoss, parts: Parts, augmentation: Augmentation) -> None:
+        aside = parts.validation if self.calibration == "validation" else None
+        by = augmentation.judged(parts.everything) if aside is None else aside
+        outputs = outputs_of(network, by, augmentation.judged_phi)
+        with torch.no_grad():
+            network.output.bias.add_(loss.shift(outputs, by.targets, by.weights))
 
     def _loss(self) -> Loss:
         return SquaredLoss(len(self.target_mean_)) if self.quantiles_ is None else PinballLoss(self.quantiles_)
@@ -206,6 +249,11 @@ class PhaseNetRegressor(FourierNetRegressor):
     quantiles : None, float or sequence of float
         None minimises the squared error and predicts means. Increasing numbers between 0 and 1 minimise the pinball
         loss of all these quantiles together, which never cross.
+    calibration : {"all", "validation"} or None
+        By which bags quantiles are shifted after training, each by a constant before its step, so that it has its share
+        of targets below it: steps of training end a few per cent beside it. "all" are the bags of fit. "validation" are
+        those kept aside for early stopping, which the network was not trained on: slightly fairer where a network has
+        learnt its bags by heart, and as uncertain as their number says.
     {parameters}
 
     Attributes
@@ -233,6 +281,7 @@ class PhaseNetRegressor(FourierNetRegressor):
     """
 
     _layer = PhaseLayer
+    _ridge_features = "phase"
 
     def __init__(
         self,
@@ -240,12 +289,13 @@ class PhaseNetRegressor(FourierNetRegressor):
         *,
         shrinkage: float = 0.0,
         quantiles: float | Sequence[float] | None = None,
+        calibration: Calibration | None = "all",
         bias: bool = False,
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
-        frequencies: ArrayLike | None = None,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
         normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.01,
+        learning_rate: float = 0.03,
         decay: float | None = 0.1,
         n_epochs: int = 100,
         batch_size: int = 32,
@@ -253,6 +303,10 @@ class PhaseNetRegressor(FourierNetRegressor):
         output_penalty: float = 1e-3,
         validation_fraction: float = 0.1,
         patience: int | None = 20,
+        solve_output: bool = True,
+        noise_augmentation: float | None = None,
+        noise_target: tuple[float, float] | None = None,
+        noise_domain: NoiseDomain = "fourier",
         warm_start: bool = False,
         device: str = "auto",
         progress: bool | None = None,
@@ -261,6 +315,7 @@ class PhaseNetRegressor(FourierNetRegressor):
         super().__init__(
             n_frequencies,
             quantiles=quantiles,
+            calibration=calibration,
             bias=bias,
             scale=scale,
             scale_factor=scale_factor,
@@ -274,6 +329,10 @@ class PhaseNetRegressor(FourierNetRegressor):
             output_penalty=output_penalty,
             validation_fraction=validation_fraction,
             patience=patience,
+            solve_output=solve_output,
+            noise_augmentation=noise_augmentation,
+            noise_target=noise_target,
+            noise_domain=noise_domain,
             warm_start=warm_start,
             device=device,
             progress=progress,

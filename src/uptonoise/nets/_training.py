@@ -7,10 +7,9 @@ same network, and torch's global seed is left alone.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,29 +18,16 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from uptonoise._progress import Progress
+from uptonoise.nets._labelled import Indices, LabelledBags
 from uptonoise.nets._layers import BagNetwork, FourierLayer, PhiAugmentation
 from uptonoise.nets._losses import Loss
+from uptonoise.nets._noise import Augmentation
 from uptonoise.nets._threads import threads_for
 from uptonoise.rows import Floats
-
-RowAugmentation = Callable[[Tensor, Tensor], Tensor]
-"""From the rows of a batch and the sizes of its bags to other rows, while training."""
-
-Indices = NDArray[np.int64]
 
 _BLOCK_ELEMENTS = 2**20  # rows times frequencies in memory at once where no gradient is wanted
 _LARGEST_ROW = 1e6
 _DIVERGED = 1e4  # targets are standardised: a loss of 1 is what the constant prediction has
-
-
-class Augmentation(NamedTuple):
-    """What changes the bags of a batch while a network is trained: their rows, or their phi, or both.
-
-    Rows and frequencies are in the network's units: rows less the estimator's `centre_`, divided by its `scale_`.
-    """
-
-    rows: RowAugmentation | None = None
-    phi: PhiAugmentation | None = None
 
 
 @dataclass(frozen=True)
@@ -63,47 +49,6 @@ class Settings:
     def is_over(self, epochs_since_best: int) -> bool:
         """Tell whether the best epoch is too long ago to go on."""
         return self.patience is not None and epochs_since_best >= self.patience
-
-
-class Batch(NamedTuple):
-    """Some bags: their rows one after the other, the number of rows of each, targets and weights."""
-
-    rows: Tensor
-    sizes: Tensor
-    targets: Tensor
-    weights: Tensor
-
-
-@dataclass(frozen=True)
-class LabelledBags:
-    """Bags with targets and weights, on the device where they are wanted; where each bag starts is in main memory."""
-
-    rows: Tensor
-    offsets: Indices
-    targets: Tensor
-    weights: Tensor
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def batch(self, picked: Indices) -> Batch:
-        """Return the bags with these numbers."""
-        device = self.rows.device
-        sizes = np.diff(self.offsets)[picked]
-        ends = np.cumsum(sizes)
-        rows = np.arange(ends[-1]) + np.repeat(self.offsets[picked] - (ends - sizes), sizes)
-        bags = torch.from_numpy(picked).to(device)
-        return Batch(
-            self.rows.index_select(0, torch.from_numpy(rows).to(device)),
-            torch.from_numpy(sizes).to(device),
-            self.targets.index_select(0, bags),
-            self.weights.index_select(0, bags),
-        )
-
-    def part(self, picked: Indices) -> LabelledBags:
-        """Return the bags with these numbers as bags of their own."""
-        rows, sizes, targets, weights = self.batch(picked)
-        return LabelledBags(rows, np.concatenate([[0], np.cumsum(sizes.cpu().numpy())]), targets, weights)
 
 
 @dataclass
@@ -141,7 +86,7 @@ def train(
             for group in optimizer.param_groups:
                 group["lr"] = settings.rate(epoch)
             trained = _one_epoch(network, loss, bags, settings.batch_size, augmentation, generator, optimizer)
-            judged = trained if validation is None else mean_loss(network, loss, validation)
+            judged = trained if validation is None else mean_loss(network, loss, validation, augmentation.judged_phi)
             diverged = not (trained < _DIVERGED and judged < _DIVERGED)  # neither is true of NaN
             if diverged:
                 _report_divergence(epoch, judged if trained < _DIVERGED else trained, settings, least)
@@ -218,13 +163,21 @@ def batches(n_bags: int, batch_size: int, generator: np.random.Generator) -> lis
     return np.array_split(generator.permutation(n_bags), count)
 
 
-@torch.no_grad()
-def mean_loss(network: BagNetwork, loss: Loss, bags: LabelledBags) -> float:
-    """Return the weighted mean of the loss over bags, each seen by itself."""
-    network.eval()
-    sizes = torch.from_numpy(np.diff(bags.offsets)).to(bags.rows.device)
-    outputs = network.head(characteristic_of(network.layer, bags.rows, bags.offsets), sizes)
+def mean_loss(network: BagNetwork, loss: Loss, bags: LabelledBags, augment: PhiAugmentation | None) -> float:
+    """Return the weighted mean of the loss over bags."""
+    outputs = outputs_of(network, bags, augment)
     return float((bags.weights * loss(outputs, bags.targets)).sum() / bags.weights.sum())
+
+
+@torch.no_grad()
+def outputs_of(network: BagNetwork, bags: LabelledBags, augment: PhiAugmentation | None) -> Tensor:
+    """Return the outputs for bags, each seen by itself; `augment` changes their phi."""
+    network.eval()
+    sizes = torch.from_numpy(bags.sizes).to(bags.rows.device)
+    phi = characteristic_of(network.layer, bags.rows, bags.offsets)
+    if augment is not None:
+        phi = augment(phi, sizes, network.layer.frequencies)
+    return network.head(phi, sizes)
 
 
 @torch.no_grad()

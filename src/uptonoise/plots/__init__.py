@@ -13,11 +13,13 @@ from uptonoise.plots._densities import plot_densities
 from uptonoise.plots._heat_map import plot_heat_map
 from uptonoise.plots._intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
 from uptonoise.plots._overview import plot, plot_overview
+from uptonoise.plots._posterior import plot_calibration, plot_posterior
 from uptonoise.plots._results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
 from uptonoise.plots._robustness import plot_robustness
 
 __all__ = [
     "plot",
+    "plot_calibration",
     "plot_characteristic",
     "plot_column_shares",
     "plot_densities",
@@ -31,6 +33,7 @@ __all__ = [
     "plot_phase",
     "plot_phase_differences",
     "plot_phase_gap",
+    "plot_posterior",
     "plot_pvalues",
     "plot_robustness",
 ]

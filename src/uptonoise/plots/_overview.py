@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uptonoise.comparison import Comparison, GroupComparison
+from uptonoise.inference._calibration import Calibration
+from uptonoise.inference._posterior import Posterior
 from uptonoise.noise import RobustnessCurve
 from uptonoise.plots._densities import plot_densities
 from uptonoise.plots._heat_map import plot_heat_map
 from uptonoise.plots._intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
+from uptonoise.plots._posterior import plot_calibration, plot_posterior
 from uptonoise.plots._results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
 from uptonoise.plots._robustness import plot_robustness
 from uptonoise.plots._style import require
@@ -72,6 +75,8 @@ plot.register(GroupComparison, plot_heat_map)
 plot.register(ExtraNoise, plot_extra_noise)
 plot.register(EffectSize, plot_effect)
 plot.register(RobustnessCurve, plot_robustness)
+plot.register(Posterior, plot_posterior)
+plot.register(Calibration, plot_calibration)
 
 
 @plot.register

@@ -1,0 +1,192 @@
+"""Errors and coverage of posteriors in the paper's hierarchical gamma model, with noise seen in training and not (E).
+
+theta ~ Gamma(7, rate 1), one noise variance Z ~ U[0, sigma] a data set, rows Gamma(theta/2, rate 1/2)/(2 theta) +
+N(0, Z): the signal has a variance of about 0.08. For each sigma all methods have the same simulations; the exact
+embeddings of DR-ABC take fewer of them, as time grows with the square of the rows. They are judged on data sets with
+noise as in training, with stronger noise (Z ~ U[sigma, 2 sigma + 0.05]), and with Laplace noise of the variances of
+training.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import stats
+
+from uptonoise.inference import (
+    DRABC,
+    FourierABC,
+    PhaseABC,
+    RejectionABC,
+    SemiAutomaticABC,
+    Simulations,
+    calibration,
+    simulate,
+)
+from uptonoise.ridge import BagRidgeCV, plrr
+from uptonoise.rows import Floats
+
+PRIOR = stats.gamma(7)
+SIGMAS = (0.0, 0.05, 0.2, 1.0)
+_AUGMENTED = 3.0  # times the variance of the rows: the largest extra noise that a model is fitted against
+
+
+@dataclass(frozen=True)
+class HierarchicalGamma:
+    """The simulator: rows of the hierarchical model, with noise variances between two bounds."""
+
+    low: float
+    high: float
+    kind: str = "gaussian"
+    n_rows: int = 200
+
+    def __call__(self, theta: Floats, rng: np.random.Generator) -> Floats:
+        """Return bags of shape (k, n_rows, 1) for parameters of shape (k, 1)."""
+        freedom = theta[:, :, None]
+        rows = rng.chisquare(freedom, size=(len(theta), self.n_rows, 1)) / (2 * freedom)
+        sd = np.sqrt(rng.uniform(self.low, self.high, size=(len(theta), 1, 1)))
+        noise = rng.normal(size=rows.shape) if self.kind == "gaussian" else rng.laplace(size=rows.shape) / np.sqrt(2)
+        return np.asarray(rows + sd * noise)
+
+
+def _augmented(kind: str) -> BagRidgeCV:
+    amplitude: Any = "shrunk" if kind == "phase" else "plain"
+    return BagRidgeCV(kind, amplitude=amplitude, noise_augmentation=_AUGMENTED)
+
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "phase": PhaseABC,
+    "phase, plain": lambda *model, **options: PhaseABC(*model, regressor=plrr(n_frequencies=100), **options),
+    "phase, augmented": lambda *model, **options: PhaseABC(*model, regressor=_augmented("phase"), **options),
+    "Fourier": FourierABC,
+    "Fourier, augmented": lambda *model, **options: FourierABC(*model, regressor=_augmented("fourier"), **options),
+    "DR": DRABC,
+    "semi-automatic": SemiAutomaticABC,
+    "rejection": RejectionABC,
+}
+
+
+def observed_noise(sigma: float, n_rows: int) -> dict[str, HierarchicalGamma]:
+    """Return what data sets are observed where training had noise up to `sigma`."""
+    settings = {
+        "as trained": HierarchicalGamma(0.0, sigma, n_rows=n_rows),
+        "stronger": HierarchicalGamma(sigma, 2 * sigma + 0.05, n_rows=n_rows),
+    }
+    if sigma > 0:
+        settings["Laplace"] = HierarchicalGamma(0.0, sigma, "laplace", n_rows=n_rows)
+    return settings
+
+
+@dataclass(frozen=True)
+class InferenceExperiment:
+    """A table of errors of posterior means and of coverage, by sigma, by what is observed, and by method."""
+
+    name: str
+    paper: str
+    sigmas: Sequence[float] = SIGMAS
+    methods: Sequence[str] = tuple(METHODS)
+    observed: Callable[[float, int], dict[str, HierarchicalGamma]] = observed_noise
+    n_training: int = 600
+    n_particles: int = 3_000
+    n_exact: tuple[int, int] = (100, 1_000)
+    n_rows: int = 200
+    quantile: float = 0.05
+    repetitions: int = 200
+    seed: int = 0
+
+    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
+        """Write the errors as CSV into `folder`, with a picture beside it where there are several sigmas."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{self.name}.csv"
+        parallel = Parallel(n_jobs=workers or os.cpu_count(), return_as="generator")
+        rows: list[dict[str, Any]] = []
+        for found in parallel(delayed(self._rows)(sigma, repetitions or self.repetitions) for sigma in self.sigmas):
+            for row in found:
+                print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
+            rows += found
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        if len(self.sigmas) > 1:
+            _plot(rows, path.with_suffix(".png"))
+        return path
+
+    def _rows(self, sigma: float, n: int) -> list[dict[str, Any]]:
+        """Return the rows of the table at one sigma."""
+        os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
+        trained_on = HierarchicalGamma(0.0, sigma, n_rows=self.n_rows)
+        total = self.n_training + self.n_particles
+        everything = simulate(PRIOR, trained_on, total, vectorized=True, random_state=self.seed)
+        training, particles = everything[: self.n_training], everything[self.n_training :]
+        observed = {
+            name: simulate(PRIOR, simulator, n, vectorized=True, random_state=self.seed + 1)
+            for name, simulator in self.observed(sigma, self.n_rows).items()
+        }
+        rows = []
+        for method in self.methods:
+            make = METHODS[method]
+            fit, weighed = (training, particles)
+            if make is DRABC:
+                fit, weighed = training[: self.n_exact[0]], particles[: self.n_exact[1]]
+            inference = make(PRIOR, trained_on, vectorized=True, quantile=self.quantile, random_state=self.seed)
+            inference.n_particles = len(weighed)
+            inference.fit(fit, weighed)
+            rows += [_row(sigma, name, method, inference, bags) for name, bags in observed.items()]
+        return rows
+
+
+def _row(sigma: float, observed: str, method: str, inference: Any, bags: Simulations) -> dict[str, Any]:
+    found = calibration(inference, simulations=bags)
+    squares = (found.means[:, 0] - found.truth[:, 0]) ** 2
+    rmse = float(np.sqrt(squares.mean()))
+    return {
+        "sigma": sigma,
+        "observed": observed,
+        "method": method,
+        "RMSE": f"{rmse:.3f}",
+        "+-": f"{squares.std() / np.sqrt(len(squares)) / (2 * rmse):.3f}",
+        "90 % covers": f"{found.coverage(0.9)[0]:.3f}",
+        "mean sd": f"{found.sds.mean():.3f}",
+        "data sets": len(squares),
+    }
+
+
+def _plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Draw the errors against sigma, one panel for each kind of observed noise."""
+    from matplotlib.figure import Figure
+
+    from uptonoise.plots._style import GREY, LOOKS, Look, add_legend, dress, styled
+
+    kinds = list(dict.fromkeys(row["observed"] for row in rows))
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    sigmas = sorted({float(row["sigma"]) for row in rows})
+    looks = [*LOOKS, Look("black", ":", "x"), Look(GREY, "-.", "v")]
+    with styled():
+        figure = Figure(figsize=(4.6 * len(kinds), 4.2), layout="constrained")
+        axes = np.atleast_1d(figure.subplots(1, len(kinds), sharey=True))
+        for ax, kind in zip(axes, kinds, strict=True):
+            entries = []
+            for place, method in enumerate(methods):
+                chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
+                look = looks[place % len(looks)]
+                x, y = [sigmas.index(float(row["sigma"])) for row in chosen], [float(row["RMSE"]) for row in chosen]
+                (line,) = ax.plot(x, y, color=look.color, linestyle=look.line, marker=look.marker, markersize=4)
+                entries.append((line, method))
+            ax.axhline(float(PRIOR.std()), color=GREY, linestyle=":")
+            ax.set_xticks(range(len(sigmas)), [f"{sigma:g}" for sigma in sigmas])
+            dress(
+                ax, f"Observed noise: {kind}", "sigma, the largest noise variance in training", "RMSE of posterior mean"
+            )
+            add_legend(ax, entries if kind == kinds[-1] else [], loc="best")
+        figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+EXPERIMENT = InferenceExperiment("abc", __doc__.splitlines()[0])

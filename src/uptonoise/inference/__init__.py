@@ -1,0 +1,54 @@
+"""Approximate Bayesian computation with summaries of bags that are learnt (the paper's Appendix E).
+
+Simulate from the prior, learn a regression of the parameters on the simulated bag, and weigh further simulations by how
+near their predictions are to that of the observed bag. With phase features the summary does not see symmetric noise.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from uptonoise.inference._abc import (
+    DRABC,
+    FourierABC,
+    PhaseABC,
+    RejectionABC,
+    SemiAutomaticABC,
+    UnlikeSimulationsWarning,
+)
+from uptonoise.inference._adapters import padded, pyabc_sumstat, sbi_embedding
+from uptonoise.inference._calibration import Calibration, calibration
+from uptonoise.inference._posterior import Posterior, SmallSampleWarning
+from uptonoise.inference._simulation import SimulationError, Simulations, simulate
+from uptonoise.inference._statistics import moments, quantile_powers
+
+if TYPE_CHECKING:
+    from uptonoise.inference._kernel_ridge import KernelBagRidge
+
+__all__ = [
+    "DRABC",
+    "Calibration",
+    "FourierABC",
+    "KernelBagRidge",
+    "PhaseABC",
+    "Posterior",
+    "RejectionABC",
+    "SemiAutomaticABC",
+    "SimulationError",
+    "Simulations",
+    "SmallSampleWarning",
+    "UnlikeSimulationsWarning",
+    "calibration",
+    "moments",
+    "padded",
+    "pyabc_sumstat",
+    "quantile_powers",
+    "sbi_embedding",
+    "simulate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "KernelBagRidge":  # scikit-learn's estimators take a while to import
+        from uptonoise.inference._kernel_ridge import KernelBagRidge
+
+        return KernelBagRidge
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
