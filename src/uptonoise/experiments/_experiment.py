@@ -65,6 +65,11 @@ class Outputs(NamedTuple):
         """Return the files of an experiment in a folder."""
         return cls(*(folder / f"{name}.{end}" for end in ("csv", "json", "png", "svg", "unfinished.jsonl")))
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether the record says that the table is of a quick run."""
+        return self.record.exists() and bool(json.loads(self.record.read_text(encoding="utf-8")).get("quick"))
+
 
 @dataclass(frozen=True)
 class Experiment(ABC):
@@ -123,6 +128,8 @@ class Experiment(ABC):
         chosen = self.quickened() if quick else self
         n = repetitions or chosen.default_repetitions
         outputs = Outputs.of(folder, self.name)
+        if quick and outputs.table.exists() and not outputs.is_quick:
+            raise FileExistsError(f"{outputs.table} is of a full run; give another folder for a quick one")
         folder.mkdir(parents=True, exist_ok=True)
         header = {"experiment": self.name, "runs": n, "quick": quick, "seed": self.seed}
         header |= {"version": uptonoise.__version__, "settings": chosen.described()}
@@ -216,6 +223,11 @@ class Runner:
 
     def __init__(self, name: str, kept: Kept, workers: int | None = None, progress: bool | None = False) -> None:
         self.name, self.kept, self.workers, self.progress = name, kept, workers, progress
+
+    @property
+    def folder(self) -> Path:
+        """Where the outputs go."""
+        return self.kept.path.parent
 
     def map(self, tasks: Sequence[Task], step: str = "") -> list[Any]:
         """Return the results in the order of the tasks; `step` says in the progress bar which part of the work it is.

@@ -49,7 +49,8 @@ def titled(title: str, rows: Rows) -> str:
     >>> titled("Errors: the paper's Figure 3.", [{"bags": "aerosol-like"}])
     "Errors: the paper's Figure 3. Simulated stand-ins, not the paper's data."
     """
-    return f"{title} {_NOTE}" if any(row.get("bags") in STAND_INS for row in rows) else title
+    named = {row.get(key) for row in rows for key in ("bags", "problem")}
+    return f"{title} {_NOTE}" if named & set(STAND_INS) else title
 
 
 def new_figure(title: str, width: float, height: float) -> Figure:
@@ -166,15 +167,19 @@ def strips(columns: Sequence[str]) -> Draw:
     return draw
 
 
-def dots(names: Sequence[str], columns: Sequence[str], xlabel: str, line: float | None = None) -> Draw:
-    """Return what draws one named row of dots for each row of a table, a mark for each column; `line` is the target."""
+def dots(names: Sequence[str], columns: Sequence[str] | None, xlabel: str, line: float | None = None) -> Draw:
+    """Return what draws one named row of dots for each row of a table, a mark for each column; `line` is the target.
+
+    By default the columns are all between the names and the last one, which counts.
+    """
 
     def draw(title: str, rows: Rows) -> Figure:
+        shown = list(rows[0])[len(names) : -1] if columns is None else columns
         with styled():
             figure = new_figure(title, 8.0, height_of(len(rows)))
             ax = figure.subplots()
             entries = []
-            for place, column in enumerate(columns):
+            for place, column in enumerate(shown):
                 at = [(number(row[column]), y) for y, row in enumerate(rows) if row.get(column)]
                 style = look(place)
                 (marks,) = ax.plot(*zip(*at, strict=True), color=style.color, marker=style.marker, linestyle="none")
@@ -190,15 +195,15 @@ def dots(names: Sequence[str], columns: Sequence[str], xlabel: str, line: float 
 
 
 def number(text: str) -> float:
-    """Return a number of a table, of which a limit such as "over 6,400" is the limit.
+    """Return a number of a table: of "over 6,400" the limit, of "0.7 (0.6 to 0.8)" the mean.
 
     Examples
     --------
     >>> from uptonoise.experiments._figures import number
-    >>> number("over 6,400"), number("107")
-    (6400.0, 107.0)
+    >>> number("over 6,400"), number("0.7 (0.6 to 0.8)")
+    (6400.0, 0.7)
     """
-    return float(text.removeprefix("over ").replace(",", ""))
+    return float(text.removeprefix("over ").replace(",", "").split(" ")[0])
 
 
 def split_errors(by: Sequence[str] = ("model",), measure: str = "RMSE") -> Draw:

@@ -1,21 +1,21 @@
 """Models compared on problems that are drawn anew for each seed: the frame of experiments with networks.
 
 Two files: `NAME-runs.csv` has every number of every seed, and `NAME.csv` means with 5 % and 95 % quantiles over seeds.
-A run that was interrupted goes on where it stopped: what the first file has is not computed again.
+What the first file has is not computed again, so that a later run can add seeds.
 """
 
 from __future__ import annotations
 
-import csv
-import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+
+from uptonoise.experiments._experiment import Experiment, Row, Runner, Task, read_table, write_table
+from uptonoise.experiments._figures import Draw, dots
 
 
 class Found(NamedTuple):
@@ -38,50 +38,59 @@ _COLUMNS = ("problem", "seed", *Found._fields)
 
 
 @dataclass(frozen=True)
-class SeededExperiment:
+class SeededExperiment(Experiment):
     """A table with a row for each problem and model, and a column for each measure."""
 
-    name: str
-    paper: str
     problems: Sequence[Problem]
     seeds: int = 10
+    quick_problems: Sequence[Problem] | None = field(default=None, kw_only=True)
+    adds_seeds: bool = field(default=True, kw_only=True)
 
-    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write both files into `folder`, and return the one with the means."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.name}-runs.csv"
-        done = {(row["problem"], int(row["seed"])) for row in _read(path)}
-        seeds = range(repetitions or self.seeds)
-        todo = [(one, seed) for seed in seeds for one in self.problems if (one.name, seed) not in done]
-        with path.open("a", newline="") as file, Parallel(workers or os.cpu_count(), return_as="generator") as parallel:
-            writer = csv.DictWriter(file, _COLUMNS)
-            if not done:
-                writer.writeheader()
-            for rows in parallel(delayed(_rows)(one, seed) for one, seed in todo):
-                writer.writerows(rows)
-                file.flush()
-                for row in rows:
-                    print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-        rows = [row for row in _read(path) if int(row["seed"]) in seeds]
-        return _write_means(folder / f"{self.name}.csv", rows)
+    @property
+    def default_repetitions(self) -> int:
+        """How many seeds a full run has."""
+        return self.seeds
+
+    def quickened(self) -> Self:
+        """Return the experiment with one seed of smaller problems."""
+        return replace(self, problems=self.quick_problems or self.problems, seeds=1, adds_seeds=False)
+
+    def described(self) -> Any:
+        """Return the names of the problems."""
+        return [one.name for one in self.problems]
+
+    def drawing(self) -> Draw:
+        """Return what draws the figure: a line of dots for each model, where there is nothing better."""
+        return self.draw or dots(("problem", "model"), None, self.paper.split(":")[0])
+
+    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
+        """Write every number of every seed beside the table, and return the means."""
+        path = runner.folder / f"{self.name}-runs.csv"
+        known = _by_seed(path) if self.adds_seeds else {}
+        wanted = [(one, seed) for seed in range(repetitions) for one in self.problems]
+        missing = [(one, seed) for one, seed in wanted if (one.name, str(seed)) not in known]
+        found = runner.map([Task(f"{one.name} / seed {seed}", _found, (one, seed)) for one, seed in missing])
+        known |= {(one.name, str(seed)): rows for (one, seed), rows in zip(missing, found, strict=True)}
+        rows = [row for one, seed in wanted for row in known[one.name, str(seed)]]
+        write_table(path, rows, _COLUMNS)
+        return _means(rows)
 
 
-def _rows(problem: Problem, seed: int) -> list[dict[str, Any]]:
-    os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
+def _found(problem: Problem, seed: int) -> list[Row]:
     return [
-        {"problem": problem.name, "seed": seed} | one._asdict() | {"value": f"{one.value:.5g}"}
+        {"problem": problem.name, "seed": str(seed)} | one._asdict() | {"value": f"{one.value:.5g}"}
         for one in problem.measure(seed)
     ]
 
 
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+def _by_seed(path: Path) -> dict[tuple[str, str], list[Row]]:
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in read_table(path) if path.exists() else []:
+        found.setdefault((row["problem"], row["seed"]), []).append(dict(row))
+    return found
 
 
-def by_model(rows: Iterable[dict[str, str]]) -> dict[tuple[str, str], dict[str, list[float]]]:
+def by_model(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], dict[str, list[float]]]:
     """Return the values over seeds of each measure, for each problem and model, in the order of the file.
 
     Examples
@@ -96,19 +105,16 @@ def by_model(rows: Iterable[dict[str, str]]) -> dict[tuple[str, str], dict[str, 
     return found
 
 
-def _write_means(path: Path, rows: list[dict[str, str]]) -> Path:
+def _means(rows: Sequence[Row]) -> list[Row]:
     found = by_model(rows)
-    measures = dict.fromkeys(row["measure"] for row in rows)
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["problem", "model", *measures, "seeds"])
-        writer.writeheader()
-        for problem in dict.fromkeys(row["problem"] for row in rows):
-            for (of, model), values in found.items():
-                if of == problem:
-                    cells = {measure: _cell(values[measure]) for measure in values}
-                    seeds = {"seeds": len(next(iter(values.values())))}
-                    writer.writerow({"problem": problem, "model": model} | cells | seeds)
-    return path
+    return [
+        {"problem": problem, "model": model}
+        | {measure: _cell(numbers) for measure, numbers in values.items()}
+        | {"seeds": len(next(iter(values.values())))}
+        for name in dict.fromkeys(row["problem"] for row in rows)
+        for (problem, model), values in found.items()
+        if problem == name
+    ]
 
 
 def _cell(values: list[float]) -> str:

@@ -9,17 +9,15 @@ training.
 
 from __future__ import annotations
 
-import csv
-import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import stats
 
+from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
+from uptonoise.experiments._figures import Draw, Rows, dots, look, panels_of
 from uptonoise.inference import (
     DRABC,
     FourierABC,
@@ -30,8 +28,12 @@ from uptonoise.inference import (
     calibration,
     simulate,
 )
+from uptonoise.plots._style import GREY, add_legend, dress, styled
 from uptonoise.ridge import BagRidgeCV, plrr
 from uptonoise.rows import Floats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PRIOR = stats.gamma(7)
 SIGMAS = (0.0, 0.05, 0.2, 1.0)
@@ -85,11 +87,9 @@ def observed_noise(sigma: float, n_rows: int) -> dict[str, HierarchicalGamma]:
 
 
 @dataclass(frozen=True)
-class InferenceExperiment:
+class InferenceExperiment(Experiment):
     """A table of errors of posterior means and of coverage, by sigma, by what is observed, and by method."""
 
-    name: str
-    paper: str
     sigmas: Sequence[float] = SIGMAS
     methods: Sequence[str] = tuple(METHODS)
     observed: Callable[[float, int], dict[str, HierarchicalGamma]] = observed_noise
@@ -99,29 +99,34 @@ class InferenceExperiment:
     n_rows: int = 200
     quantile: float = 0.05
     repetitions: int = 200
-    seed: int = 0
 
-    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write the errors as CSV into `folder`, with a picture beside it where there are several sigmas."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.name}.csv"
-        parallel = Parallel(n_jobs=workers or os.cpu_count(), return_as="generator")
-        rows: list[dict[str, Any]] = []
-        for found in parallel(delayed(self._rows)(sigma, repetitions or self.repetitions) for sigma in self.sigmas):
-            for row in found:
-                print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-            rows += found
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        if len(self.sigmas) > 1:
-            _plot(rows, path.with_suffix(".png"))
-        return path
+    @property
+    def default_repetitions(self) -> int:
+        """How many data sets are observed in a full run."""
+        return self.repetitions
+
+    def quickened(self) -> Self:
+        """Return the experiment with two sigmas at most, and few simulations of few rows."""
+        few: dict[str, Any] = {"n_training": 40, "n_particles": 150, "n_exact": (20, 60), "n_rows": 20}
+        return replace(self, sigmas=self.sigmas[:2], repetitions=5, **few)
+
+    def described(self) -> Any:
+        """Return the sigmas, the methods and the sizes."""
+        names = ("sigmas", "methods", "n_training", "n_particles", "n_exact", "n_rows", "quantile")
+        return {name: getattr(self, name) for name in names}
+
+    def drawing(self) -> Draw:
+        """Return what draws the figure: errors against sigma, or dots where there is one sigma."""
+        several = dots(("observed", "method"), ["RMSE"], "RMSE of posterior mean", float(PRIOR.std()))
+        return _against_sigma if len(self.sigmas) > 1 else several
+
+    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
+        """Return the rows of all sigmas."""
+        found = runner.map([Task(f"sigma {sigma}", self._rows, (sigma, repetitions)) for sigma in self.sigmas])
+        return [row for rows in found for row in rows]
 
     def _rows(self, sigma: float, n: int) -> list[dict[str, Any]]:
         """Return the rows of the table at one sigma."""
-        os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
         trained_on = HierarchicalGamma(0.0, sigma, n_rows=self.n_rows)
         total = self.n_training + self.n_particles
         everything = simulate(PRIOR, trained_on, total, vectorized=True, random_state=self.seed)
@@ -159,34 +164,27 @@ def _row(sigma: float, observed: str, method: str, inference: Any, bags: Simulat
     }
 
 
-def _plot(rows: Sequence[dict[str, Any]], path: Path) -> None:
+def _against_sigma(title: str, rows: Rows) -> Figure:
     """Draw the errors against sigma, one panel for each kind of observed noise."""
-    from matplotlib.figure import Figure
-
-    from uptonoise.plots._style import GREY, LOOKS, Look, add_legend, dress, styled
-
     kinds = list(dict.fromkeys(row["observed"] for row in rows))
     methods = list(dict.fromkeys(row["method"] for row in rows))
-    sigmas = sorted({float(row["sigma"]) for row in rows})
-    looks = [*LOOKS, Look("black", ":", "x"), Look(GREY, "-.", "v")]
     with styled():
-        figure = Figure(figsize=(4.6 * len(kinds), 4.2), layout="constrained")
-        axes = np.atleast_1d(figure.subplots(1, len(kinds), sharey=True))
+        figure, axes = panels_of(title, len(kinds), (4.6, 4.2))
         for ax, kind in zip(axes, kinds, strict=True):
             entries = []
             for place, method in enumerate(methods):
                 chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
-                look = looks[place % len(looks)]
-                x, y = [sigmas.index(float(row["sigma"])) for row in chosen], [float(row["RMSE"]) for row in chosen]
-                (line,) = ax.plot(x, y, color=look.color, linestyle=look.line, marker=look.marker, markersize=4)
+                style = look(place)
+                x, y = ([float(row[name]) for row in chosen] for name in ("sigma", "RMSE"))
+                (line,) = ax.plot(x, y, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
                 entries.append((line, method))
             ax.axhline(float(PRIOR.std()), color=GREY, linestyle=":")
-            ax.set_xticks(range(len(sigmas)), [f"{sigma:g}" for sigma in sigmas])
+            ax.set_xscale("symlog", linthresh=0.02)
             dress(
                 ax, f"Observed noise: {kind}", "sigma, the largest noise variance in training", "RMSE of posterior mean"
             )
             add_legend(ax, entries if kind == kinds[-1] else [], loc="best")
-        figure.savefig(path, dpi=110, metadata={"Software": None})
+    return figure
 
 
 EXPERIMENT = InferenceExperiment("abc", __doc__.splitlines()[0])

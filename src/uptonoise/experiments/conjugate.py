@@ -6,17 +6,15 @@ sets, in units of the exact standard deviation; the prior leaves few particles f
 
 from __future__ import annotations
 
-import csv
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import stats
 
+from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
+from uptonoise.experiments._figures import dots
 from uptonoise.inference import FourierABC, PhaseABC, SemiAutomaticABC, calibration, simulate
 from uptonoise.rows import Floats
 
@@ -31,34 +29,35 @@ def normal_rows(theta: Floats, rng: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True)
-class ConjugateExperiment:
+class ConjugateExperiment(Experiment):
     """A table by method, number of particles and tolerance."""
 
-    name: str
-    paper: str
     settings: Sequence[tuple[int, float, bool]] = SETTINGS
     n_training: int = 1_000
     repetitions: int = 1_000
-    seed: int = 0
 
-    def run(self, folder: Path, repetitions: int | None = None, workers: int | None = None) -> Path:
-        """Write errors and coverage as CSV into `folder`, and return the file."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{self.name}.csv"
-        n = repetitions or self.repetitions
-        parallel = Parallel(n_jobs=workers or os.cpu_count(), return_as="generator")
-        rows = []
-        for row in parallel(delayed(self._row)(name, *one, n) for name in METHODS for one in self.settings):
-            print(", ".join(f"{key} {value}" for key, value in row.items()), flush=True)
-            rows.append(row)
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
-        return path
+    @property
+    def default_repetitions(self) -> int:
+        """How many data sets are observed in a full run."""
+        return self.repetitions
+
+    def quickened(self) -> Self:
+        """Return the experiment with few particles, and few simulations to learn from."""
+        return replace(self, settings=((1_000, 0.1, False), (1_000, 0.1, True)), n_training=60, repetitions=40)
+
+    def described(self) -> Any:
+        """Return the methods and the settings."""
+        return {"methods": list(METHODS), "settings": self.settings, "n_training": self.n_training}
+
+    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
+        """Return a row for each method and setting."""
+        chosen = [(name, *one) for name in METHODS for one in self.settings]
+        found: list[Row] = runner.map(
+            [Task(", ".join(map(str, one)), self._row, (*one, repetitions)) for one in chosen]
+        )
+        return found
 
     def _row(self, method: str, n_particles: int, quantile: float, adjust: bool, n: int) -> dict[str, Any]:
-        os.environ["UPTONOISE_NUM_THREADS"] = "1"  # the workers share the cores
         observed = simulate(stats.norm(), normal_rows, n, vectorized=True, random_state=self.seed + 1)
         inference = METHODS[method](
             stats.norm(),
@@ -85,4 +84,12 @@ class ConjugateExperiment:
         }
 
 
-EXPERIMENT = ConjugateExperiment("conjugate", __doc__.splitlines()[0])
+EXPERIMENT = ConjugateExperiment(
+    "conjugate",
+    __doc__.splitlines()[0],
+    draw=dots(
+        ("method", "particles", "quantile", "adjusted"),
+        ["error of mean", "sd / exact", "90 % covers"],
+        "in units of the exact standard deviation; coverage",
+    ),
+)

@@ -89,6 +89,6 @@ EXPERIMENT = SplitExperiment(
     (GAMMA, *SETTINGS),
     _errors,
     ("model", "noise", "level"),
-    quick_settings=(replace(GAMMA, draw=_few_gamma), *QUICK_SETTINGS),
+    quick_settings=(replace(GAMMA, draw=_few_gamma), QUICK_SETTINGS[0]),
     draw=noise_errors(),
 )

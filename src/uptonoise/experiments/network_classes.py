@@ -9,12 +9,14 @@ logistic regression on Fourier features of bags (mean embeddings), tuned by 3-fo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise.bags import Bags
+from uptonoise.experiments._figures import dots
 from uptonoise.experiments._seeded import Found, Problem, SeededExperiment
 from uptonoise.nets import FourierNetClassifier, PhaseNetClassifier
 from uptonoise.ridge import make_bag_classifier
@@ -58,4 +60,10 @@ def accuracy(seed: int, n_fit: int = 400, n_test: int = 1_000) -> Iterator[Found
             yield Found(name, measure, float(np.mean(model.predict(others) == true)))
 
 
-EXPERIMENT = SeededExperiment("network-classes", __doc__.splitlines()[0], [Problem("shapes", accuracy)])
+EXPERIMENT = SeededExperiment(
+    "network-classes",
+    __doc__.splitlines()[0],
+    [Problem("shapes", accuracy)],
+    quick_problems=[Problem("shapes", partial(accuracy, n_fit=60, n_test=60))],
+    draw=dots(("problem", "model"), None, "share of bags that are classified right"),
+)

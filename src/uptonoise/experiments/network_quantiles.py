@@ -7,10 +7,12 @@ training ended with.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from uptonoise.datasets import make_gamma_bags
+from uptonoise.experiments._figures import dots
 from uptonoise.experiments._seeded import Found, Problem, SeededExperiment
 from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
 
@@ -41,4 +43,10 @@ def coverage(seed: int, n_fit: int = 1_000, n_test: int = 5_000) -> Iterator[Fou
             yield Found(called, "width", float(np.mean(high - low)))
 
 
-EXPERIMENT = SeededExperiment("network-quantiles", __doc__.splitlines()[0], [Problem("gamma bags", coverage)])
+EXPERIMENT = SeededExperiment(
+    "network-quantiles",
+    __doc__.splitlines()[0],
+    [Problem("gamma bags", coverage)],
+    quick_problems=[Problem("gamma bags", partial(coverage, n_fit=60, n_test=60))],
+    draw=dots(("problem", "model"), ["covered", "below", "above"], "share of held-out bags", 0.8),
+)

@@ -10,6 +10,7 @@ predicting the mean.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like
 from uptonoise.experiments._directions import make_direction_bags
+from uptonoise.experiments._figures import dots
 from uptonoise.experiments._seeded import Found, Problem, SeededExperiment
 from uptonoise.experiments.bag_models import standardised
 from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
@@ -86,5 +88,12 @@ def direction(seed: int, n_bags: int = 10_000) -> Iterator[Found]:
 
 
 EXPERIMENT = SeededExperiment(
-    "networks", __doc__.splitlines()[0], [Problem("aerosol-like", aerosol), Problem("one direction", direction)]
+    "networks",
+    __doc__.splitlines()[0],
+    [Problem("aerosol-like", aerosol), Problem("one direction", direction)],
+    quick_problems=[
+        Problem("aerosol-like", partial(aerosol, n_bags=50)),
+        Problem("one direction", partial(direction, n_bags=100)),
+    ],
+    draw=dots(("problem", "model"), None, "RMSE over that of predicting the mean", 1.0),
 )
