@@ -29,10 +29,10 @@ def load(name: str) -> Experiment:
     >>> from uptonoise.experiments import load
     >>> load("chi2-power").default_repetitions
     1000
-    >>> load("chi2")
+    >>> load("chi2-pow")
     Traceback (most recent call last):
         ...
-    ValueError: there is no experiment 'chi2'; did you mean chi2-level?
+    ValueError: there is no experiment 'chi2-pow'; did you mean chi2-power?
     """
     if name not in NAMES:
         from difflib import get_close_matches

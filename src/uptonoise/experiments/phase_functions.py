@@ -48,19 +48,18 @@ def functions(values: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 
 def table(values: Values, results: list[Any]) -> list[Row]:
-    """Return a row for each function, law, part and frequency."""
+    """Return a row for each function, law and frequency."""
     (one,) = results
     rows: list[Row] = []
     for function in FUNCTIONS:
         true, found = (_with_difference(one[key], function) for key in ("true", "found"))
         for law, exact, noisy in zip(LAWS, true, found, strict=True):
-            for part in PARTS:
-                settings = {"function": function, "law": law, "part": part}
-                columns = {"w": np.array(one["w"]), "true": _part(exact, part), "noisy bag": _part(noisy, part)}
-                rows += [
-                    settings | dict(zip(columns, (f"{value:.5f}" for value in values), strict=True))
-                    for values in zip(*columns.values(), strict=True)
-                ]
+            columns = {"w": one["w"]} | {f"true, {part}": _part(exact, part) for part in PARTS}
+            columns |= {f"noisy bag, {part}": _part(noisy, part) for part in PARTS}
+            rows += [
+                {"function": function, "law": law} | dict(zip(columns, (f"{one:.4f}" for one in numbers), strict=True))
+                for numbers in zip(*columns.values(), strict=True)
+            ]
     return rows
 
 
@@ -82,9 +81,10 @@ def draw(title: str, rows: Rows) -> Figure:
         axes = figure.subplots(len(FUNCTIONS) * len(PARTS), len(LAWS), sharex=True)
         for line, (function, part) in zip(axes, [(one, part) for one in FUNCTIONS for part in PARTS], strict=True):
             for ax, law in zip(line, LAWS, strict=True):
-                chosen = [row for row in rows if (row["function"], row["part"], row["law"]) == (function, part, law)]
-                w, true, found = ([float(row[key]) for row in chosen] for key in ("w", "true", "noisy bag"))
-                ax.plot(w, found, ".", color=LOOKS[1].color, markersize=2)
+                chosen = [row for row in rows if (row["function"], row["law"]) == (function, law)]
+                keys = ("w", f"true, {part}", f"noisy bag, {part}")
+                w, true, found = ([float(row[key]) for row in chosen] for key in keys)
+                ax.plot(w, found, ".", color=LOOKS[1].color, markersize=2, rasterized=True)
                 ax.plot(w, true, color="black", linewidth=1)
                 dress(ax, f"{function} of {law}, {part} part", "w")
     return figure

@@ -72,5 +72,5 @@ EXPERIMENT = MeasuredExperiment(
     cells,
     repetitions=1_000,
     draw=dots(("n", "k", "d", "n1", "n2", "more 1", "more 2"), ["planned", "simulated"], "power"),
-    quick_cells=2,
+    quick_cells=1,
 )
