@@ -4,6 +4,7 @@ A table that is not there yet, or lacks a column, skips its findings; a table of
 """
 
 import csv
+import importlib.util
 from pathlib import Path
 
 import pytest
@@ -173,3 +174,10 @@ def test_learnt_frequencies_are_nearer_to_unit_amplitude_than_random_ones():
         pytest.skip("only on the paper's data; on the stand-in the finding is reported, held or not")
     means = {row["frequencies"]: float(row["mean amplitude"]) for row in where(rows, **{"test bags": "original"})}
     assert means["learnt"] > means["random"]
+
+
+def test_the_page_of_the_papers_numbers_is_up_to_date():
+    spec = importlib.util.spec_from_file_location("make_paper_page", RESULTS.parent / "make_paper_page.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert (RESULTS / "paper.md").read_text(encoding="utf-8") == module.page()

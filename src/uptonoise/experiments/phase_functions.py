@@ -86,7 +86,7 @@ def draw(title: str, rows: Rows) -> Figure:
                 w, true, found = ([float(row[key]) for row in chosen] for key in keys)
                 ax.plot(w, found, ".", color=LOOKS[1].color, markersize=2, rasterized=True)
                 ax.plot(w, true, color="black", linewidth=1)
-                dress(ax, f"{function} of {law}, {part} part", "w")
+                dress(ax, f"{function}, {law}, {part}", "w")
     return figure
 
 
