@@ -150,7 +150,7 @@ class Experiment(ABC):
         with written_whole(outputs.record) as file:
             file.write((json.dumps(record, indent=2) + "\n").encode())
         self.redraw(folder)
-        outputs.unfinished.unlink()
+        outputs.unfinished.unlink(missing_ok=True)
         return outputs.table
 
     def redraw(self, folder: Path) -> Path:
@@ -176,17 +176,17 @@ class Kept:
     """What an interrupted run had found: a file with the run's settings in its first line, then one for each task."""
 
     def __init__(self, path: Path, header: dict[str, Any]) -> None:
-        self.path = path
+        self.path, self.header = path, header
         self.found: dict[str, Any] = {}
         self.seconds = 0.0
         if path.exists():
-            self._read(header)
-        else:
-            self._append(header)
+            self._read()
         self.n_resumed = len(self.found)
 
     def add(self, key: str, found: Any, seconds: float) -> None:
         """Keep what a task gave."""
+        if not self.path.exists():
+            self._append(self.header)
         self._append({"key": key, "found": found, "seconds": seconds})
         self.found[key] = found
         self.seconds += seconds
@@ -195,14 +195,13 @@ class Kept:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
-    def _read(self, header: dict[str, Any]) -> None:
+    def _read(self) -> None:
         content = self.path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]  # a line that was cut off is computed again
         lines = [json.loads(line) for line in whole.splitlines()]
-        given = json.loads(json.dumps(header))
+        given = json.loads(json.dumps(self.header))
         if not lines:
             self.path.unlink()
-            self._append(header)
             return
         other = [key for key in given if lines[0].get(key) != given[key]]
         if other:
@@ -292,7 +291,7 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         if before is None:
-            del os.environ[_THREADS]
+            os.environ.pop(_THREADS, None)  # another thread may have been here
         else:
             os.environ[_THREADS] = before
 
