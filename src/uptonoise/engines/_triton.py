@@ -1,0 +1,209 @@
+"""How the fused kernels of :mod:`uptonoise.engines._kernels` are launched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from uptonoise.engines._kernels import bag_kernel, moment_kernel, sample_kernel
+
+BAG_ROWS = 64  # of one piece of a bag
+
+_ROWS_EACH = 8_192  # of one program; a property of the sum, never of the machine
+_MOMENT_ROWS_EACH = 16_384
+_FREQUENCIES = 64  # in a tile of outer products
+_PRODUCT_BYTES = 2**28  # of partial sums of outer products at once
+
+
+def sample_sums(values: Tensor, weights: Tensor | None, v: Tensor, centre: Tensor | None, far: bool) -> Tensor:
+    """Return the sums over rows of [cos, sin], of shape (2m,), in float64."""
+    n, m = len(values), v.shape[1]
+    n_full, n_parts = n // _ROWS_EACH, -(-n // _ROWS_EACH)
+    partial = torch.empty(n_parts, 2 * m, dtype=torch.float64, device=v.device)
+    tile: dict[str, Any] = {"BM": 32, "BN": 128, "num_warps": 4} if m > 64 else {"BM": 64, "BN": 64, "num_warps": 4}
+    unit = _unit(values.dtype)
+    v = v / unit
+    most, shares = _weight_unit(weights)
+    for first, stop, masked in ((0, n_full, False), (n_full, n_parts, True)):
+        if first == stop:
+            continue
+        rows = values[first * _ROWS_EACH :]
+        sample_kernel[(-(-m // tile["BN"]) * (stop - first),)](
+            rows,
+            values.stride(0),
+            v if shares is None else shares[first * _ROWS_EACH :],
+            v if centre is None else centre * unit,
+            v,
+            partial[first:],
+            len(rows),
+            m,
+            _ROWS_EACH,
+            D=values.shape[1],
+            K=_padded(values.shape[1]),
+            WEIGHTED=shares is not None,
+            CENTRED=centre is not None,
+            FAR=far,
+            MASKED=masked,
+            STEPS=16,
+            **tile,
+        )
+    total: Tensor = partial.sum(dim=0) * most
+    return total
+
+
+def bag_sums(
+    values: Tensor,
+    weights: Tensor | None,
+    bounds: Any,
+    v: Tensor,
+    scales: Tensor | None,
+    far: bool,
+    phase: bool = False,
+) -> Tensor:
+    """Return the sums over each bag's rows of (cos, sin), of shape (n_bags, m, 2), times a factor for each bag.
+
+    Bags of at most 64 rows come in float32. Larger ones are cut into pieces of 64 rows, which are added in float64.
+    """
+    n_bags, m = len(bounds.starts), v.shape[1]
+    starts, sizes, counts = bounds.starts, bounds.sizes, None
+    if bounds.largest > BAG_ROWS:
+        counts = (sizes + BAG_ROWS - 1) // BAG_ROWS
+        bag = torch.repeat_interleave(counts)
+        number = torch.arange(len(bag), device=v.device) - (counts.cumsum(0) - counts)[bag]
+        starts = starts[bag] + BAG_ROWS * number
+        sizes = (sizes[bag] - BAG_ROWS * number).clamp(max=BAG_ROWS)
+    most = None
+    if weights is not None:
+        most = torch.segment_reduce(weights, "max", lengths=bounds.sizes, unsafe=True).clamp(min=1e-100)
+        weights = (weights / torch.repeat_interleave(most, bounds.sizes, output_size=len(weights))).float()
+    direct = counts is None and most is None
+    factors = scales if direct and scales is not None else torch.ones_like(starts, dtype=torch.float32)
+    out = torch.empty(len(starts), m, 2, dtype=torch.float32, device=v.device)
+    order = torch.arange(len(sizes), device=v.device) if bounds.equal and counts is None else torch.argsort(sizes)
+    BM, BN = 32, 64
+    bag_kernel[(-(-len(starts) // BM), -(-m // BN))](
+        values,
+        values.stride(0),
+        v if weights is None else weights,
+        order,
+        starts,
+        sizes,
+        factors.float(),
+        v / _unit(values.dtype),
+        out,
+        len(starts),
+        m,
+        D=values.shape[1],
+        K=_padded(values.shape[1]),
+        WEIGHTED=weights is not None,
+        PHASE=phase,
+        FAR=far,
+        BM=BM,
+        BN=BN,
+        STEPS=4,
+        num_warps=4,
+    )
+    if direct or phase:
+        return out
+    sums = out.double()
+    if counts is not None:
+        sums = torch.segment_reduce(sums, "sum", lengths=counts, axis=0, unsafe=True)
+    for factor in (most, scales):
+        if factor is not None:
+            sums *= factor[:, None, None]
+    return sums.reshape(n_bags, m, 2)
+
+
+def moment_sums(
+    values: Tensor, weights: Tensor | None, v: Tensor, centre: Tensor, about: Tensor, far: bool
+) -> tuple[Tensor, Tensor]:
+    """Return the sums over rows of b = [cos, sin] - about and of b b', of shapes (2m,) and (2m, 2m), in float64."""
+    n, m, device = len(values), v.shape[1], v.device
+    unit = _unit(values.dtype)
+    v, centre = v / unit, centre * unit
+    n_blocks = -(-m // _FREQUENCIES)
+    width = 2 * _FREQUENCIES
+    padded = torch.zeros(n_blocks * _FREQUENCIES, 2, dtype=torch.float32, device=device)
+    padded[:m] = about.reshape(2, m).T
+    most, shares = _weight_unit(weights)
+    roots = v if shares is None else shares.sqrt()
+    sums = torch.zeros(n_blocks, width, dtype=torch.float64, device=device)
+    products = torch.zeros(n_blocks, n_blocks, width, width, dtype=torch.float64, device=device)
+    every = [(left, right) for left in range(n_blocks) for right in range(left, n_blocks)]
+    n_full, n_parts = n // _MOMENT_ROWS_EACH, -(-n // _MOMENT_ROWS_EACH)
+    for same in (True, False):
+        chosen = [pair for pair in every if (pair[0] == pair[1]) == same]
+        at_once = max(1, _PRODUCT_BYTES // (4 * width * width * n_parts))
+        for start in range(0, len(chosen), at_once):
+            pairs = torch.tensor(chosen[start : start + at_once], dtype=torch.int32, device=device)
+            some = torch.empty(n_parts, len(pairs), width, width, dtype=torch.float32, device=device)
+            of_sums = torch.empty(n_parts, len(pairs), width, dtype=torch.float64, device=device)
+            for first, stop, masked in ((0, n_full, False), (n_full, n_parts, True)):
+                if first == stop:
+                    continue
+                rows = values[first * _MOMENT_ROWS_EACH :]
+                moment_kernel[(len(pairs) * (stop - first),)](
+                    rows,
+                    values.stride(0),
+                    roots if shares is None else roots[first * _MOMENT_ROWS_EACH :],
+                    centre,
+                    v,
+                    padded,
+                    pairs,
+                    of_sums[first:],
+                    some[first:],
+                    len(rows),
+                    m,
+                    _MOMENT_ROWS_EACH,
+                    len(pairs),
+                    D=values.shape[1],
+                    K=_padded(values.shape[1]),
+                    WEIGHTED=shares is not None,
+                    FAR=far,
+                    MASKED=masked,
+                    SAME=same,
+                    BK=64 if same else 32,
+                    BN=_FREQUENCIES,
+                    STEPS=8 if same else 16,
+                    num_warps=8,
+                )
+            left, right = pairs.long().T
+            products[left, right] = some.sum(dim=0, dtype=torch.float64)
+            if same:
+                sums[left] = of_sums.sum(dim=0)
+    return _in_order(sums.reshape(-1), m) * most, _in_order(_in_order(_symmetric(products), m).T, m) * most
+
+
+def _symmetric(products: Tensor) -> Tensor:
+    """Return blocks of outer products above the diagonal as one matrix, of which both triangles agree."""
+    n_blocks, width = products.shape[0], products.shape[2]
+    upper = products.transpose(1, 2).reshape(n_blocks * width, n_blocks * width)
+    both = upper + upper.T
+    same = torch.eye(n_blocks, dtype=torch.bool, device=products.device)
+    own = same.repeat_interleave(width, 0).repeat_interleave(width, 1)
+    return torch.where(own, both / 2, both)
+
+
+def _in_order(waves: Tensor, m: int) -> Tensor:
+    """Return [cos_1, sin_1, cos_2, ...] along the last axis, padded, as [cos_1, ..., cos_m, sin_1, ..., sin_m]."""
+    return torch.cat([waves[..., 0 : 2 * m : 2], waves[..., 1 : 2 * m : 2]], dim=-1)
+
+
+def _padded(n_columns: int) -> int:
+    """Return how many columns a tile has: the matrix units take 16 at least, and tiles powers of 2."""
+    return max(16, 1 << (n_columns - 1).bit_length())
+
+
+def _unit(dtype: torch.dtype) -> float:
+    """Return what rows of a type are multiplied with by the way that a kernel reads them."""
+    return 1.0 if dtype == torch.float64 else 2.0**-896
+
+
+def _weight_unit(weights: Tensor | None) -> tuple[Any, Tensor | None]:
+    """Return the largest weight, and the weights in units of it, which float32 can hold."""
+    if weights is None:
+        return 1.0, None
+    most = weights.max().clamp(min=1e-100)
+    return most, (weights / most).float()
