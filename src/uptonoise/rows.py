@@ -135,6 +135,10 @@ class RowSource(ABC):
         """Return the values of the first rows, at most `n_rows`; a later pass still sees them."""
         return next(self.blocks(n_rows)).values
 
+    def resident(self) -> Any:
+        """Return all rows where they are, as float64: an array, unless an engine keeps them elsewhere."""
+        return read_rows(self)
+
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers."""
         found = [np.empty((0, len(self.columns)))]

@@ -133,8 +133,8 @@ class Bounds(NamedTuple):
     equal: bool
 
     def part(self, start: int, stop: int) -> Bounds:
-        """Return those of some of the bags."""
-        return self._replace(starts=self.starts[start:stop], sizes=self.sizes[start:stop])
+        """Return those of some of the bags, in rows that begin where the first of them does."""
+        return self._replace(starts=self.starts[start:stop] - self.starts[start], sizes=self.sizes[start:stop])
 
     @classmethod
     def of(cls, offsets: Any, device: torch.device) -> Bounds:
@@ -172,10 +172,8 @@ def _bag_sums_in_blocks(values: Tensor, weights: Tensor | None, bounds: Bounds, 
     n_bags, m = len(bounds.starts), projection.n_frequencies
     total = torch.zeros(n_bags, 2 * m, dtype=torch.float64, device=values.device)
     ends = bounds.starts + bounds.sizes
-    first_row = int(bounds.starts[0])
 
     def part(start: int, stop: int) -> tuple[int, int, Tensor]:
-        start, stop = first_row + start, first_row + stop
         both = torch.cat(waves_of(values[start:stop], projection), dim=1).double()
         if weights is not None:
             both *= weights[start:stop, None]
@@ -184,7 +182,7 @@ def _bag_sums_in_blocks(values: Tensor, weights: Tensor | None, bounds: Bounds, 
         lengths = ends[first:last].clamp(max=stop) - bounds.starts[first:last].clamp(min=start)
         return first, last, torch.segment_reduce(both, "sum", lengths=lengths, axis=0)
 
-    for first, last, sums in in_blocks(int(ends[-1]) - first_row, projection.block_rows, part):
+    for first, last, sums in in_blocks(len(values), projection.block_rows, part):
         total[first:last] += sums
     return total.reshape(n_bags, 2, m).transpose(1, 2)
 

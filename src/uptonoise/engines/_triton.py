@@ -16,13 +16,20 @@ _MOMENT_ROWS_EACH = 16_384
 _FREQUENCIES = 64  # in a tile of outer products
 _PRODUCT_BYTES = 2**28  # of partial sums of outer products at once
 
+# Tiles of rows by frequencies, how many of them are added in float32, and warps: what was fastest on an H200.
+_MANY_FREQUENCIES = {"BM": 32, "BN": 128, "STEPS": 16, "num_warps": 4}
+_FEW_FREQUENCIES = {"BM": 64, "BN": 64, "STEPS": 16, "num_warps": 4}
+_BAGS = {"BM": 32, "BN": 64, "STEPS": 4, "num_warps": 4}
+_SAME_BLOCK = {"BK": 64, "STEPS": 8, "num_warps": 8}
+_TWO_BLOCKS = {"BK": 32, "STEPS": 16, "num_warps": 8}
+
 
 def sample_sums(values: Tensor, weights: Tensor | None, v: Tensor, centre: Tensor | None, far: bool) -> Tensor:
     """Return the sums over rows of [cos, sin], of shape (2m,), in float64."""
     n, m = len(values), v.shape[1]
     n_full, n_parts = n // _ROWS_EACH, -(-n // _ROWS_EACH)
     partial = torch.empty(n_parts, 2 * m, dtype=torch.float64, device=v.device)
-    tile: dict[str, Any] = {"BM": 32, "BN": 128, "num_warps": 4} if m > 64 else {"BM": 64, "BN": 64, "num_warps": 4}
+    tile = _MANY_FREQUENCIES if m > 64 else _FEW_FREQUENCIES
     unit = _unit(values.dtype)
     v = v / unit
     most, shares = _weight_unit(weights)
@@ -46,7 +53,6 @@ def sample_sums(values: Tensor, weights: Tensor | None, v: Tensor, centre: Tenso
             CENTRED=centre is not None,
             FAR=far,
             MASKED=masked,
-            STEPS=16,
             **tile,
         )
     total: Tensor = partial.sum(dim=0) * most
@@ -82,8 +88,7 @@ def bag_sums(
     factors = scales if direct and scales is not None else torch.ones_like(starts, dtype=torch.float32)
     out = torch.empty(len(starts), m, 2, dtype=torch.float32, device=v.device)
     order = torch.arange(len(sizes), device=v.device) if bounds.equal and counts is None else torch.argsort(sizes)
-    BM, BN = 32, 64
-    bag_kernel[(-(-len(starts) // BM), -(-m // BN))](
+    bag_kernel[(-(-len(starts) // _BAGS["BM"]), -(-m // _BAGS["BN"]))](
         values,
         values.stride(0),
         v if weights is None else weights,
@@ -100,10 +105,7 @@ def bag_sums(
         WEIGHTED=weights is not None,
         PHASE=phase,
         FAR=far,
-        BM=BM,
-        BN=BN,
-        STEPS=4,
-        num_warps=4,
+        **_BAGS,
     )
     if direct or phase:
         return out
@@ -164,10 +166,8 @@ def moment_sums(
                     FAR=far,
                     MASKED=masked,
                     SAME=same,
-                    BK=64 if same else 32,
                     BN=_FREQUENCIES,
-                    STEPS=8 if same else 16,
-                    num_warps=8,
+                    **(_SAME_BLOCK if same else _TWO_BLOCKS),
                 )
             left, right = pairs.long().T
             products[left, right] = some.sum(dim=0, dtype=torch.float64)
