@@ -101,10 +101,10 @@ def tensor_bags(
             f"offsets must be whole numbers that go up from 0 to the number of rows, {len(matrix)}, since each bag "
             f"has at least one; got {torch.as_tensor(bounds) if bounds.dtype.kind in 'iuf' else offsets!r}"
         )
-    names = np.arange(len(bounds) - 1) if ids is None else list(ids)
-    if len(names) != len(bounds) - 1:
-        raise ValueError(f"ids must have one entry for each of the {len(bounds) - 1} bags; got {len(names)}")
-    source: RowSource = engine.TensorBagRows(matrix, bounds.astype(np.int64), names, "X")
+    if ids is not None and len(ids) != len(bounds) - 1:
+        raise ValueError(f"ids must have one entry for each of the {len(bounds) - 1} bags; got {len(ids)}")
+    on_device = engine.Bounds.of(bounds.astype(np.int64), matrix.device)
+    source: RowSource = engine.TensorBagRows(matrix, on_device, ids)
     if columns is not None:
         source.columns, source.named = as_column_names(columns, "columns", matrix.shape[1]), True
     return source

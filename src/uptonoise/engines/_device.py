@@ -51,7 +51,8 @@ Item = TypeVar("Item")
 class Piece(NamedTuple):
     """Some rows on the device, in order: their values, weights and where their bags lie; which rows and bags they are.
 
-    Without `bags` the rows are one sample. With them, `bag_numbers` has the number of each bag that has rows here.
+    Without `bags` the rows are one sample. With them, `bag_numbers` has the numbers of the bags that have rows here;
+    without numbers these are all bags.
     """
 
     first_row: int
@@ -161,21 +162,20 @@ class TensorBagRows(TensorRows, BagRows):
     """The rows of bags on a GPU, one bag after the other."""
 
     def __init__(
-        self, values: Tensor, offsets: NDArray[np.int64], ids: Sequence[Any] | NDArray[Any], name: str = "X"
+        self, values: Tensor, bounds: Bounds, ids: Sequence[Any] | NDArray[Any] | None = None, name: str = "X"
     ) -> None:
         TensorRows.__init__(self, values, name)
-        self.offsets = offsets
-        self.bag_ids = ids
+        self.bounds = bounds
+        self.bag_ids = range(len(bounds.starts)) if ids is None else ids
 
     def weighted(self, weights: Any) -> RowSource:
         """Return the same bags with weights of their rows."""
-        ids: Any = self.bag_ids
-        return _with_weights(TensorBagRows(self.tensor, self.offsets, ids, self.name), weights)
+        return _with_weights(TensorBagRows(self.tensor, self.bounds, self.bag_ids, self.name), weights)
 
     @cached_property
-    def bounds(self) -> Bounds:
-        """Where the bags lie, on the device."""
-        return Bounds.of(self.offsets, self.device)
+    def offsets(self) -> NDArray[np.int64]:  # type: ignore[override]
+        """Where each bag starts, in this machine's memory."""
+        return np.append(self.bounds.starts.cpu().numpy(), len(self.tensor))
 
     def _bags(self, start: int, stop: int) -> NDArray[np.int64]:
         return self.bags_of(start, stop)
@@ -184,8 +184,8 @@ class TensorBagRows(TensorRows, BagRows):
         """Yield all bags at once; rows that a kernel could not read are copied."""
         values = self.tensor
         if not _is_readable(values):
-            values = values.contiguous() if values.dtype in FLOATS else values.double()
-        yield Piece(0, values, self.weights_there, self.bounds, np.arange(len(self.offsets) - 1))
+            values = _copied(values)
+        yield Piece(0, values, self.weights_there, self.bounds)
 
 
 def from_tensors(X: Any, name: str) -> TensorRows:
@@ -195,9 +195,7 @@ def from_tensors(X: Any, name: str) -> TensorRows:
             return TensorRows(X, name)
         if 0 in X.shape:
             raise ValueError(f"{name} must have bags, rows and columns; got shape {tuple(X.shape)}")
-        return TensorBagRows(
-            X.reshape(-1, X.shape[2]), np.arange(0, X.shape[0] * X.shape[1] + 1, X.shape[1]), np.arange(len(X)), name
-        )
+        return TensorBagRows(X.reshape(-1, X.shape[2]), Bounds.of_equal(len(X), X.shape[1], X.device), None, name)
     places = {str(one.device) if isinstance(one, Tensor) else "this machine's memory" for one in X}
     if len(places) > 1:
         raise ValueError(f"{name} must be on one device; got bags on {' and '.join(sorted(places))}")
@@ -209,7 +207,7 @@ def from_tensors(X: Any, name: str) -> TensorRows:
                 f"{name}[{number}] must have at least one row, and {expected} as {name}[0]; got shape {shape}"
             )
     offsets = np.concatenate([[0], np.cumsum([len(bag) for bag in bags])])
-    return TensorBagRows(torch.cat(bags), offsets, np.arange(len(bags)), name)
+    return TensorBagRows(torch.cat(bags), Bounds.of(offsets, bags[0].device), None, name)
 
 
 @torch.no_grad()
@@ -351,7 +349,7 @@ def _fold_sample(source: DeviceRows, total: SampleSum) -> None:
 
 def _fold_bags(source: DeviceRows, total: BagSums) -> None:
     for piece in source.pieces():
-        if piece.bags is None or piece.bag_numbers is None:
+        if piece.bags is None:
             raise ValueError(f"{source.name} is a source of bags, and its blocks must tell each row's bag")
         phi_sums = _bag_sums_here(piece, _projection(source, total.waves, piece))
         weight = squares = piece.bags.sizes.double().cpu().numpy()
@@ -359,7 +357,7 @@ def _fold_bags(source: DeviceRows, total: BagSums) -> None:
             both = torch.stack([piece.weights, piece.weights**2], dim=1)
             lengths = piece.bags.sizes
             weight, squares = torch.segment_reduce(both, "sum", lengths=lengths, axis=0).T.cpu().numpy()
-        if isinstance(source, TensorBagRows):  # all bags at once
+        if piece.bag_numbers is None:
             total.phi_sums, total.weight, total.weight_squares = phi_sums, weight, squares
         else:
             total.add((piece.bag_numbers, phi_sums, weight, squares))
@@ -477,11 +475,14 @@ def _readable(values: Tensor) -> Iterator[tuple[int, Tensor]]:
         yield 0, values
         return
 
-    def copied(start: int, stop: int) -> tuple[int, Tensor]:
-        part = values[start:stop]
-        return start, part.contiguous() if part.dtype in FLOATS else part.double()
+    yield from in_blocks(len(values), _PIECE_ROWS, lambda start, stop: (start, _copied(values[start:stop])))
 
-    yield from in_blocks(len(values), _PIECE_ROWS, copied)
+
+def _copied(values: Tensor) -> Tensor:
+    """Return rows of any type as a kernel can read them: half precision as float32, and whole numbers as float64."""
+    if values.is_floating_point() and values.dtype.itemsize < 4:
+        return values.float().contiguous()
+    return (values if values.dtype in FLOATS else values.double()).contiguous()
 
 
 def _ranges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:

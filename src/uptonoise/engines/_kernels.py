@@ -33,15 +33,11 @@ def _turns(x, ok, centre, V, k, D: tl.constexpr, CENTRED: tl.constexpr, FAR: tl.
     if MASKED:
         inside = inside & ok[:, None]
     X = tl.load(x[:, None] + k[None, :], mask=inside, other=0)
-    if X.dtype == tl.float16 or X.dtype == tl.bfloat16:
-        X = X.to(tl.float32)
     if X.dtype == tl.float32:
         # The bits of a float32, moved, are those of the same float64 times 2^-896, which the frequencies make up for.
         # A conversion would wait for the special-function units.
         bits = X.to(tl.int32, bitcast=True).to(tl.int64) << 29
         X = (bits & -0x7000000000000001).to(tl.float64, bitcast=True)
-    else:
-        X = X.to(tl.float64)
     if CENTRED:
         X -= tl.load(centre + k, mask=k < D, other=0.0)[None, :]
     turns = tl.dot(X, V, out_dtype=tl.float64)
@@ -145,7 +141,6 @@ def bag_kernel(
     FAR: tl.constexpr,
     BM: tl.constexpr,
     BN: tl.constexpr,
-    STEPS: tl.constexpr,
 ):
     """Sum the waves of pieces of bags: a tile has the same row number of each of BM pieces, and no sum crosses it."""
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
@@ -161,18 +156,12 @@ def bag_kernel(
     weights += first
     sum_cos = tl.zeros((BM, BN), tl.float32)
     sum_sin = tl.zeros((BM, BN), tl.float32)
-    for start in range(0, most, STEPS):
-        few_cos = tl.zeros((BM, BN), tl.float32)
-        few_sin = tl.zeros((BM, BN), tl.float32)
-        for step in range(STEPS):
-            row = start + step
-            ok = row < size
-            weight = tl.load(weights + row, mask=ok, other=0.0) if WEIGHTED else ok.to(tl.float32)
-            cos, sin = _waves(_turns(x + row * row_stride, ok, v, V, k, D, False, FAR, True))
-            few_cos += cos * weight[:, None]
-            few_sin += sin * weight[:, None]
-        sum_cos += few_cos
-        sum_sin += few_sin
+    for row in range(0, most):
+        ok = row < size
+        weight = tl.load(weights + row, mask=ok, other=0.0) if WEIGHTED else ok.to(tl.float32)
+        cos, sin = _waves(_turns(x + row * row_stride, ok, v, V, k, D, False, FAR, True))
+        sum_cos += cos * weight[:, None]
+        sum_sin += sin * weight[:, None]
     scale = tl.load(scales + piece, mask=there, other=0.0)
     if PHASE:
         squares = sum_cos * sum_cos + sum_sin * sum_sin
@@ -193,6 +182,12 @@ def _wave_tile(shifted, about, BK: tl.constexpr, BN: tl.constexpr):
 
 
 @triton.jit
+def _high_and_low(wave):
+    high = wave.to(tl.float16)
+    return high, (wave - high.to(tl.float32)).to(tl.float16)
+
+
+@triton.jit
 def moment_kernel(
     x,
     row_stride,
@@ -201,7 +196,6 @@ def moment_kernel(
     v,
     about,
     pairs,
-    sums,
     products,
     n_rows,
     m,
@@ -215,59 +209,46 @@ def moment_kernel(
     SAME: tl.constexpr,
     BK: tl.constexpr,
     BN: tl.constexpr,
-    STEPS: tl.constexpr,
 ):
-    """Sum outer products of two blocks of frequencies (of one with itself where they are the SAME)."""
+    """Sum outer products of two blocks of frequencies (of one with itself where they are the SAME).
+
+    The last place of a block is the frequency 0, whose cosine is 1: products with it are the sums of the others.
+    """
     pair, part = tl.program_id(0) % n_pairs, (tl.program_id(0) // n_pairs).to(tl.int64)
     left, right = tl.load(pairs + 2 * pair), tl.load(pairs + 2 * pair + 1)
     k = tl.arange(0, K)
     wide = tl.arange(0, 2 * BN)
-    V = _projection_tile(v, k, left * BN + tl.arange(0, BN), m, D)
+    slots = tl.arange(0, BN)
+    V = _projection_tile(v, k, tl.where(slots < BN - 1, left * (BN - 1) + slots, m), m, D)
     mean = tl.load(about + left * 2 * BN + wide)
     if not SAME:
-        V2 = _projection_tile(v, k, right * BN + tl.arange(0, BN), m, D)
+        V2 = _projection_tile(v, k, tl.where(slots < BN - 1, right * (BN - 1) + slots, m), m, D)
         mean2 = tl.load(about + right * 2 * BN + wide)
     first = part * rows_each
     x += first * row_stride
     roots += first
     here = tl.minimum(n_rows - first, rows_each).to(tl.int32) if MASKED else rows_each
     total = tl.zeros((2 * BN, 2 * BN), tl.float32)
-    total_sum = tl.zeros((2 * BN,), tl.float64)
-    for start in range(0, here, BK * STEPS):
-        some = tl.zeros((2 * BN, 2 * BN), tl.float32)
-        some_sum = tl.zeros((BK, 2 * BN), tl.float32)
-        for step in range(STEPS):
-            rows = start + step * BK + tl.arange(0, BK)
-            ok = rows < here
-            place = x + rows * row_stride
-            wave = _wave_tile(_turns(place, ok, centre, V, k, D, True, FAR, MASKED), mean, BK, BN)
-            if WEIGHTED or MASKED:
-                root = tl.load(roots + rows, mask=ok, other=0.0) if WEIGHTED else ok.to(tl.float32)
-                wave *= root[:, None]
-                if SAME:
-                    some_sum += wave * root[:, None]
-            elif SAME:
-                some_sum += wave
-            high = wave.to(tl.float16)
-            low = (wave - high.to(tl.float32)).to(tl.float16)
-            if SAME:
-                low += low
-                some = tl.dot(tl.trans(high), high, some)
-                some = tl.dot(tl.trans(high), low, some)
-            else:
-                turns2 = _turns(place, ok, centre, V2, k, D, True, FAR, MASKED)
-                wave2 = _wave_tile(turns2, mean2, BK, BN)
-                if WEIGHTED or MASKED:
-                    wave2 *= root[:, None]
-                high2 = wave2.to(tl.float16)
-                low2 = (wave2 - high2.to(tl.float32)).to(tl.float16)
-                some = tl.dot(tl.trans(high), high2, some)
-                some = tl.dot(tl.trans(high), low2, some)
-                some = tl.dot(tl.trans(low), high2, some)
-        total += some
+    for start in range(0, here, BK):
+        rows = start + tl.arange(0, BK)
+        ok = rows < here
+        place = x + rows * row_stride
+        wave = _wave_tile(_turns(place, ok, centre, V, k, D, True, FAR, MASKED), mean, BK, BN)
+        if WEIGHTED or MASKED:
+            root = tl.load(roots + rows, mask=ok, other=0.0) if WEIGHTED else ok.to(tl.float32)
+            wave *= root[:, None]
+        high, low = _high_and_low(wave)
         if SAME:
-            total_sum += tl.sum(some_sum, axis=0).to(tl.float64)
+            low += low
+            total = tl.dot(tl.trans(high), high, total)
+            total = tl.dot(tl.trans(high), low, total)
+        else:
+            wave2 = _wave_tile(_turns(place, ok, centre, V2, k, D, True, FAR, MASKED), mean2, BK, BN)
+            if WEIGHTED or MASKED:
+                wave2 *= root[:, None]
+            high2, low2 = _high_and_low(wave2)
+            total = tl.dot(tl.trans(high), high2, total)
+            total = tl.dot(tl.trans(high), low2, total)
+            total = tl.dot(tl.trans(low), high2, total)
     products += (part * n_pairs + pair) * (4 * BN * BN)
     tl.store(products + wide[:, None] * (2 * BN) + wide[None, :], total)
-    if SAME:
-        tl.store(sums + (part * n_pairs + pair) * (2 * BN) + wide, -total_sum)

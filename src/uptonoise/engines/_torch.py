@@ -22,7 +22,7 @@ from uptonoise.rows import Floats
 
 Result = TypeVar("Result")
 
-FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+FLOATS = (torch.float32, torch.float64)
 
 _BLOCK_ELEMENTS = 2**26  # of rows times frequencies in plain torch
 _KERNEL_ROWS = 2**26  # of one launch
@@ -137,6 +137,12 @@ class Bounds(NamedTuple):
         return self._replace(starts=self.starts[start:stop] - self.starts[start], sizes=self.sizes[start:stop])
 
     @classmethod
+    def of_equal(cls, n_bags: int, size: int, device: torch.device) -> Bounds:
+        """Return those of bags of one size."""
+        starts = size * torch.arange(n_bags, device=device)
+        return cls(starts, torch.full_like(starts, size), size, True)
+
+    @classmethod
     def of(cls, offsets: Any, device: torch.device) -> Bounds:
         """Return those of bags that start at these offsets, the last of which is the number of rows."""
         sizes = np.diff(offsets)
@@ -205,7 +211,7 @@ def moment_sums(
         weighted = both if weights is None else both * weights[start:stop, None]
         return weighted.sum(dim=0), weighted.T @ both
 
-    block_rows = _KERNEL_ROWS if projection.fused else max(_LEAST_ROWS, projection.block_rows // 4)
+    block_rows = _kernels().MOMENT_ROWS if projection.fused else max(_LEAST_ROWS, projection.block_rows // 4)
     for of_sums, of_products in in_blocks(len(values), block_rows, part):
         sums += of_sums
         products += of_products

@@ -9,19 +9,20 @@ from torch import Tensor
 
 from uptonoise.engines._kernels import bag_kernel, moment_kernel, sample_kernel
 
-BAG_ROWS = 64  # of one piece of a bag
+BAG_ROWS = 32  # of one piece of a bag
+MOMENT_ROWS = 2**22  # of outer products at once
 
-_ROWS_EACH = 8_192  # of one program; a property of the sum, never of the machine
-_MOMENT_ROWS_EACH = 16_384
-_FREQUENCIES = 64  # in a tile of outer products
+_ROWS_EACH = 4_096  # of one program; a property of the sum, never of the machine
+_MOMENT_ROWS_EACH = 1_024
+_SLOTS = 64  # of frequencies in a tile of outer products; the last one is the frequency 0
 _PRODUCT_BYTES = 2**28  # of partial sums of outer products at once
 
 # Tiles of rows by frequencies, how many of them are added in float32, and warps: what was fastest on an H200.
 _MANY_FREQUENCIES = {"BM": 32, "BN": 128, "STEPS": 16, "num_warps": 4}
 _FEW_FREQUENCIES = {"BM": 64, "BN": 64, "STEPS": 16, "num_warps": 4}
-_BAGS = {"BM": 32, "BN": 64, "STEPS": 4, "num_warps": 4}
-_SAME_BLOCK = {"BK": 64, "STEPS": 8, "num_warps": 8}
-_TWO_BLOCKS = {"BK": 32, "STEPS": 16, "num_warps": 8}
+_BAGS = {"BM": 32, "BN": 64, "num_warps": 4}
+_SAME_BLOCK = {"BK": 32, "num_warps": 8, "maxnreg": 128}
+_TWO_BLOCKS = {"BK": 32, "num_warps": 8}
 
 
 def sample_sums(values: Tensor, weights: Tensor | None, v: Tensor, centre: Tensor | None, far: bool) -> Tensor:
@@ -70,7 +71,7 @@ def bag_sums(
 ) -> Tensor:
     """Return the sums over each bag's rows of (cos, sin), of shape (n_bags, m, 2), times a factor for each bag.
 
-    Bags of at most 64 rows come in float32. Larger ones are cut into pieces of 64 rows, which are added in float64.
+    Bags of at most 32 rows come in float32. Larger ones are cut into pieces of 32 rows, which are added in float64.
     """
     n_bags, m = len(bounds.starts), v.shape[1]
     starts, sizes, counts = bounds.starts, bounds.sizes, None
@@ -125,23 +126,24 @@ def moment_sums(
     n, m, device = len(values), v.shape[1], v.device
     unit = _unit(values.dtype)
     v, centre = v / unit, centre * unit
-    n_blocks = -(-m // _FREQUENCIES)
-    width = 2 * _FREQUENCIES
-    padded = torch.zeros(n_blocks * _FREQUENCIES, 2, dtype=torch.float32, device=device)
-    padded[:m] = about.reshape(2, m).T
+    n_blocks = -(-m // (_SLOTS - 1))
+    number = torch.arange(m, device=device)
+    cosines = 2 * (number // (_SLOTS - 1) * _SLOTS + number % (_SLOTS - 1))
+    places = torch.cat([cosines, cosines + 1])
+    width = 2 * _SLOTS
+    padded = torch.zeros(n_blocks * width, dtype=torch.float32, device=device)
+    padded[places] = about.float()
     most, shares = _weight_unit(weights)
     roots = v if shares is None else shares.sqrt()
-    sums = torch.zeros(n_blocks, width, dtype=torch.float64, device=device)
     products = torch.zeros(n_blocks, n_blocks, width, width, dtype=torch.float64, device=device)
     every = [(left, right) for left in range(n_blocks) for right in range(left, n_blocks)]
     n_full, n_parts = n // _MOMENT_ROWS_EACH, -(-n // _MOMENT_ROWS_EACH)
+    at_once = max(1, _PRODUCT_BYTES // (4 * width * width * n_parts))
     for same in (True, False):
         chosen = [pair for pair in every if (pair[0] == pair[1]) == same]
-        at_once = max(1, _PRODUCT_BYTES // (4 * width * width * n_parts))
         for start in range(0, len(chosen), at_once):
             pairs = torch.tensor(chosen[start : start + at_once], dtype=torch.int32, device=device)
             some = torch.empty(n_parts, len(pairs), width, width, dtype=torch.float32, device=device)
-            of_sums = torch.empty(n_parts, len(pairs), width, dtype=torch.float64, device=device)
             for first, stop, masked in ((0, n_full, False), (n_full, n_parts, True)):
                 if first == stop:
                     continue
@@ -154,7 +156,6 @@ def moment_sums(
                     v,
                     padded,
                     pairs,
-                    of_sums[first:],
                     some[first:],
                     len(rows),
                     m,
@@ -166,14 +167,17 @@ def moment_sums(
                     FAR=far,
                     MASKED=masked,
                     SAME=same,
-                    BN=_FREQUENCIES,
+                    BN=_SLOTS,
                     **(_SAME_BLOCK if same else _TWO_BLOCKS),
                 )
             left, right = pairs.long().T
             products[left, right] = some.sum(dim=0, dtype=torch.float64)
-            if same:
-                sums[left] = of_sums.sum(dim=0)
-    return _in_order(sums.reshape(-1), m) * most, _in_order(_in_order(_symmetric(products), m).T, m) * most
+    whole = _symmetric(products) * most
+    # The last frequency of each block has the sums of that block.
+    sums = torch.stack(
+        [whole[block * width : (block + 1) * width, (block + 1) * width - 2] for block in range(n_blocks)]
+    )
+    return sums.reshape(-1)[places], whole[places][:, places]
 
 
 def _symmetric(products: Tensor) -> Tensor:
@@ -184,11 +188,6 @@ def _symmetric(products: Tensor) -> Tensor:
     same = torch.eye(n_blocks, dtype=torch.bool, device=products.device)
     own = same.repeat_interleave(width, 0).repeat_interleave(width, 1)
     return torch.where(own, both / 2, both)
-
-
-def _in_order(waves: Tensor, m: int) -> Tensor:
-    """Return [cos_1, sin_1, cos_2, ...] along the last axis, padded, as [cos_1, ..., cos_m, sin_1, ..., sin_m]."""
-    return torch.cat([waves[..., 0 : 2 * m : 2], waves[..., 1 : 2 * m : 2]], dim=-1)
 
 
 def _padded(n_columns: int) -> int:
