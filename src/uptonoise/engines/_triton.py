@@ -18,11 +18,11 @@ _SLOTS = 64  # of frequencies in a tile of outer products; the last one is the f
 _PRODUCT_BYTES = 2**28  # of partial sums of outer products at once
 
 # Tiles of rows by frequencies, how many of them are added in float32, and warps: what was fastest on an H200.
-_MANY_FREQUENCIES = {"BM": 32, "BN": 128, "STEPS": 16, "num_warps": 4}
-_FEW_FREQUENCIES = {"BM": 64, "BN": 64, "STEPS": 16, "num_warps": 4}
-_BAGS = {"BM": 32, "BN": 64, "num_warps": 4}
-_SAME_BLOCK = {"BK": 32, "num_warps": 8, "maxnreg": 128}
-_TWO_BLOCKS = {"BK": 32, "num_warps": 8}
+_MANY_FREQUENCIES = {"BM": 32, "BN": 128, "STEPS": 16, "num_warps": 4, "num_stages": 3, "maxnreg": 168}
+_FEW_FREQUENCIES = {"BM": 32, "BN": 64, "STEPS": 16, "num_warps": 4, "num_stages": 3, "maxnreg": 128}
+_BAGS = {"BM": 16, "BN": 64, "num_warps": 2, "num_stages": 3, "maxnreg": 128}
+_SAME_BLOCK = {"BK": 32, "num_warps": 4, "num_stages": 2, "maxnreg": 168}
+_TWO_BLOCKS = {"BK": 32, "num_warps": 4, "num_stages": 2}
 
 
 def sample_sums(values: Tensor, weights: Tensor | None, v: Tensor, centre: Tensor | None, far: bool) -> Tensor:
@@ -128,9 +128,11 @@ def moment_sums(
     v, centre = v / unit, centre * unit
     n_blocks = -(-m // (_SLOTS - 1))
     number = torch.arange(m, device=device)
-    cosines = 2 * (number // (_SLOTS - 1) * _SLOTS + number % (_SLOTS - 1))
-    places = torch.cat([cosines, cosines + 1])
+    block, slot = number // (_SLOTS - 1), number % (_SLOTS - 1)
     width = 2 * _SLOTS
+    places = torch.cat([block * width + slot, block * width + _SLOTS + slot])
+    phases = torch.zeros(n_blocks * _SLOTS, dtype=torch.float64, device=device)
+    phases[block * _SLOTS + slot] = -((centre @ v) % 1)
     padded = torch.zeros(n_blocks * width, dtype=torch.float32, device=device)
     padded[places] = about.float()
     most, shares = _weight_unit(weights)
@@ -153,6 +155,7 @@ def moment_sums(
                     values.stride(0),
                     roots if shares is None else roots[first * _MOMENT_ROWS_EACH :],
                     centre,
+                    phases,
                     v,
                     padded,
                     pairs,
@@ -171,23 +174,29 @@ def moment_sums(
                     **(_SAME_BLOCK if same else _TWO_BLOCKS),
                 )
             left, right = pairs.long().T
-            products[left, right] = some.sum(dim=0, dtype=torch.float64)
+            products[left, right] = _sum_of_parts(some)
     whole = _symmetric(products) * most
     # The last frequency of each block has the sums of that block.
-    sums = torch.stack(
-        [whole[block * width : (block + 1) * width, (block + 1) * width - 2] for block in range(n_blocks)]
-    )
-    return sums.reshape(-1)[places], whole[places][:, places]
+    return whole[places, places // width * width + _SLOTS - 1], whole[places][:, places]
+
+
+def _sum_of_parts(parts: Tensor) -> Tensor:
+    """Return the sum over the first axis in float64; 32 at a time are added in float32, which torch does faster."""
+    n_long = len(parts) // 32
+    few = parts[: 32 * n_long].reshape(n_long, 32, *parts.shape[1:]).sum(dim=1) if n_long else parts[:0]
+    return few.sum(dim=0, dtype=torch.float64) + parts[32 * n_long :].sum(dim=0, dtype=torch.float64)
 
 
 def _symmetric(products: Tensor) -> Tensor:
     """Return blocks of outer products above the diagonal as one matrix, of which both triangles agree."""
     n_blocks, width = products.shape[0], products.shape[2]
+    own = torch.arange(n_blocks, device=products.device)
+    same = products[own, own]
+    half = width // 2
+    same[:, half:, :half] = same[:, :half, half:].mT
+    products[own, own] = (same + same.mT) / 4
     upper = products.transpose(1, 2).reshape(n_blocks * width, n_blocks * width)
-    both = upper + upper.T
-    same = torch.eye(n_blocks, dtype=torch.bool, device=products.device)
-    own = same.repeat_interleave(width, 0).repeat_interleave(width, 1)
-    return torch.where(own, both / 2, both)
+    return upper + upper.T
 
 
 def _padded(n_columns: int) -> int:
