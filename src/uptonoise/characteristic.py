@@ -138,7 +138,7 @@ def characteristic(X: Any, frequencies: Any, weights: Any = None, *, precision: 
     waves = Waves(_fitting_frequencies(frequencies, source), precision, source.name)
     if source.bag_ids is not None:
         return _of_bags(source, waves)
-    total = source.fold(_SampleSum(waves))
+    total = source.fold(SampleSum(waves))
     if total.weight == 0:
         raise ValueError(f"weights of {source.name} must not all be 0")
     return Characteristic(
@@ -158,7 +158,7 @@ def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:
 
 def _of_bags(source: RowSource, waves: Waves) -> Characteristic:
     ids: Any = source.bag_ids
-    total = source.fold(_BagSums(waves, len(ids)))
+    total = source.fold(BagSums(waves, len(ids)))
     n_bags = len(ids)  # a stream knows only now
     phi_sums, weight = total.phi_sums[:n_bags], total.weight[:n_bags]
     if (weight == 0).any():
@@ -242,7 +242,7 @@ class Waves:
         self.precision = precision
         self.n_frequencies, self.n_columns = int(frequencies.shape[0]), int(frequencies.shape[1])
         turns = 2 * np.pi if precision == "fast" else 1.0
-        self._projection = np.ascontiguousarray(frequencies.T / turns)
+        self.projection = np.ascontiguousarray(frequencies.T / turns)
         self._largest = np.abs(frequencies).max(axis=0)
         self._buffers = threading.local()
 
@@ -253,17 +253,17 @@ class Waves:
 
     def __call__(self, values: Floats) -> Floats:
         """Return the waves of the rows, of shape (n, 2m)."""
-        self._check_size(values)
+        self.check_size(values)
         n, m = len(values), self.n_frequencies
         waves = self._buffer("waves", n, 2 * m, np.float64)
         if self.precision == "float64":
-            angles = np.matmul(values, self._projection, out=self._buffer("angles", n, m, np.float64))
+            angles = np.matmul(values, self.projection, out=self._buffer("angles", n, m, np.float64))
             np.cos(angles, out=waves[:, :m])
             np.sin(angles, out=waves[:, m:])
             return waves
         # The place of the result holds the turns and their whole parts until they are no longer needed.
         turns, whole = waves.reshape(2, n, m)
-        np.matmul(values, self._projection, out=turns)
+        np.matmul(values, self.projection, out=turns)
         np.rint(turns, out=whole)
         np.subtract(turns, whole, out=turns)
         angles32 = self._buffer("angles", n, m, np.float32)
@@ -279,8 +279,8 @@ class Waves:
             setattr(self._buffers, name, buffer)
         return buffer[: n * width].reshape(n, width)
 
-    def _check_size(self, values: Floats) -> None:
-        """Refuse rows so large that float64 leaves no digit of w.x within one turn."""
+    def check_size(self, values: Floats) -> None:
+        """Refuse rows so large that float64 leaves no digit of w.x within one turn; their extremes are enough."""
         with np.errstate(over="ignore", invalid="ignore"):
             if max(values.max(), -values.min()) * self._largest.sum() < _LARGEST_ANGLE:
                 return
@@ -293,7 +293,24 @@ class Waves:
             )
 
 
-class _SampleSum:
+class RowWaves:
+    """exp(i w.x) of every row: the characteristic functions of bags of one row, which need no sum by bag."""
+
+    def __init__(self, waves: Waves) -> None:
+        self.waves = waves
+        self.block_rows = waves.block_rows
+        self.parts: list[Complex] = []
+
+    def part(self, block: Block) -> Complex:
+        """Return the waves of the rows."""
+        return as_complex(self.waves(block.values))
+
+    def add(self, part: Complex) -> None:
+        """Keep the waves of the next rows."""
+        self.parts.append(part)
+
+
+class SampleSum:
     """The sum of the waves of one sample's rows."""
 
     def __init__(self, waves: Waves) -> None:
@@ -304,16 +321,18 @@ class _SampleSum:
         self.weight_squares = 0.0
 
     def part(self, block: Block) -> tuple[Floats, float, float]:
+        """Return the weighted sum of the waves, the weights' sum and the sum of their squares."""
         weights = np.ones(len(block.values)) if block.weights is None else block.weights
         return weights @ self.waves(block.values), float(weights.sum()), float(weights @ weights)
 
     def add(self, part: tuple[Floats, float, float]) -> None:
+        """Add the sums of the next rows."""
         self.waves_sum += part[0]
         self.weight += part[1]
         self.weight_squares += part[2]
 
 
-class _BagSums:
+class BagSums:
     """The sum of the waves of each bag's rows; a bag's rows may lie anywhere."""
 
     def __init__(self, waves: Waves, n_bags: int) -> None:
@@ -327,6 +346,7 @@ class _BagSums:
         self._ones = np.ones(self.block_rows)
 
     def part(self, block: Block) -> tuple[NDArray[np.int64], Complex, NDArray[Any], NDArray[Any]]:
+        """Return the numbers of the bags, and for each the sum of the waves, of the weights and of their squares."""
         if block.bags is None:
             raise ValueError(f"{self.waves.name} is a source of bags, and its blocks must tell each row's bag")
         n_rows = len(block.values)
@@ -348,6 +368,7 @@ class _BagSums:
         return bags[starts], as_complex(by_bag @ self.waves(block.values)), weight, squares
 
     def add(self, part: tuple[NDArray[np.int64], Complex, NDArray[Any], NDArray[Any]]) -> None:
+        """Add the sums of the next rows."""
         bags = part[0]
         if bags[-1] >= len(self.weight):
             self._grow(int(bags[-1]) + 1)

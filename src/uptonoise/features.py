@@ -33,10 +33,9 @@ from uptonoise.augmentation import checked_levels, pooled_variances, with_noise
 from uptonoise.bags import BagRows, Bags
 from uptonoise.characteristic import (
     Characteristic,
-    Complex,
     Precision,
+    RowWaves,
     Waves,
-    as_complex,
     characteristic,
     check_precision,
     unit,
@@ -147,27 +146,6 @@ def _has_one_axis(X: Any) -> bool:
     return is_series(X)
 
 
-def _check_rows(source: RowSource) -> None:
-    """Raise where a row is not finite, for a fit that has no other use of the rows."""
-    for _ in source.blocks(_BLOCK_ROWS):
-        pass
-
-
-class _RowWaves:
-    """exp(i w.x) of every row: the characteristic functions of bags of one row, which need no sum by bag."""
-
-    def __init__(self, waves: Waves) -> None:
-        self.waves = waves
-        self.block_rows = waves.block_rows
-        self.parts: list[Complex] = []
-
-    def part(self, block: Block) -> Complex:
-        return as_complex(self.waves(block.values))
-
-    def add(self, part: Complex) -> None:
-        self.parts.append(part)
-
-
 class _FrequencyFeatures(_BagTransformer, ABC):
     """Vectors from the characteristic function of each bag at random frequencies; a subclass says which."""
 
@@ -217,7 +195,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         if self._learns():
             self._learn(self._characteristic(source))
         elif not self._has_median():  # which reads all rows
-            _check_rows(source)
+            source.check()
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
@@ -338,7 +316,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         if source.bag_ids is not None:
             return characteristic(source, self.frequencies_, precision=self.precision)
         waves = Waves(np.asarray(self.frequencies_), self.precision, source.name)
-        phi = np.concatenate(source.fold(_RowWaves(waves)).parts)
+        phi = np.concatenate(source.fold(RowWaves(waves)).parts)
         return Characteristic(phi, np.ones(len(phi)), np.ones(len(phi)))
 
     def _learns(self) -> bool:
@@ -735,7 +713,7 @@ class MeanFeatures(_BagTransformer):
         -------
         self
         """
-        _check_rows(self._fitting_rows(X))
+        self._fitting_rows(X).check()
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:

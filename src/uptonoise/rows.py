@@ -122,9 +122,22 @@ class RowSource(ABC):
                 accumulator.add(one)
         return accumulator
 
+    def check(self) -> None:
+        """Raise where a row is not finite, for those who have no other use of the rows."""
+        for _ in self.blocks(_FRAME_CHUNK_ROWS):
+            pass
+
+    def weighted(self, weights: Any) -> RowSource:
+        """Return the same rows with a weight each."""
+        return WeightedRows(self, _checked_weights(weights))
+
     def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
         """Return the values of the first rows, at most `n_rows`; a later pass still sees them."""
         return next(self.blocks(n_rows)).values
+
+    def resident(self) -> Any:
+        """Return all rows where they are, as float64: an array, unless an engine keeps them elsewhere."""
+        return read_rows(self)
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers."""
@@ -389,7 +402,7 @@ _CONVERTERS: list[_Converter] = []
 
 
 def register_rows(matches: Callable[[Any], bool], convert: Callable[[Any, str], RowSource]) -> None:
-    """Teach :func:`as_rows` another type of input.
+    """Teach :func:`as_rows` another type of input; what was taught last is asked first.
 
     Parameters
     ----------
@@ -411,7 +424,7 @@ def register_rows(matches: Callable[[Any], bool], convert: Callable[[Any, str], 
     >>> as_rows(Readings(np.ones(3))).columns
     ('volts',)
     """
-    _CONVERTERS.append(_Converter(matches, convert))
+    _CONVERTERS.insert(0, _Converter(matches, convert))
 
 
 def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSource:
@@ -445,7 +458,7 @@ def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSourc
         return source
     if isinstance(weights, str):
         return WeightColumnRows(source, weights)
-    return WeightedRows(source, _checked_weights(weights))
+    return source.weighted(weights)
 
 
 def _unweighted(X: Any, name: str) -> RowSource:
@@ -595,7 +608,7 @@ def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) ->
 def _drawn(source: RowSource, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the `n_rows` smallest keys of one source's rows, and the values of those rows."""
     if source.n_rows is not None and not isinstance(source, WeightColumnRows):
-        weights = source.weights if isinstance(source, WeightedRows) else None
+        weights = getattr(source, "weights", None)
         keys, rows = np.empty(0), np.empty(0, dtype=np.int64)
         for start in range(0, source.n_rows, _FRAME_CHUNK_ROWS):
             stop = min(source.n_rows, start + _FRAME_CHUNK_ROWS)

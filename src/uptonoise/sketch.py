@@ -330,7 +330,7 @@ class Sketch:
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
         waves = Waves(self._frequencies, self.precision)  # with buffers that last as long as this pass
-        added = source.fold(_MomentSum(waves, near)).moments
+        added = source.fold(MomentSum(waves, near)).moments
         if added.weight == 0:
             raise ValueError("weights of X must not all be 0")
         self._moments = self._moments.plus(_recentred(added, self._frequencies, near, centre))
@@ -635,7 +635,7 @@ def turned(waves: Floats, angles: Floats) -> Floats:
     return np.concatenate([c * cos - s * sin, s * cos + c * sin], axis=-1)
 
 
-class _MomentSum:
+class MomentSum:
     """The moments of the waves of rows minus a centre."""
 
     def __init__(self, waves: Waves, centre: Floats) -> None:
@@ -646,6 +646,7 @@ class _MomentSum:
         self.moments = _Moments.none(waves.n_frequencies)
 
     def part(self, block: Block) -> _Moments:
+        """Return the moments of the rows."""
         n_rows = len(block.values)
         with np.errstate(over="ignore"):  # what overflows is refused as too large
             waves = self.waves(block.values - self.centre)
@@ -664,7 +665,24 @@ class _MomentSum:
         return _Moments(n_rows, weight, weight_squares, mean, scatter)
 
     def add(self, part: _Moments) -> None:
+        """Add the moments of the next rows."""
         self.moments = self.moments.plus(part)
+
+    def add_sums(
+        self, n_rows: int, weights: tuple[float, float], about: Floats, sums: Floats, products: Floats
+    ) -> None:
+        """Add rows by the sums of b and of b b', where b is their waves less `about`, weighted.
+
+        `weights` is the sum of the weights and that of their squares.
+        """
+        if weights[0] == 0:
+            self.add(replace(_Moments.none(self.waves.n_frequencies), n_rows=n_rows))
+            return
+        beyond = sums / weights[0]
+        scaled = np.sqrt(weights[0]) * beyond  # so that the product is symmetric to the last bit
+        scatter = products - np.outer(scaled, scaled)
+        np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0))
+        self.add(_Moments(n_rows, *weights, about + beyond, scatter))
 
 
 class _GroupSums:
@@ -674,7 +692,7 @@ class _GroupSums:
     block_rows = 65_536
 
     def __init__(self, waves: Waves, centres: Floats) -> None:
-        self.of_groups = [_MomentSum(waves, centre) for centre in centres]
+        self.of_groups = [MomentSum(waves, centre) for centre in centres]
 
     @property
     def moments(self) -> list[_Moments]:

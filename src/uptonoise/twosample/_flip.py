@@ -28,7 +28,8 @@ from uptonoise.frequencies import as_frequencies, positive_int
 from uptonoise.rows import Floats
 from uptonoise.twosample._permutation import permutation_pvalue
 from uptonoise.twosample._result import TwoSampleResult
-from uptonoise.twosample._samples import Samples, read_samples
+from uptonoise.twosample._row_sums import flip_invariant_lengths, signed_sine_sums
+from uptonoise.twosample._samples import Samples, resident_samples
 
 _RIDGE = 0.1
 _RADII = (0.25, 0.5, 0.75, 1.0)  # of frequencies on one column, in units of one over the median difference
@@ -110,7 +111,7 @@ def flip_test(
     """
     positive_int(n_pairings, "n_pairings")
     positive_int(n_flips, "n_flips")
-    samples = read_samples(X, Y, needed=2, why="the flip test")
+    samples = resident_samples(X, Y, needed=2, why="the flip test")
     if paired and samples.sizes[0] != samples.sizes[1]:
         raise ValueError(f"paired=True needs as many rows in X as in Y; got {samples.sizes[0]} and {samples.sizes[1]}")
     if paired and n_pairings > 1:
@@ -146,7 +147,7 @@ def _of_differences(
     z: Floats, given: Floats | None, n_flips: int, generator: np.random.Generator
 ) -> tuple[float, float]:
     """Return the statistic and the p-value of one pairing."""
-    blocks = _own_blocks(_flip_invariant_lengths(z), generator) if given is None else [given]
+    blocks = _own_blocks(flip_invariant_lengths(z), generator) if given is None else [given]
     signs = list(_sign_blocks(len(z), Waves(np.concatenate(blocks), "fast").block_rows, n_flips, generator))
     standardised = [_standardised(_flipped_statistics(z, block, signs)) for block in blocks]
     largest = np.max(standardised, axis=0)
@@ -160,16 +161,6 @@ def _own_blocks(lengths: Floats, generator: np.random.Generator) -> list[Floats]
         pairs, dense = column_pairs(_N_JOINT, d, generator), all_columns(_N_JOINT, d, generator)
         kinds.append(_REACH * np.concatenate([pairs, dense]))
     return [kind / lengths for kind in kinds]
-
-
-def _flip_invariant_lengths(z: Floats) -> Floats:
-    """Return the median of abs(z) in each column: of the values that are not 0 where most are, and 1 where all are."""
-    sizes = np.abs(z)
-    lengths = np.median(sizes, axis=0)
-    for column in np.flatnonzero(lengths == 0):
-        others = sizes[:, column][sizes[:, column] > 0]
-        lengths[column] = np.median(others) if len(others) else 1.0
-    return lengths
 
 
 def _sign_blocks(
@@ -187,16 +178,9 @@ def _sign_blocks(
 
 def _flipped_statistics(z: Floats, frequencies: Floats, signs: list[NDArray[np.int8]]) -> Floats:
     """Return T for the data and all flips."""
-    waves, m = Waves(frequencies, "fast", "X - Y"), len(frequencies)
-    starts = np.cumsum([0] + [block.shape[1] for block in signs])
-    second = np.zeros((m, m))
-    sums = np.zeros((len(signs[0]), m))
-    for start, block in zip(starts[:-1], signs, strict=True):
-        sines = waves(z[start : start + block.shape[1]])[:, m:]
-        second += sines.T @ sines
-        sums += block.astype(np.float32) @ sines.astype(np.float32)
+    second, sums = signed_sine_sums(z, frequencies, signs)
     deviations = np.sqrt(np.diag(second))
-    unit = np.divide(1, deviations, out=np.zeros(m), where=deviations > 0)
+    unit = np.divide(1, deviations, out=np.zeros(len(frequencies)), where=deviations > 0)
     values, vectors = np.linalg.eigh(second * np.outer(unit, unit))
     root = unit[:, None] * vectors / np.sqrt(np.maximum(values, 0) + _RIDGE)
     return np.asarray(np.sum((sums @ root) ** 2, axis=1))
