@@ -21,7 +21,7 @@ from scipy.special import ndtr
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.bags import Bags
-from uptonoise.rows import Floats, RowSource, as_rows, counted, is_frame, read_rows, some_rows, two_samples
+from uptonoise.rows import Floats, RowSource, as_rows, counted, grouped_rows, is_frame, read_rows, some_rows, two_samples
 from uptonoise.sketch import Sketch
 from uptonoise.twosample import (
     EffectSize,
@@ -889,6 +889,9 @@ def _sketches_of(
     if is_frame(groups):
         if by is None:
             raise ValueError("by must name the column with each row's group; got None")
+        grouped = grouped_rows(groups, by, columns)
+        if grouped is not None:
+            return Sketch.for_groups(grouped, random_state=generator)
         return Sketch.for_groups(Bags.from_long(groups, by=by, values=columns), random_state=generator)
     _refuse_choice(by, columns, f"a {type(groups).__name__}")
     source = groups if isinstance(groups, RowSource) else as_rows(groups, name="groups")

@@ -149,8 +149,28 @@ def _has_one_axis(X: Any) -> bool:
 
 def _check_rows(source: RowSource) -> None:
     """Raise where a row is not finite, for a fit that has no other use of the rows."""
-    for _ in source.blocks(_BLOCK_ROWS):
-        pass
+    source.fold(_NoSum())
+
+
+class _NoSum:
+    """Nothing of the rows but their check."""
+
+    block_rows = _BLOCK_ROWS
+
+    def part(self, block: Block) -> None:
+        return None
+
+    def add(self, part: None) -> None:
+        return None
+
+    def total(self) -> None:
+        return None
+
+    def empty(self) -> _NoSum:
+        return self
+
+    def renumbered(self, part: None, numbers: NDArray[np.int64]) -> None:
+        return None
 
 
 class _RowWaves:
@@ -166,6 +186,15 @@ class _RowWaves:
 
     def add(self, part: Complex) -> None:
         self.parts.append(part)
+
+    def total(self) -> Complex:
+        return np.concatenate(self.parts)
+
+    def empty(self) -> _RowWaves:
+        return _RowWaves(self.waves)
+
+    def renumbered(self, part: Complex, numbers: NDArray[np.int64]) -> Complex:
+        return part
 
 
 class _FrequencyFeatures(_BagTransformer, ABC):
@@ -338,7 +367,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         if source.bag_ids is not None:
             return characteristic(source, self.frequencies_, precision=self.precision)
         waves = Waves(np.asarray(self.frequencies_), self.precision, source.name)
-        phi = np.concatenate(source.fold(_RowWaves(waves)).parts)
+        phi = source.fold(_RowWaves(waves)).total()
         return Characteristic(phi, np.ones(len(phi)), np.ones(len(phi)))
 
     def _learns(self) -> bool:
@@ -700,6 +729,19 @@ class _BagTotals:
             self.sums, self.sizes = np.pad(self.sums, ((0, more), (0, 0))), np.pad(self.sizes, (0, more))
         self.sums[bags] += sums
         self.sizes[bags] += sizes
+
+    def total(self) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+        there = np.flatnonzero(self.sizes)
+        return there, self.sums[there], self.sizes[there]
+
+    def empty(self) -> _BagTotals:
+        return _BagTotals(0, self.sums.shape[1])
+
+    def renumbered(
+        self, part: tuple[NDArray[np.int64], Floats, NDArray[np.int64]], numbers: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+        order = np.argsort(numbers[part[0]])
+        return numbers[part[0]][order], part[1][order], part[2][order]
 
 
 class MeanFeatures(_BagTransformer):

@@ -185,7 +185,7 @@ class Sketch:
         picked: list[Floats] = []
 
         def pick(seed: int) -> list[Floats]:
-            picked.extend(_some_of_each_bag(source, _SCALE_ROWS, seed))
+            picked.extend(source.drawn_of_bags(_SCALE_ROWS, seed))
             return picked
 
         empty = cls._scaled(pick, source, random_state, precision)
@@ -638,12 +638,18 @@ def turned(waves: Floats, angles: Floats) -> Floats:
 class _MomentSum:
     """The moments of the waves of rows minus a centre."""
 
-    def __init__(self, waves: Waves, centre: Floats) -> None:
+    def __init__(self, waves: Waves, centre: Floats, products: type[np.floating[Any]] | None = None) -> None:
         self.waves = waves
         self.centre = centre
+        # Waves that are good to 1e-7 lose nothing by products of float32, which take half the time.
+        self._products = products or (np.float32 if waves.precision == "fast" else np.float64)
         # A block long enough that the outer products, not the sums of their results, are the work.
         self.block_rows = max(waves.block_rows, 2 * waves.n_frequencies)
-        self.moments = _Moments.none(waves.n_frequencies)
+        self._added: _Moments | None = None
+
+    @property
+    def moments(self) -> _Moments:
+        return _Moments.none(self.waves.n_frequencies) if self._added is None else self._added
 
     def part(self, block: Block) -> _Moments:
         n_rows = len(block.values)
@@ -658,13 +664,21 @@ class _MomentSum:
             mean = block.weights @ waves / weight if weight > 0 else np.zeros(waves.shape[1])
             waves -= mean
             waves *= np.sqrt(block.weights)[:, None]
-        # Waves that are good to 1e-7 lose nothing by products of float32, which take half the time.
-        centred = waves.astype(np.float32) if self.waves.precision == "fast" else waves
+        centred = waves if self._products == np.float64 else waves.astype(self._products)
         scatter = np.asarray(centred.T @ centred, dtype=np.float64)
         return _Moments(n_rows, weight, weight_squares, mean, scatter)
 
     def add(self, part: _Moments) -> None:
-        self.moments = self.moments.plus(part)
+        self._added = part if self._added is None else self._added.plus(part)
+
+    def total(self) -> _Moments:
+        return self.moments
+
+    def empty(self) -> _MomentSum:
+        return _MomentSum(self.waves, self.centre, self._products)
+
+    def renumbered(self, part: _Moments, numbers: NDArray[np.int64]) -> _Moments:
+        return part
 
 
 class _GroupSums:
@@ -672,9 +686,12 @@ class _GroupSums:
 
     # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.
     block_rows = 65_536
+    needs_known_bags = True
 
     def __init__(self, waves: Waves, centres: Floats) -> None:
-        self.of_groups = [_MomentSum(waves, centre) for centre in centres]
+        self.waves, self.centres = waves, centres
+        # A group's rows fall into other blocks where other rows lie between them, which float64 does not see.
+        self.of_groups = [_MomentSum(waves, centre, np.float64) for centre in centres]
 
     @property
     def moments(self) -> list[_Moments]:
@@ -697,28 +714,17 @@ class _GroupSums:
         for group, moments in part:
             self.of_groups[group].add(moments)
 
+    def total(self) -> list[tuple[int, _Moments]]:
+        found = ((group, one.moments) for group, one in enumerate(self.of_groups))
+        return [(group, moments) for group, moments in found if moments.n_rows]
 
-def _some_of_each_bag(source: RowSource, n_rows: int, seed: int) -> list[Floats]:
-    """Return at most `n_rows` rows of each bag, drawn without replacement in one pass.
+    def empty(self) -> _GroupSums:
+        return _GroupSums(self.waves, self.centres)
 
-    Each bag has a generator of its own, so that it does not matter what lies between its rows.
-    """
-    generators: dict[int, np.random.Generator] = {}
-    keys, bags, values = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, len(source.columns)))
-    for block in source.blocks(_GroupSums.block_rows):
-        assert block.bags is not None
-        new = np.empty(len(block.bags))
-        for bag in np.unique(block.bags).tolist():
-            of_it = block.bags == bag
-            generator = generators.setdefault(bag, np.random.default_rng([seed, bag]))
-            new[of_it] = generator.random(np.count_nonzero(of_it))
-        keys, bags, values = np.append(keys, new), np.append(bags, block.bags), np.concatenate([values, block.values])
-        order = np.lexsort((keys, bags))
-        first = np.searchsorted(bags[order], bags[order])
-        kept = np.sort(order[np.arange(len(order)) - first < n_rows])
-        keys, bags, values = keys[kept], bags[kept], values[kept]
-    order = np.argsort(bags, kind="stable")
-    return np.split(values[order], np.searchsorted(bags[order], np.arange(1, bags.max() + 1)))
+    def renumbered(
+        self, part: list[tuple[int, _Moments]], numbers: NDArray[np.int64]
+    ) -> list[tuple[int, _Moments]]:
+        return [(int(numbers[group]), moments) for group, moments in part]
 
 
 def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Floats:

@@ -32,6 +32,14 @@ class TypedFile(TableFile):
         """Return the columns whose type is neither text nor a number nor a date."""
         return {name: _described(kind) for name, kind in self._types.items() if not _is_group(_plain(kind))}
 
+    def group_kind(self, name: str) -> str | None:
+        """Return what the type of a column says that its groups are."""
+        kind = _plain(self._types[name])
+        if _is_text(kind):
+            return "text"
+        types = arrow().types
+        return "numbers" if types.is_integer(kind) or types.is_floating(kind) else _described(kind)
+
 
 class ArrowFile(TypedFile):
     """A file in Arrow's own format, as Feather and polars write it: batches with a directory, or a stream of them."""
