@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 import uptonoise as un
+from uptonoise.characteristic import Waves
 from uptonoise.datasets import make_chi2_samples
+from uptonoise.rows import as_rows
 from uptonoise.twosample import (
     FlipResult,
     MeResult,

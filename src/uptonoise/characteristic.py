@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from uptonoise.frequencies import as_frequencies
-from uptonoise.rows import Block, Floats, RowSource, as_rows, counted, shown
+from uptonoise.rows import Block, Floats, RowsByBag, RowSource, as_rows, counted, shown
 
 Precision = Literal["fast", "float64"]
 Complex = NDArray[np.complex128]
@@ -158,7 +158,8 @@ def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:
 
 def _of_bags(source: RowSource, waves: Waves) -> Characteristic:
     ids: Any = source.bag_ids
-    total = source.fold(_BagSums(waves, len(ids)))
+    in_order = source if source.bags_in_order or source.is_remote else RowsByBag(source)
+    total = in_order.fold(_BagSums(waves, len(ids)))
     total.trim(len(ids))  # a stream knows only now
     phi_sums, weight = total.phi_sums, total.weight
     if (weight == 0).any():
@@ -393,7 +394,7 @@ class _BagSums:
     def renumbered(self, part: _BagPart, numbers: NDArray[np.int64]) -> _BagPart:
         bags = numbers[part.bags]
         order = np.argsort(bags)
-        return _BagPart(*(field[order] for field in (bags, *part[1:])))
+        return _BagPart(bags[order], part.phi_sums[order], part.weight[order], part.weight_squares[order])
 
     def _grow(self, n_bags: int) -> None:
         """Make room for bags that a stream brings only now, and for some more.

@@ -64,6 +64,7 @@ from uptonoise.rows import (
 Amplitude = Literal["plain", "shrunk"]
 
 _BLOCK_ROWS = 65_536
+_BAGS_AT_ONCE = 4_096
 _MEDIANS = ("median", "median-per-column")
 _NAMES_SHOWN = 8
 
@@ -268,7 +269,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         found = self._characteristic(source)
         if self._learns():
             self._learn(found)
-        return self._features(found)
+        return self._features_in_place(found)
 
     def transform(self, X: Any) -> Floats:
         """Return the features of each bag, in the order of the bags.
@@ -282,7 +283,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         -------
         array of shape (n_bags, 2m)
         """
-        return self._features(self._characteristic(self._fitted_rows(X)))
+        return self._features_in_place(self._characteristic(self._fitted_rows(X)))
 
     def characteristic(self, X: Any) -> Characteristic:
         """Return the characteristic function of each bag at the frequencies, with the number of its rows.
@@ -376,6 +377,18 @@ class _FrequencyFeatures(_BagTransformer, ABC):
 
     def _learn(self, found: Characteristic) -> None:
         """Learn from the characteristic functions of the bags."""
+
+    def _features_in_place(self, found: Characteristic) -> Floats:
+        """Return the features where the characteristic functions were, some bags at a time.
+
+        Of many bags these are most of the memory that there is, and each copy would take as much again.
+        """
+        phi = np.ascontiguousarray(found.phi)
+        features = phi.view(np.float64)
+        for start in range(0, len(phi), _BAGS_AT_ONCE):
+            some = slice(start, start + _BAGS_AT_ONCE)
+            features[some] = self._features(Characteristic(phi[some], found.weight[some], found.weight_squares[some]))
+        return features
 
     @abstractmethod
     def _features(self, found: Characteristic) -> Floats:
@@ -723,6 +736,8 @@ class _BagTotals:
 
     def add(self, part: tuple[NDArray[np.int64], Floats, NDArray[np.int64]]) -> None:
         bags, sums, sizes = part
+        if len(bags) == 0:
+            return
         needed = int(bags[-1]) + 1
         if needed > len(self.sizes):  # a stream brings new bags: make room for them, and for as many again
             more = 2 * needed - len(self.sizes)

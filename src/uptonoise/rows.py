@@ -21,6 +21,7 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from uptonoise._threads import ordered_map, single_threaded_blas
 
@@ -28,6 +29,8 @@ Floats = NDArray[np.float64]
 
 _FRAME_CHUNK_ROWS = 65_536
 _HEAD_ROWS = 1_000
+_WINDOW_ELEMENTS = 2**24  # numbers that are held to put rows in order
+_WINDOW_OF_A_BAG = 16  # rows of each bag, on average, are enough
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # their squares and sums are numbers still
 
 
@@ -45,7 +48,7 @@ class Block(NamedTuple):
     def part(self, start: int, stop: int) -> Block:
         """Return the rows from `start` to `stop` as views."""
         fields = (None if field is None else field[start:stop] for field in self[:3])
-        return Block(*fields, self.first_row + start)  # type: ignore[arg-type]
+        return Block(*fields, first_row=self.first_row + start)  # type: ignore[arg-type, misc]
 
 
 Part = TypeVar("Part")
@@ -100,6 +103,8 @@ class RowSource(ABC):
         Whether a second pass over the rows is possible.
     bag_ids : sequence or None
         The ids of the bags in the order of their numbers; None for one sample.
+    bags_in_order : bool
+        Whether the rows of each bag lie together, and the bags in the order of their numbers.
     is_remote : bool
         Whether the rows lie in other processes, where sums are made too; what needs all rows here is then refused.
 
@@ -120,6 +125,7 @@ class RowSource(ABC):
     n_rows: int | None = None
     can_be_read_again: bool = True
     bag_ids: Sequence[Any] | NDArray[Any] | None = None
+    bags_in_order: bool = False
     is_remote: bool = False
 
     @abstractmethod
@@ -251,9 +257,10 @@ def joined(pieces: list[Block]) -> Block:
     """Return consecutive rows as one block."""
     if len(pieces) == 1:
         return pieces[0]
-    fields = zip(*(piece[:3] for piece in pieces), strict=True)
-    whole = (None if field[0] is None else np.concatenate(field) for field in fields)  # type: ignore[arg-type]
-    return Block(*whole, pieces[0].first_row)  # type: ignore[arg-type]
+    values, weights, bags = (
+        None if field[0] is None else np.concatenate(field) for field in zip(*(one[:3] for one in pieces), strict=True)
+    )
+    return Block(values, weights, bags, pieces[0].first_row)  # type: ignore[arg-type]
 
 
 def shown(value: Any) -> str:
@@ -367,7 +374,7 @@ class _Derived(RowSource):
     def __init__(self, source: RowSource) -> None:
         self.source = source
         self.name, self.columns, self.named = source.name, source.columns, source.named
-        self.n_rows, self.bag_ids = source.n_rows, source.bag_ids
+        self.n_rows, self.bag_ids, self.bags_in_order = source.n_rows, source.bag_ids, source.bags_in_order
         self.can_be_read_again = source.can_be_read_again
 
     def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
@@ -410,6 +417,44 @@ class _DifferenceRows(RowSource):
         both = (source.blocks(_FRAME_CHUNK_ROWS) for source in (self.left, self.right))
         for left, right in zip(*both, strict=True):
             yield Block(left.values - right.values)
+
+
+class RowsByBag(_Derived):
+    """The same rows in another order: of many that follow each other, the rows of a bag lie together.
+
+    Sums by bag then touch the sum of each bag once for several of its rows, and one bag's after the other's: where
+    there are more bags than a cache holds, that is most of the time.
+    """
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield many rows at a time, sorted by bag; more of them where there are more bags."""
+        held: list[Block] = []
+        count = 0
+        most = max(1, _WINDOW_ELEMENTS // (len(self.columns) + 2))
+        for chunk in self.source.chunks():
+            if chunk.bags is None:  # which whoever sums by bag refuses
+                yield chunk
+                continue
+            held.append(chunk)
+            count += len(chunk.values)
+            if count >= min(most, _WINDOW_OF_A_BAG * len(self.bag_ids or ())):
+                yield _sorted_by_bag(held)
+                held, count = [], 0
+        if held:
+            yield _sorted_by_bag(held)
+
+
+def _sorted_by_bag(held: list[Block]) -> Block:
+    """Return rows sorted by bag, and let go of what they came in."""
+    bags = np.concatenate([np.asarray(block.bags) for block in held])
+    weights = None if held[0].weights is None else np.concatenate([np.asarray(block.weights) for block in held])
+    values = np.empty((len(bags), held[0].values.shape[1]))
+    np.concatenate([block.values for block in held], out=values)
+    held.clear()
+    # The rows of a matrix with one entry for each row of the data, at its bag: to sort these is to count.
+    places = np.arange(len(bags), dtype=np.int32), np.ones(len(bags), dtype=np.int8)
+    order = coo_array((places[1], (bags, places[0]))).tocsr().indices
+    return Block(values.take(order, axis=0), None if weights is None else weights[order], bags[order])
 
 
 class WeightedRows(_Derived):
@@ -726,9 +771,7 @@ class Picked(NamedTuple):
         return Picked(keys[kept], bags[kept], values[kept])
 
 
-def picked_of_bags(
-    blocks: Iterable[Block], n_columns: int, n_rows: int, seed: int, earlier: dict[int, int]
-) -> Picked:
+def picked_of_bags(blocks: Iterable[Block], n_columns: int, n_rows: int, seed: int, earlier: dict[int, int]) -> Picked:
     """Return at most `n_rows` rows of each bag in one pass over blocks.
 
     Each bag has a generator of its own, so that it does not matter what lies between its rows; `earlier` says how many

@@ -27,7 +27,7 @@ from uptonoise._files import read_arrays, write_arrays
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.characteristic import Complex, Precision, Waves, as_complex, check_precision
 from uptonoise.designs import default_design
-from uptonoise.frequencies import as_frequencies, median_scale, sample_names
+from uptonoise.frequencies import as_frequencies, median_scale, positive_int, sample_names
 from uptonoise.rows import (
     Block,
     Columns,
@@ -106,13 +106,22 @@ class Sketch:
         self._moments = _Moments.none(self.n_frequencies)
 
     @classmethod
-    def for_samples(cls, *samples: Any, random_state: RandomState = 0, precision: Precision = "fast") -> Sketch:
+    def for_samples(
+        cls,
+        *samples: Any,
+        n_frequencies: int | None = None,
+        random_state: RandomState = 0,
+        precision: Precision = "fast",
+    ) -> Sketch:
         """Return an empty sketch with the frequencies of the phase test, in named blocks, scaled by some rows.
 
         Parameters
         ----------
         *samples : array, frame, or RowSource
             One sample, or all that are to be compared; of each a few hundred rows are looked at.
+        n_frequencies : int, optional
+            At most so many frequencies; by default some 200, by the number of columns. The work on each row grows with
+            their square, and few see less.
         random_state : None, int, Generator or RandomState
             The seed.
         precision : {"fast", "float64"}
@@ -145,6 +154,7 @@ class Sketch:
             named,
             random_state,
             precision,
+            n_frequencies,
         )
 
     @classmethod
@@ -206,15 +216,18 @@ class Sketch:
         columns: Columns,
         random_state: RandomState,
         precision: Precision,
+        n_frequencies: int | None = None,
     ) -> Sketch:
         """Return an empty sketch with the default design, scaled by the rows that `pick` gives of each sample."""
+        if n_frequencies is not None:
+            positive_int(n_frequencies, "n_frequencies")
         generator, seed = seeded_generator(random_state)
         # A generator of its own for each: how many numbers it takes to pick rows must not change the frequencies, nor
         # the order of the samples which rows are picked.
         picking = int(generator.integers(2**63))
         rows = pick(picking)
         lengths = _column_lengths(rows, np.random.default_rng(picking))
-        design = default_design(lengths, generator)
+        design = default_design(lengths, generator, n_frequencies)
         drawn = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
         names = columns.columns if columns.named else None
         return cls(design.frequencies, columns=names, drawn=drawn, precision=precision)
@@ -721,9 +734,7 @@ class _GroupSums:
     def empty(self) -> _GroupSums:
         return _GroupSums(self.waves, self.centres)
 
-    def renumbered(
-        self, part: list[tuple[int, _Moments]], numbers: NDArray[np.int64]
-    ) -> list[tuple[int, _Moments]]:
+    def renumbered(self, part: list[tuple[int, _Moments]], numbers: NDArray[np.int64]) -> list[tuple[int, _Moments]]:
         return [(int(numbers[group]), moments) for group, moments in part]
 
 

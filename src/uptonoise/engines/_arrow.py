@@ -131,6 +131,8 @@ def _groups(column: Any) -> Groups:
     if pa.types.is_floating(column.type):
         compute = arrow("pyarrow.compute")
         column = compute.if_else(compute.is_nan(column), None, column)
+    if pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type) and column.null_count == 0:
+        return Groups(column.to_numpy(zero_copy_only=False).astype(np.int64), None)
     encoded = column.dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return Groups(encoded.dictionary.to_pylist(), codes)

@@ -85,7 +85,9 @@ def scan_dask(X: Any, *, columns: Sequence[str] | None = None, by: str | None = 
     """
     if isinstance(X, FileRows):
         if columns is not None or by is not None:
-            raise ValueError("columns and by must be given to what opens the files, such as scan_parquet; got them here")
+            raise ValueError(
+                "columns and by must be given to what opens the files, such as scan_parquet; got them here"
+            )
         return _of_files(X)
     if not _is_collection(X):
         raise ValueError(
@@ -227,7 +229,9 @@ class _PartitionRows(RowSource):
         where = f"the column {by!r} of {self.name}"
         if (codes < 0).any():
             row = int(np.argmax(codes < 0))
-            raise ValueError(f"a group is missing in {where}, in row {row} of {self._place_of_part}; drop such rows first")
+            raise ValueError(
+                f"a group is missing in {where}, in row {row} of {self._place_of_part}; drop such rows first"
+            )
         plain = keys.tolist()
         _check_one_kind(plain, f"{where} ({self._place_of_part})")
         try:
@@ -648,7 +652,9 @@ def _await(futures: list[Any], client: Any) -> None:
 
 
 def _lost() -> ConnectionError:
-    return ConnectionError("the connection to the Dask scheduler was lost; check whether it is running, and run it again")
+    return ConnectionError(
+        "the connection to the Dask scheduler was lost; check whether it is running, and run it again"
+    )
 
 
 def _cancelled(client: Any, futures: list[Any]) -> None:

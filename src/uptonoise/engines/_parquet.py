@@ -12,7 +12,6 @@ from uptonoise.engines._tables import PIECE_ROWS, FileRows, Missing, Piece, arro
 from uptonoise.rows import RowSource
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
-_PART_ROWS = 2**20  # of a file that is read in parts
 _READ_BYTES = 1 << 20  # of each column at a time, so that a large row group is never in memory as a whole
 
 
@@ -82,12 +81,12 @@ class ParquetFile(TypedFile):
         self._groups = groups
         self._rows_before = 0
 
-    def split(self) -> list[ParquetFile]:
-        """Return runs of row groups, of about a million rows each where the row groups are not larger."""
+    def split(self, n_rows: int) -> list[ParquetFile]:
+        """Return runs of row groups, of `n_rows` rows each or somewhat more."""
         parts, start, held = [], 0, 0
         for group, size in enumerate(self._sizes):
             held += size
-            if held >= _PART_ROWS or group == len(self._sizes) - 1:
+            if held >= n_rows or group == len(self._sizes) - 1:
                 part = copy(self)
                 part._groups, part.n_rows = range(start, group + 1), held
                 part._rows_before = sum(self._sizes[:start])

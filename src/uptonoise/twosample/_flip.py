@@ -7,13 +7,15 @@ form, every block of frequencies has the statistic
     T = S' (V + ridge)^-1 S
 
 V is not centred, so that flips do not change it: the statistics of B flips are one product of signs (B x n) and
-features (n x m), block by block of rows. One block has single columns, which see differences in the margins, the other has pairs and all of
-the columns, which see dependence. The largest of their standardised cube roots is compared with the same of all flips,
-which is exact again. Everything taken from the data, the scale of the frequencies too, is the same under flips.
+features (n x m), block by block of rows. One block of frequencies has single columns, which see differences in the
+margins, the other has pairs and all of the columns, which see dependence. The largest of their standardised cube roots
+is compared with the same of all flips, which is exact again. Everything taken from the data, the scale of the
+frequencies too, is the same under flips.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -181,7 +183,7 @@ def _of_differences(
     signs = Signs(n_flips, generator)
     sums = z.fold(_FlipSums(Waves(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
     bounds = np.cumsum([0, *map(len, blocks)])
-    places = [slice(*ends) for ends in zip(bounds[:-1], bounds[1:], strict=True)]
+    places = [slice(*ends) for ends in itertools.pairwise(bounds.tolist())]
     largest = np.max([_standardised(sums.statistics(place)) for place in places], axis=0)
     return float(largest[0]), permutation_pvalue(largest)
 
@@ -208,8 +210,8 @@ def _flip_invariant_lengths(z: Floats) -> Floats:
 class Signs:
     """Random signs for every row and flip, which depend on nothing but the key and the number of the row.
 
-    Philox is a function of a key and a counter: with the number of the row as the counter, whoever holds a row knows its
-    signs, and the answer is the same however the rows are cut or spread.
+    Philox is a function of a key and a counter: with the number of the row as the counter, whoever holds a row knows
+    its signs, and the answer is the same however the rows are cut or spread.
 
     Parameters
     ----------
@@ -233,7 +235,7 @@ class Signs:
         self._counts = -(-n_flips // _BITS_OF_A_COUNT)  # of the counter that a row takes
 
     def __call__(self, start: int, stop: int) -> NDArray[np.float32]:
-        """Return the signs of the rows from `start` to `stop`, (n_flips + 1, n); the first ones leave the data alone."""
+        """Return the signs of the rows from `start` to `stop`, (n_flips + 1, n); the first are the data."""
         n_rows = stop - start
         philox = np.random.Philox(key=self._key, counter=start * self._counts)
         words = philox.random_raw(n_rows * self._counts * (_BITS_OF_A_COUNT // 64)).astype("<u8", copy=False)

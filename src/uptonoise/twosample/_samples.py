@@ -33,7 +33,7 @@ def read_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
     for source in (left, right):
         if source.is_remote:
             raise ValueError(
-                f"{source.name} is on a cluster, and {_what(why)} needs all rows in memory; call its .compute() where "
+                f"{source.name} is on a cluster, and this test needs all rows in memory; call its .compute() where "
                 "they fit, or use phase_test or compare, which need no more than sums"
             )
     samples = Samples(read_rows(left), read_rows(right), left.columns if left.named else right.columns)
