@@ -48,6 +48,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/up_to_noise.py
 	$(BIN)/python benchmarks/files.py
 	$(BIN)/python benchmarks/bags.py
+	$(BIN)/python benchmarks/scale.py
 
 docs: $(DOCS_INSTALLED)
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html

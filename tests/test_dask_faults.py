@@ -103,7 +103,7 @@ def test_the_number_of_workers_changes_nothing(frame, n_workers):
     assert un.phase_test(found, other).pvalue == pytest.approx(un.phase_test(expected, other).pvalue, rel=1e-8)
 
 
-def test_workers_killed_in_the_middle_twice(client, frame):
+def test_workers_killed_in_the_middle_twice(cluster, client, frame):
     """The nanny starts another one, what was lost is done again, and the answer is the same."""
     W = un.sample_frequencies(20, 2, random_state=0)
     expected = un.Sketch(W).update(frame)
@@ -112,7 +112,7 @@ def test_workers_killed_in_the_middle_twice(client, frame):
     def kill():
         for seconds in (3, 6):
             time.sleep(seconds)
-            pid = next(iter(client.run(os.getpid).values()))
+            pid = next(nanny.pid for nanny in cluster.workers.values() if nanny.pid not in (None, *killed))
             os.kill(pid, signal.SIGKILL)
             killed.append(pid)
 

@@ -610,7 +610,7 @@ def _computed(tasks: list[Any]) -> list[Any]:
             f"workers of the cluster died again and again over the same rows ({error.task}), most often for want of "
             "memory; give them more of it, or smaller partitions"
         ) from None
-    except distributed.client.FutureCancelledError:
+    except (distributed.client.FutureCancelledError, distributed.comm.CommClosedError):
         raise _lost() from None
     finally:
         _cancelled(client, futures)
