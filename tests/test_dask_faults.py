@@ -84,6 +84,11 @@ def files(folder, frame, count=8):
     return folder
 
 
+def reads(pid, folder):
+    """Tell whether a process has a file of the folder open."""
+    return any(file.path.startswith(str(folder)) for file in psutil.Process(pid).open_files())
+
+
 def only_files_of(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -134,7 +139,8 @@ def deadly(frame):
     return frame
 
 
-def test_rows_that_kill_every_worker_are_an_error(client, frame):
+def test_rows_that_kill_every_worker_are_an_error(client, frame, monkeypatch):
+    monkeypatch.setattr(_dask, "_PATIENCE", PATIENCE)  # a busy machine takes long to start workers again
     pieces = dd.from_delayed([dask.delayed(deadly)(frame)], meta=frame.iloc[:0])
     with pytest.raises(ConnectionError, match="died again and again"):
         un.Sketch(un.sample_frequencies(5, 2, random_state=0)).update(pieces)
@@ -228,7 +234,7 @@ def test_an_interrupted_command_leaves_nothing(cluster, client, tmp_path, on_clu
     if on_cluster:
         until(lambda: any(client.processing().values()))
     else:
-        time.sleep(8)
+        until(lambda: reads(process.pid, data))
     assert process.poll() is None, "it was over before it could be interrupted"
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)

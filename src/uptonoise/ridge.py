@@ -301,7 +301,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
             number, at = divmod(self.best_index_, len(alphas))
-            best = tried[number].again(bags, noise)
+            best = tried[number].again(rows, noise)
             self._refit(best.fitted, targets, weights, alphas[[at]])
         self.first_, self.second_ = best.first, best.second
         self.n_features_in_ = bags.n_columns
@@ -449,7 +449,7 @@ class _Candidate:
     judged: Floats
     errors: Floats
 
-    def again(self, bags: Bags, noise: _Noise | None) -> _Candidate:
+    def again(self, bags: Any, noise: _Noise | None) -> _Candidate:
         """Return the same with its features, which are too large to keep those of all candidates."""
         if noise is not None:
             noise = noise._replace(levels=(self.params["noise_level"],))
