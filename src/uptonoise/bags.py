@@ -332,6 +332,8 @@ class Bags:
 class BagRows(ArrayRows):
     """The rows of bags, with the number of each row's bag."""
 
+    bags_in_order = True
+
     def __init__(self, bags: Bags, name: str = "X") -> None:
         super().__init__(bags.values, name, bags.columns, bag_ids=bags.ids)
         self.named = bags.named

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from uptonoise._threads import n_threads, ordered_map
 from uptonoise.bags import BagRows
-from uptonoise.characteristic import BagSums, Complex, RowWaves, SampleSum, Waves
+from uptonoise.characteristic import BagPart, BagSums, Complex, RowWaves, SampleSum, Waves
 from uptonoise.engines._torch import (
     FLOATS,
     Bounds,
@@ -35,6 +35,7 @@ from uptonoise.engines._torch import (
 )
 from uptonoise.rows import AnyAccumulator, Block, Floats, RowSource, as_real_array, counted, numbered_columns
 from uptonoise.sketch import MomentSum
+from uptonoise.twosample._flip import FlipSums
 
 _HOST_ELEMENTS = 2**22  # of a block that is brought back
 _PIECE_ROWS = 2**24  # of tensors that must be copied before a kernel can read them
@@ -66,6 +67,7 @@ class DeviceRows(RowSource):
     """A row source whose rows are on a GPU when sums are made of them."""
 
     device: torch.device
+    bags_in_order = True  # kernels take them as they come
 
     @abstractmethod
     def pieces(self) -> Iterator[Piece]:
@@ -149,6 +151,12 @@ class TensorRows(DeviceRows):
         import_module("uptonoise.engines._resampling")  # which says what the tests compute from them
         self.check()
         return self.tensor.double()
+
+    def minus(self, other: RowSource) -> RowSource:
+        """Return the differences of the rows of this source and those of another one, where both are."""
+        if isinstance(other, TensorRows) and other.device == self.device:
+            return TensorRows(self.tensor.double() - other.tensor.double(), f"{self.name} - {other.name}")
+        return super().minus(other)
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers; no others leave the device."""
@@ -360,7 +368,7 @@ def _fold_bags(source: DeviceRows, total: BagSums) -> None:
         if piece.bag_numbers is None:
             total.phi_sums, total.weight, total.weight_squares = phi_sums, weight, squares
         else:
-            total.add((piece.bag_numbers, phi_sums, weight, squares))
+            total.add(BagPart(piece.bag_numbers, phi_sums, weight, squares))
 
 
 def _bag_sums_here(piece: Piece, projection: Projection) -> Complex:
@@ -417,11 +425,23 @@ def _one_late(items: Iterable[Item]) -> Iterator[Item]:
     yield from held
 
 
+def _fold_flips(source: DeviceRows, total: FlipSums) -> None:
+    """Signs are drawn in this machine's memory, so that a seed gives the same p-value everywhere."""
+    for piece in source.pieces():
+        values, projection = piece.values, _projection(source, total.waves, piece)
+        for start, stop in _ranges(len(values), total.block_rows):
+            sines = waves_of(values[start:stop], projection)[1].double()
+            signs = total.signs(piece.first_row + start, piece.first_row + stop)
+            flipped = torch.from_numpy(signs).to(source.device).double() @ sines
+            total.add(((sines.T @ sines).cpu().numpy(), flipped.cpu().numpy()))
+
+
 _FOLDS: dict[type, Callable[[Any, Any], None]] = {
     SampleSum: _fold_sample,
     BagSums: _fold_bags,
     RowWaves: _fold_rows,
     MomentSum: _fold_moments,
+    FlipSums: _fold_flips,
 }
 
 

@@ -1,6 +1,6 @@
 """What the tests that resample compute from rows, for torch tensors: on their device, with the same draws as on a CPU.
 
-Signs and labels are drawn in this machine's memory, so that a seed gives the same p-value everywhere, and go to the
+Labels are drawn in this machine's memory, so that a seed gives the same p-value everywhere, and go to the
 device block by block. The products are float64.
 """
 
@@ -16,38 +16,7 @@ from torch import Tensor
 from uptonoise.characteristic import Waves
 from uptonoise.engines._torch import Projection, as_vector, waves_of
 from uptonoise.rows import Floats
-from uptonoise.twosample._row_sums import (
-    flip_invariant_lengths,
-    labelled_wave_sums,
-    mean_variance,
-    signed_sine_sums,
-)
-
-
-@flip_invariant_lengths.register(Tensor)
-def _flip_invariant_lengths(z: Tensor) -> Floats:
-    sizes = z.abs()
-    lengths = _medians(sizes)
-    for column in np.flatnonzero(lengths == 0):
-        others = sizes[:, column][sizes[:, column] > 0]
-        lengths[column] = _medians(others[:, None])[0] if len(others) else 1.0
-    return lengths
-
-
-@signed_sine_sums.register(Tensor)
-def _signed_sine_sums(z: Tensor, frequencies: Floats, signs: list[NDArray[np.int8]]) -> tuple[Floats, Floats]:
-    waves, m = Waves(frequencies, "fast", "X - Y"), len(frequencies)
-    projection = _projection(waves, z)
-    second = torch.zeros(m, m, dtype=torch.float64, device=z.device)
-    sums = torch.zeros(len(signs[0]), m, dtype=torch.float64, device=z.device)
-    start = 0
-    for block in signs:
-        stop = start + block.shape[1]
-        sines = waves_of(z[start:stop], projection)[1].double()
-        second += sines.T @ sines
-        sums += torch.from_numpy(block).to(z.device).double() @ sines
-        start = stop
-    return second.cpu().numpy(), sums.cpu().numpy()
+from uptonoise.twosample._row_sums import labelled_wave_sums, mean_variance
 
 
 @mean_variance.register(Tensor)

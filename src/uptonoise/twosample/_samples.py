@@ -30,6 +30,8 @@ def read_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
     (2, 1)
     """
     left, right = two_samples(X, Y)
+    for source in (left, right):
+        _refuse_remote(source)
     return _checked(read_rows(left), read_rows(right), left, right, needed, why)
 
 
@@ -46,6 +48,8 @@ def resident_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
     (2, 1)
     """
     left, right = two_samples(X, Y)
+    for source in (left, right):
+        _refuse_remote(source)
     rows_X, rows_Y = left.resident(), right.resident()
     if type(rows_X) is not type(rows_Y):
         rows_X, rows_Y = read_rows(left), read_rows(right)
@@ -54,6 +58,14 @@ def resident_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
             f"X and Y must be on the same device for {why}; got X on {rows_X.device} and Y on {rows_Y.device}. Move one"
         )
     return _checked(rows_X, rows_Y, left, right, needed, why)
+
+
+def _refuse_remote(source: RowSource) -> None:
+    if source.is_remote:
+        raise ValueError(
+            f"{source.name} is on a cluster, and this test needs all rows in memory; call its .compute() where "
+            "they fit, or use phase_test or compare, which need no more than sums"
+        )
 
 
 def _checked(X: Floats, Y: Floats, left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
