@@ -1,7 +1,7 @@
 """Rows: what every input becomes before anything is computed from it.
 
 A :class:`RowSource` is a sample seen as a stream: the names of its columns, the number of rows where it is known, and
-blocks of (values, weights or None, bag numbers or None). Arrays, torch CPU tensors, pandas, polars and pyarrow
+blocks of (values, weights or None, bag numbers or None). Arrays, torch tensors, pandas, polars and pyarrow
 frames, and iterators of them become one through :func:`as_rows`; other modules add their own types with
 :func:`register_rows`. All checks of input rows live here.
 
