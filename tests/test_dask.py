@@ -16,14 +16,14 @@ from sklearn.base import clone
 from typer.testing import CliRunner
 
 import uptonoise as un
-from uptonoise.characteristic import Waves, _BagSums
+from uptonoise.characteristic import BagSums, Waves
 from uptonoise.cli import app
 from uptonoise.engines import connected, open_rows, scan_dask, scan_parquet
 from uptonoise.engines._dask import _PartitionRows
 from uptonoise.engines._runs import added, merged, run_of
 from uptonoise.engines._tables import GroupIds, Groups
 from uptonoise.rows import as_rows, read_rows, sample_rows
-from uptonoise.sketch import _MomentSum
+from uptonoise.sketch import MomentSum
 
 distributed = pytest.importorskip("distributed")
 
@@ -298,7 +298,7 @@ def test_runs_meet_as_one_pass(seed):
     waves = Waves(rng.normal(size=(900, 2)), "fast")  # so that a block has 291 rows; a moment's block has 1,800
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(bag=bags)
     cuts = np.sort(np.concatenate([[0, 5_000], rng.integers(0, 5_001, 9), [77, 77]])).tolist()
-    for accumulator, by in ((_MomentSum(waves, np.zeros(2)), None), (_BagSums(waves, 0), "bag")):
+    for accumulator, by in ((MomentSum(waves, np.zeros(2)), None), (BagSums(waves, 0), "bag")):
         places = list(itertools.pairwise(cuts))
         runs = [run_of(_partition(frame.iloc[a:b], by), a, b, accumulator) for a, b in places]
         while len(runs) > 1:

@@ -49,14 +49,14 @@ def run_of(source: RowSource, start: int, stop: int, accumulator: Accumulator[An
     Examples
     --------
     >>> import numpy as np
-    >>> from uptonoise.characteristic import Waves, _SampleSum
+    >>> from uptonoise.characteristic import Waves, SampleSum
     >>> from uptonoise.engines._runs import added, merged, run_of
     >>> from uptonoise.rows import as_rows
     >>> X = np.linspace(0, 1, 100_000)
     >>> waves = Waves(np.array([[1.0], [2.0]] * 8), "fast")
-    >>> parts = [run_of(as_rows(X[a:b]), a, b, _SampleSum(waves)) for a, b in ((0, 70_001), (70_001, 100_000))]
-    >>> together = added(_SampleSum(waves), merged(parts, _SampleSum(waves)))
-    >>> at_once = as_rows(X).fold(_SampleSum(waves))
+    >>> parts = [run_of(as_rows(X[a:b]), a, b, SampleSum(waves)) for a, b in ((0, 70_001), (70_001, 100_000))]
+    >>> together = added(SampleSum(waves), merged(parts, SampleSum(waves)))
+    >>> at_once = as_rows(X).fold(SampleSum(waves))
     >>> bool(np.allclose(together.waves_sum, at_once.waves_sum, rtol=1e-14))
     True
     """
