@@ -61,6 +61,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/bags.py
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/networks.py
+	$(BIN)/python benchmarks/scale.py
 
 docs: $(DOCS_INSTALLED)
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html

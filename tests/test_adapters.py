@@ -65,7 +65,7 @@ def test_pyabc_statistics_can_be_sent_to_workers(trained, observed):
     assert again({"bag": observed}) == pytest.approx(statistic({"bag": observed}))
 
 
-def test_sbi_learns_a_density_on_our_embedding(observed):
+def test_sbi_learns_a_density_on_our_embedding(observed, tmp_path, monkeypatch):
     pytest.importorskip("sbi")
     import torch
     from sbi.inference import NPE
@@ -75,6 +75,7 @@ def test_sbi_learns_a_density_on_our_embedding(observed):
     def ragged(theta, rng):
         return rng.gamma(theta, size=(int(rng.integers(40, 80)), 1))
 
+    monkeypatch.chdir(tmp_path)  # where sbi writes its logs
     torch.manual_seed(0)
     simulations = simulate(stats.uniform(1, 5), ragged, 1_000, random_state=0)
     x = padded(simulations.bags, 80)

@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 import uptonoise as un
+from uptonoise.characteristic import Waves
 from uptonoise.datasets import make_chi2_samples
+from uptonoise.rows import as_rows
 from uptonoise.twosample import (
     FlipResult,
     MeResult,
@@ -21,6 +23,7 @@ from uptonoise.twosample import (
     SmeResult,
     _flip,
 )
+from uptonoise.twosample._flip import _flip_invariant_lengths
 from uptonoise.twosample._hotelling import hotelling_test
 from uptonoise.twosample._locations import Bumps, noncentrality
 from uptonoise.twosample._permutation import label_blocks, permutation_pvalue, wave_means_by_label
@@ -395,12 +398,12 @@ class TestPaired:
 class TestFlip:
     def test_statistics_of_flips_are_the_definition(self, rng):
         z, W = rng.normal(size=(30, 2)), rng.normal(size=(4, 2))
-        signs = list(_flip._sign_blocks(30, 7, 12, np.random.default_rng(0)))
-        assert [block.shape for block in signs] == [(13, 7)] * 4 + [(13, 2)]
-        together = np.concatenate(signs, axis=1)
+        signs = _flip.Signs(12, np.random.default_rng(0))
+        together = signs(0, 30)
+        assert together.shape == (13, 30)
         assert (together[0] == 1).all()
         assert set(np.unique(together)) == {-1, 1}
-        found = _flip._flipped_statistics(z, W, signs)
+        found = as_rows(z).fold(_flip.FlipSums(Waves(W, "fast"), signs)).statistics(slice(None))
         for flip, statistic in zip(together, found, strict=True):
             s = np.sin((flip[:, None] * z) @ W.T)
             V = s.T @ s
@@ -408,16 +411,44 @@ class TestFlip:
             S = D @ s.sum(0)
             assert statistic == pytest.approx(S @ np.linalg.solve(D @ V @ D + 0.1 * np.eye(4), S), rel=1e-4)
 
+    @pytest.mark.parametrize("n_flips", [1, 64, 256, 257, 1000])
+    def test_signs_belong_to_rows_whatever_the_blocks(self, n_flips):
+        signs = _flip.Signs(n_flips, np.random.default_rng(1))
+        at_once = signs(0, 100)
+        cut = np.concatenate([signs(a, b) for a, b in ((0, 1), (1, 37), (37, 100))], axis=1)
+        np.testing.assert_array_equal(at_once, cut)
+        assert not np.array_equal(at_once, _flip.Signs(n_flips, np.random.default_rng(2))(0, 100))
+        np.testing.assert_array_equal(signs(10**12, 10**12 + 5)[:, 2:4], signs(10**12 + 2, 10**12 + 4))
+
+    def test_signs_are_fair_and_independent(self):
+        signs = _flip.Signs(400, np.random.default_rng(3))(0, 2_000)[1:].astype(np.float64)
+        for axis in (0, 1):
+            means = signs.mean(axis=axis)
+            spread = 1 / np.sqrt(signs.shape[axis])
+            assert stats.kstest(means / spread, "norm").pvalue > 1e-3
+        for one, other in ((signs[:-1], signs[1:]), (signs[:, :-1], signs[:, 1:])):  # neighbours
+            assert abs((one * other).mean()) < 4 / np.sqrt(one.size)
+
+    def test_pairs_in_files_give_the_answer_of_arrays(self, rng, tmp_path):
+        X, Y = rng.gamma(2.0, size=(120_000, 2)), rng.gamma(2.1, size=(120_000, 2))
+        for name, rows in (("x", X), ("y", Y)):
+            pd.DataFrame(rows, columns=["a", "b"]).to_parquet(tmp_path / f"{name}.parquet", row_group_size=7_000)
+        files = (un.scan_parquet(tmp_path / f"{name}.parquet") for name in "xy")
+        found = un.flip_test(*files, paired=True, random_state=0, n_flips=99)
+        expected = un.flip_test(X, Y, paired=True, random_state=0, n_flips=99)
+        assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+        assert found.columns == ("a", "b")
+
     def test_everything_but_the_signs_is_the_same_under_flips(self, rng):
         z = rng.exponential(size=(25, 3)) - 0.7
         flips = rng.choice([-1, 1], size=(25, 1))
-        np.testing.assert_array_equal(_flip._flip_invariant_lengths(z), _flip._flip_invariant_lengths(flips * z))
+        np.testing.assert_array_equal(_flip_invariant_lengths(z), _flip_invariant_lengths(flips * z))
 
     def test_lengths_where_most_differences_are_zero(self):
         z = np.zeros((20, 3))
         z[:4, 0] = [1, -2, 3, -4]
         z[:, 1] = 5
-        np.testing.assert_array_equal(_flip._flip_invariant_lengths(z), [2.5, 5, 1])
+        np.testing.assert_array_equal(_flip_invariant_lengths(z), [2.5, 5, 1])
 
     @pytest.mark.parametrize("n", [8, 20])
     def test_level_of_very_small_samples(self, n):

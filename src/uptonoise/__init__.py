@@ -18,7 +18,7 @@ from uptonoise.bags import Bags
 from uptonoise.characteristic import UnreliablePhaseWarning, ecf, phase
 from uptonoise.comparison import Comparison, GroupComparison, compare, compare_groups
 from uptonoise.discrepancy import mmd, paired_mmd, pairwise_mmd, pairwise_phd, phd
-from uptonoise.engines import scan_csv, scan_parquet
+from uptonoise.engines import scan_csv, scan_dask, scan_parquet
 from uptonoise.frequencies import median_scale, sample_frequencies
 from uptonoise.kernels import embedding_kernel, fourier_kernel, phase_kernel
 from uptonoise.noise import RobustnessCurve, add_noise, robustness_curve
@@ -95,6 +95,7 @@ __all__ = [
     "robustness_curve",
     "sample_frequencies",
     "scan_csv",
+    "scan_dask",
     "scan_parquet",
     "sme_test",
 ]

@@ -332,6 +332,8 @@ class Bags:
 class BagRows(ArrayRows):
     """The rows of bags, with the number of each row's bag."""
 
+    bags_in_order = True
+
     def __init__(self, bags: Bags, name: str = "X") -> None:
         super().__init__(bags.values, name, bags.columns, bag_ids=bags.ids)
         self.named = bags.named
@@ -341,9 +343,13 @@ class BagRows(ArrayRows):
         """Yield views of the rows, with bag numbers made for one chunk at a time."""
         for start in range(0, len(self.values), _CHUNK_ROWS):
             stop = min(len(self.values), start + _CHUNK_ROWS)
-            first, last = np.searchsorted(self.offsets, [start, stop - 1], side="right") - 1
-            bounds = np.clip(self.offsets[first : last + 2], start, stop)
-            yield Block(self.values[start:stop], None, np.repeat(np.arange(first, last + 1), np.diff(bounds)))
+            yield Block(self.values[start:stop], None, self.bags_of(start, stop))
+
+    def bags_of(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Return the number of the bag of each row from `start` to `stop`."""
+        first, last = np.searchsorted(self.offsets, [start, stop - 1], side="right") - 1
+        bounds = np.clip(self.offsets[first : last + 2], start, stop)
+        return np.repeat(np.arange(first, last + 1), np.diff(bounds))
 
     def _place(self, first_row: int, block: Block, row: int) -> str:
         number = int(np.searchsorted(self.offsets, first_row + row, side="right")) - 1

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from uptonoise.frequencies import as_frequencies
-from uptonoise.rows import Block, Floats, RowSource, as_rows, counted, shown
+from uptonoise.rows import Block, Floats, RowsByBag, RowSource, as_rows, counted, shown
 
 Precision = Literal["fast", "float64"]
 Complex = NDArray[np.complex128]
@@ -138,7 +138,7 @@ def characteristic(X: Any, frequencies: Any, weights: Any = None, *, precision: 
     waves = Waves(_fitting_frequencies(frequencies, source), precision, source.name)
     if source.bag_ids is not None:
         return _of_bags(source, waves)
-    total = source.fold(_SampleSum(waves))
+    total = source.fold(SampleSum(waves))
     if total.weight == 0:
         raise ValueError(f"weights of {source.name} must not all be 0")
     return Characteristic(
@@ -158,14 +158,15 @@ def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:
 
 def _of_bags(source: RowSource, waves: Waves) -> Characteristic:
     ids: Any = source.bag_ids
-    total = source.fold(_BagSums(waves, len(ids)))
-    n_bags = len(ids)  # a stream knows only now
-    phi_sums, weight = total.phi_sums[:n_bags], total.weight[:n_bags]
+    in_order = source if source.bags_in_order or source.is_remote else RowsByBag(source)
+    total = in_order.fold(BagSums(waves, len(ids)))
+    total.trim(len(ids))  # a stream knows only now
+    phi_sums, weight = total.phi_sums, total.weight
     if (weight == 0).any():
         bag = ids[int(np.argmin(weight))]
         raise ValueError(f"weights of {source.name} must not all be 0 in a bag; they are in bag {shown(bag)}")
     phi_sums /= weight[:, None]
-    return Characteristic(phi_sums, weight, total.weight_squares[:n_bags])
+    return Characteristic(phi_sums, weight, total.weight_squares)
 
 
 def unit(phi: Complex) -> Complex:
@@ -242,9 +243,15 @@ class Waves:
         self.precision = precision
         self.n_frequencies, self.n_columns = int(frequencies.shape[0]), int(frequencies.shape[1])
         turns = 2 * np.pi if precision == "fast" else 1.0
-        self._projection = np.ascontiguousarray(frequencies.T / turns)
+        self.projection = np.ascontiguousarray(frequencies.T / turns)
         self._largest = np.abs(frequencies).max(axis=0)
         self._buffers = threading.local()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_buffers"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _buffers=threading.local())
 
     @property
     def block_rows(self) -> int:
@@ -253,17 +260,17 @@ class Waves:
 
     def __call__(self, values: Floats) -> Floats:
         """Return the waves of the rows, of shape (n, 2m)."""
-        self._check_size(values)
+        self.check_size(values)
         n, m = len(values), self.n_frequencies
         waves = self._buffer("waves", n, 2 * m, np.float64)
         if self.precision == "float64":
-            angles = np.matmul(values, self._projection, out=self._buffer("angles", n, m, np.float64))
+            angles = np.matmul(values, self.projection, out=self._buffer("angles", n, m, np.float64))
             np.cos(angles, out=waves[:, :m])
             np.sin(angles, out=waves[:, m:])
             return waves
         # The place of the result holds the turns and their whole parts until they are no longer needed.
         turns, whole = waves.reshape(2, n, m)
-        np.matmul(values, self._projection, out=turns)
+        np.matmul(values, self.projection, out=turns)
         np.rint(turns, out=whole)
         np.subtract(turns, whole, out=turns)
         angles32 = self._buffer("angles", n, m, np.float32)
@@ -279,8 +286,8 @@ class Waves:
             setattr(self._buffers, name, buffer)
         return buffer[: n * width].reshape(n, width)
 
-    def _check_size(self, values: Floats) -> None:
-        """Refuse rows so large that float64 leaves no digit of w.x within one turn."""
+    def check_size(self, values: Floats) -> None:
+        """Refuse rows so large that float64 leaves no digit of w.x within one turn; their extremes are enough."""
         with np.errstate(over="ignore", invalid="ignore"):
             if max(values.max(), -values.min()) * self._largest.sum() < _LARGEST_ANGLE:
                 return
@@ -293,7 +300,36 @@ class Waves:
             )
 
 
-class _SampleSum:
+class RowWaves:
+    """exp(i w.x) of every row: the characteristic functions of bags of one row, which need no sum by bag."""
+
+    def __init__(self, waves: Waves) -> None:
+        self.waves = waves
+        self.block_rows = waves.block_rows
+        self.parts: list[Complex] = []
+
+    def part(self, block: Block) -> Complex:
+        """Return the waves of the rows."""
+        return as_complex(self.waves(block.values))
+
+    def add(self, part: Complex) -> None:
+        """Keep the waves of the next rows."""
+        self.parts.append(part)
+
+    def total(self) -> Complex:
+        """Return the waves of all rows."""
+        return np.concatenate(self.parts)
+
+    def empty(self) -> RowWaves:
+        """Return the same without any rows."""
+        return RowWaves(self.waves)
+
+    def renumbered(self, part: Complex, numbers: NDArray[np.int64]) -> Complex:
+        """Return a part with other numbers of its bags, which it does not know."""
+        return part
+
+
+class SampleSum:
     """The sum of the waves of one sample's rows."""
 
     def __init__(self, waves: Waves) -> None:
@@ -304,16 +340,39 @@ class _SampleSum:
         self.weight_squares = 0.0
 
     def part(self, block: Block) -> tuple[Floats, float, float]:
+        """Return the weighted sum of the waves, the weights' sum and the sum of their squares."""
         weights = np.ones(len(block.values)) if block.weights is None else block.weights
         return weights @ self.waves(block.values), float(weights.sum()), float(weights @ weights)
 
     def add(self, part: tuple[Floats, float, float]) -> None:
+        """Add the sums of the next rows."""
         self.waves_sum += part[0]
         self.weight += part[1]
         self.weight_squares += part[2]
 
+    def total(self) -> tuple[Floats, float, float]:
+        """Return the sums of all rows so far."""
+        return self.waves_sum, self.weight, self.weight_squares
 
-class _BagSums:
+    def empty(self) -> SampleSum:
+        """Return the same without any rows."""
+        return SampleSum(self.waves)
+
+    def renumbered(self, part: tuple[Floats, float, float], numbers: NDArray[np.int64]) -> tuple[Floats, float, float]:
+        """Return a part with other numbers of its bags."""
+        return part
+
+
+class BagPart(NamedTuple):
+    """Of some bags, their increasing numbers, sums of waves, weights and squared weights."""
+
+    bags: NDArray[np.int64]
+    phi_sums: Complex
+    weight: NDArray[Any]
+    weight_squares: NDArray[Any]
+
+
+class BagSums:
     """The sum of the waves of each bag's rows; a bag's rows may lie anywhere."""
 
     def __init__(self, waves: Waves, n_bags: int) -> None:
@@ -326,7 +385,8 @@ class _BagSums:
         self._in_order = np.arange(self.block_rows, dtype=np.int32)
         self._ones = np.ones(self.block_rows)
 
-    def part(self, block: Block) -> tuple[NDArray[np.int64], Complex, NDArray[Any], NDArray[Any]]:
+    def part(self, block: Block) -> BagPart:
+        """Return the sums of the bags that have rows in the block."""
         if block.bags is None:
             raise ValueError(f"{self.waves.name} is a source of bags, and its blocks must tell each row's bag")
         n_rows = len(block.values)
@@ -345,19 +405,48 @@ class _BagSums:
             weight, squares = np.add.reduceat(weights, starts), np.add.reduceat(weights**2, starts)
         # One row for each bag of the block, with the weights at the places of its rows: a product is the sum by bag.
         by_bag = csr_array((weights, order, bounds), shape=(len(starts), n_rows))
-        return bags[starts], as_complex(by_bag @ self.waves(block.values)), weight, squares
+        return BagPart(bags[starts], as_complex(by_bag @ self.waves(block.values)), weight, squares)
 
-    def add(self, part: tuple[NDArray[np.int64], Complex, NDArray[Any], NDArray[Any]]) -> None:
-        bags = part[0]
+    def add(self, part: BagPart) -> None:
+        """Add the sums of the next rows."""
+        bags = part.bags
+        if len(bags) == 0:  # the total of rows without any weight
+            return
         if bags[-1] >= len(self.weight):
             self._grow(int(bags[-1]) + 1)
-        self.phi_sums[bags] += part[1]
-        self.weight[bags] += part[2]
-        self.weight_squares[bags] += part[3]
+        self.phi_sums[bags] += part.phi_sums
+        self.weight[bags] += part.weight
+        self.weight_squares[bags] += part.weight_squares
+
+    def total(self) -> BagPart:
+        """Return the sums of all rows so far."""
+        there = np.flatnonzero(self.weight_squares + self.weight)
+        if len(there) == len(self.weight):
+            return BagPart(there, self.phi_sums, self.weight, self.weight_squares)
+        return BagPart(there, self.phi_sums[there], self.weight[there], self.weight_squares[there])
+
+    def empty(self) -> BagSums:
+        """Return the same without any rows."""
+        return BagSums(self.waves, 0)
+
+    def renumbered(self, part: BagPart, numbers: NDArray[np.int64]) -> BagPart:
+        """Return a part with other numbers of its bags."""
+        bags = numbers[part.bags]
+        order = np.argsort(bags)
+        return BagPart(bags[order], part.phi_sums[order], part.weight[order], part.weight_squares[order])
 
     def _grow(self, n_bags: int) -> None:
-        """Make room for bags that a stream brings only now, and for as many again."""
-        more = 2 * n_bags - len(self.weight)
-        self.phi_sums = np.concatenate([self.phi_sums, np.zeros((more, self.phi_sums.shape[1]), dtype=np.complex128)])
-        self.weight = np.append(self.weight, np.zeros(more))
-        self.weight_squares = np.append(self.weight_squares, np.zeros(more))
+        """Make room for bags that a stream brings only now, and for some more.
+
+        In place: the sums of many bags are most of the memory that there is, and a copy would take as much again.
+        """
+        room = n_bags + n_bags // 8
+        self.phi_sums.resize((room, self.waves.n_frequencies), refcheck=False)
+        self.weight.resize(room, refcheck=False)
+        self.weight_squares.resize(room, refcheck=False)
+
+    def trim(self, n_bags: int) -> None:
+        """Give back the room that was not needed."""
+        if len(self.weight) != n_bags:
+            for sums in (self.phi_sums, self.weight, self.weight_squares):
+                sums.resize((n_bags, *sums.shape[1:]), refcheck=False)

@@ -10,11 +10,13 @@ import csv
 import functools
 import io
 import json
+import logging
 import os
 import re
 import sys
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, ParamSpec, TypeVar
@@ -58,6 +60,7 @@ _OPTIONS = (
     (r'delimiter="?([^"\s]+)"?', r"--delimiter \1"),
     (r'decimal="?([^"\s]+)"?', r"--decimal \1"),
     (r"force=True", "--force"),
+    (r"\bn_frequencies\b", "--frequencies"),
     (r"Make one of them with Sketch\.like\(the other\)", "Make one of them with uptonoise sketch --like the other"),
     (r"see encoding= \(such as '([\w-]+)'\)", r"give --encoding (such as \1)"),
     (r"columns=\[(.*?)\]", lambda found: f"--columns {_joined(found.group(1))}"),
@@ -71,6 +74,7 @@ _COMPARE_EXAMPLES = """Examples:
 - `uptonoise compare "runs/2023-*.parquet" "runs/2024-*.parquet" --json`
 - `uptonoise compare data.parquet --by site`
 - `uptonoise compare a.npz b.npz` for two sketches, which `uptonoise sketch` makes
+- `uptonoise compare 2023/ 2024/ --scheduler tcp://10.0.0.1:8786` on a Dask cluster
 """
 _FIT_EXAMPLES = """Examples:
 
@@ -89,6 +93,7 @@ _SKETCH_EXAMPLES = """Examples:
 
 - `uptonoise sketch a.parquet -o a.npz`
 - `uptonoise sketch b.parquet --like a.npz -o b.npz`
+- `uptonoise sketch folder/ -o a.npz --scheduler tcp://10.0.0.1:8786` on a Dask cluster
 - `uptonoise compare a.npz b.npz`
 """
 
@@ -127,6 +132,13 @@ Alpha = Annotated[float, typer.Option(help="The level of the tests.")]
 Seed = Annotated[int, typer.Option(help="The seed of all that is drawn.", min=0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer only, and no progress bar.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="Let the workers of a Dask cluster read the files: its address, such as tcp://10.0.0.1:8786."),
+]
+Frequencies = Annotated[
+    int | None, typer.Option("--frequencies", help="At most so many; fewer are faster and see less.", min=1)
+]
 Report = Annotated[Path | None, typer.Option(help="Write a page with pictures, to open in a browser (.html).")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")]
 
@@ -218,6 +230,8 @@ def compare(
     force: Force = False,
     as_json: AsJson = False,
     seed: Seed = 0,
+    frequencies: Frequencies = None,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Tell whether two samples differ, and whether by more than noise.
@@ -227,25 +241,14 @@ def compare(
     """
     if report is not None:
         _check_output("--report", report, ".html", force)
-    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
-    found: un.Comparison | un.GroupComparison
-    if by is not None:
-        if second is not None:
-            raise ValueError("give one file with --by, or two files without it")
-        if weights is not None:
-            raise ValueError("--weights is for two files; leave it out with --by")
-        source = reader.rows(first, reader.numeric(first, by), by)
-        found = un.compare_groups(source, margin=margin, alpha=alpha, random_state=seed)
+    with _working_at(scheduler):
+        reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
+        reader.on_cluster = scheduler is not None
+        found = _compared(first, second, by, weights, reader, margin, alpha, frequencies, seed)
+    if isinstance(found, un.GroupComparison):
         _print_groups(found, as_json, quiet)
         different = bool(found.differing)
     else:
-        if second is None:
-            raise ValueError(f"give a second file to compare {first} with, or the column of its groups with --by")
-        X, Y = reader.pair(first, second, weights)
-        given = (weights, weights) if weights is not None else (None, None)
-        found = un.compare(
-            X, Y, names=_names(first, second), margin=margin, alpha=alpha, weights=given, random_state=seed
-        )
         _print_comparison(found, as_json, quiet)
         different = found.differs_beyond_noise
     reader.say_notes()
@@ -253,6 +256,54 @@ def compare(
         _write_report(found, report, force, as_json or quiet)
     if fail and different:
         raise typer.Exit(_DIFFERENT)
+
+
+def _compared(
+    first: str,
+    second: str | None,
+    by: str | None,
+    weights: str | None,
+    reader: _Reader,
+    margin: float,
+    alpha: float,
+    frequencies: int | None,
+    seed: int,
+) -> un.Comparison | un.GroupComparison:
+    if by is not None:
+        if second is not None:
+            raise ValueError("give one file with --by, or two files without it")
+        if weights is not None:
+            raise ValueError("--weights is for two files; leave it out with --by")
+        if frequencies is not None:
+            raise ValueError("--frequencies is for two files; leave it out with --by")
+        source = reader.rows(first, reader.numeric(first, by), by)
+        return un.compare_groups(source, margin=margin, alpha=alpha, random_state=seed)
+    if second is None:
+        raise ValueError(f"give a second file to compare {first} with, or the column of its groups with --by")
+    X, Y = reader.pair(first, second, weights)
+    return un.compare(
+        X,
+        Y,
+        names=_names(first, second),
+        margin=margin,
+        alpha=alpha,
+        weights=(weights, weights) if weights is not None else (None, None),
+        n_frequencies=frequencies,
+        random_state=seed,
+    )
+
+
+@contextmanager
+def _working_at(scheduler: str | None) -> Iterator[None]:
+    """Let Dask work on a cluster, where there is one; its own log would only be in the way of one clear line."""
+    if scheduler is None:
+        yield
+        return
+    from uptonoise.engines import connected
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with connected(scheduler):
+        yield
 
 
 @app.command(epilog=_SKETCH_EXAMPLES)
@@ -272,6 +323,8 @@ def sketch(
     force: Force = False,
     as_json: AsJson = False,
     seed: Seed = 0,
+    frequencies: Frequencies = None,
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Write a sketch of a file: all that a comparison needs, without the rows.
@@ -280,8 +333,10 @@ def sketch(
     same frequencies.
     """
     _check_output("--output", output, ".npz", force)
-    reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
-    made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed)
+    with _working_at(scheduler):
+        reader = _Reader(_split(columns), missing.value, delimiter, decimal, encoding, quiet, quiet or as_json)
+        reader.on_cluster = scheduler is not None
+        made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed, frequencies)
     made.save(output)
     if as_json:
         _print_json({"path": str(output), "rows": made.n_rows, "columns": made.columns, "sizes": made.n_frequencies})
@@ -525,23 +580,31 @@ class _Reader:
         self.how: dict[str, Any] = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
         self.kept: dict[str, Any] = {"missing": missing, "progress": False if silent else None}
         self.quiet = quiet
+        self.on_cluster = False
         self.sources: list[Any] = []
         self.notes: list[str] = []
 
     def rows(self, path: str, columns: Sequence[str] | None = None, by: str | None = None) -> RowSource:
         """Open the rows of a file."""
-        from uptonoise.engines import open_rows
+        from uptonoise.engines import open_rows, scan_dask
 
         source = open_rows(path, columns=columns or self.columns, by=by, **self.how, **self.kept)
+        if self.on_cluster:
+            source = scan_dask(source)
         self.sources.append(source)
         return source
 
-    def sketched(self, path: str, weights: str | None, like: un.Sketch | None, seed: int) -> un.Sketch:
+    def sketched(
+        self, path: str, weights: str | None, like: un.Sketch | None, seed: int, frequencies: int | None = None
+    ) -> un.Sketch:
         """Return the sketch of a file, with the frequencies of another one or with its own."""
         if like is None:
             source = self.rows(path, self.with_column(self.columns, weights))
             weighted = as_rows(source, weights=weights)
-            return un.Sketch.for_samples(weighted, random_state=seed).update(weighted)
+            empty = un.Sketch.for_samples(weighted, n_frequencies=frequencies, random_state=seed)
+            return empty.update(weighted)
+        if frequencies is not None:
+            raise ValueError("--frequencies must be left out with --like, which brings its own")
         if self.columns is not None and list(self.columns) != list(like.columns):
             raise ValueError(f"--columns must be left out with --like, which has {', '.join(like.columns)}")
         columns = list(like.columns) if like.named else None

@@ -21,7 +21,17 @@ from scipy.special import ndtr
 
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.bags import Bags
-from uptonoise.rows import Floats, RowSource, as_rows, counted, is_frame, read_rows, some_rows, two_samples
+from uptonoise.rows import (
+    Floats,
+    RowSource,
+    as_rows,
+    counted,
+    grouped_rows,
+    is_frame,
+    read_rows,
+    some_rows,
+    two_samples,
+)
 from uptonoise.sketch import Sketch
 from uptonoise.twosample import (
     EffectSize,
@@ -449,6 +459,7 @@ def compare(
     margin: float = MARGIN,
     alpha: float = 0.05,
     weights: tuple[Any, Any] = (None, None),
+    n_frequencies: int | None = None,
     random_state: RandomState = 0,
 ) -> Comparison:
     """Ask whether two samples differ, and whether by more than noise: one answer, with all that it rests on.
@@ -467,6 +478,9 @@ def compare(
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them. Tests that need equal weights
         are left out then.
+    n_frequencies : int, optional
+        At most so many frequencies, as for :meth:`Sketch.for_samples`: fewer than by default take less time on many
+        rows, and see less. Sketches bring their own.
     random_state : None, int, Generator or RandomState
         The seed; a fixed one by default, so that the same data give the same answer.
 
@@ -492,6 +506,8 @@ def compare(
     _check_levels(margin, alpha)
     generator, seed = seeded_generator(random_state)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        if n_frequencies is not None:
+            raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
         left, right, _ = as_sketches(X, Y, weights, None, generator)
         rows = _Rows(None, "the rows: only sketches were given", False)
         called = ("X", "Y")
@@ -502,7 +518,7 @@ def compare(
                 f"{sources[0].name} must have at most {_MOST_COLUMNS:,} columns for a comparison; got "
                 f"{len(sources[0].columns):,}. Choose those that matter"
             )
-        left, right, _ = as_sketches(*sources, (None, None), None, generator)
+        left, right, _ = as_sketches(*sources, (None, None), None, generator, n_frequencies)
         rows = _Rows.of(*sources, weights=weights, n_rows=left.n_rows + right.n_rows, generator=generator)
         called = (sources[0].name, sources[1].name)
     return _compared(left, right, rows, _checked_names(names, called), margin, alpha, generator, seed)
@@ -889,6 +905,9 @@ def _sketches_of(
     if is_frame(groups):
         if by is None:
             raise ValueError("by must name the column with each row's group; got None")
+        grouped = grouped_rows(groups, by, columns)
+        if grouped is not None:
+            return Sketch.for_groups(grouped, random_state=generator)
         return Sketch.for_groups(Bags.from_long(groups, by=by, values=columns), random_state=generator)
     _refuse_choice(by, columns, f"a {type(groups).__name__}")
     source = groups if isinstance(groups, RowSource) else as_rows(groups, name="groups")

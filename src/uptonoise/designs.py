@@ -32,8 +32,10 @@ class Design(NamedTuple):
     blocks: dict[str, tuple[int, int]]
 
 
-def default_design(lengths: Floats, generator: np.random.Generator) -> Design:
+def default_design(lengths: Floats, generator: np.random.Generator, n_frequencies: int | None = None) -> Design:
     """Draw the frequencies of the phase test, in units of one over the columns' lengths.
+
+    With `n_frequencies` there are at most so many in all, and as many of each kind as that leaves.
 
     Examples
     --------
@@ -42,24 +44,40 @@ def default_design(lengths: Floats, generator: np.random.Generator) -> Design:
     >>> design = default_design(np.ones(5), np.random.default_rng(0))
     >>> design.frequencies.shape, list(design.blocks)
     ((220, 5), ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies'])
+    >>> len(default_design(np.ones(7), np.random.default_rng(0), 60).frequencies)
+    59
     """
     d = len(lengths)
-    kinds = [single_columns(max(N_OF_A_KIND, _EACH_COLUMN * d), d, generator)]
+    n, high = (N_OF_A_KIND, high_columns(d)) if n_frequencies is None else _fitting(n_frequencies, d)
+    kinds = [single_columns(max(n, _EACH_COLUMN * d), d, generator)]
     if d > 1:
-        kinds.append(_REACH * column_pairs(N_OF_A_KIND, d, generator))
+        kinds.append(_REACH * column_pairs(n, d, generator))
     if d > 2:
-        kinds.append(_REACH * all_columns(N_OF_A_KIND, d, generator))
+        kinds.append(_REACH * all_columns(n, d, generator))
     blocks = {"single columns": (0, len(kinds[0]))}
     if d > 1:
-        blocks["pairs of columns"] = (len(kinds[0]), len(kinds[0]) + N_OF_A_KIND)
+        blocks["pairs of columns"] = (len(kinds[0]), len(kinds[0]) + n)
         blocks["all frequencies"] = (0, sum(map(len, kinds)))
-    high = high_columns(d)
     start = sum(map(len, kinds))
     blocks["high frequencies"] = (start, start + len(high))
     return Design(np.concatenate([*kinds, high]) / lengths, blocks)
 
 
-def high_columns(d: int) -> Floats:
+def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
+    """Return how many of a kind, and which high ones, are no more than so many together."""
+    high = high_columns(d, _N_HIGH * n_frequencies // (4 * N_OF_A_KIND))
+    kinds, singles = min(d, 3), _EACH_COLUMN * d
+    left = n_frequencies - len(high)
+    n = left // kinds
+    if n < singles:  # the columns have theirs, and the other kinds share the rest
+        n = left - singles if kinds == 1 else (left - singles) // (kinds - 1)
+    if left < singles or n < 1:
+        least = singles + len(high) + kinds - 1
+        raise ValueError(f"n_frequencies must be at least {least} for {d} columns; got {n_frequencies}")
+    return n, high
+
+
+def high_columns(d: int, n_high: int = _N_HIGH) -> Floats:
     """Return frequencies on one column each, high enough for the characteristic function of two points to be negative.
 
     Examples
@@ -68,7 +86,7 @@ def high_columns(d: int) -> Floats:
     >>> [len(high_columns(d)) for d in (1, 2, 5, 10, 100)]
     [8, 16, 40, 40, 200]
     """
-    each = min(len(_HIGH_RADII), max(_EACH_COLUMN, _N_HIGH // d))
+    each = min(len(_HIGH_RADII), max(_EACH_COLUMN, n_high // d))
     return column_grid(_HIGH_RADII[:each], d)
 
 

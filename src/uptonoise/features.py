@@ -33,10 +33,9 @@ from uptonoise.augmentation import checked_levels, pooled_variances, with_noise
 from uptonoise.bags import BagRows, Bags
 from uptonoise.characteristic import (
     Characteristic,
-    Complex,
     Precision,
+    RowWaves,
     Waves,
-    as_complex,
     characteristic,
     check_precision,
     unit,
@@ -64,6 +63,7 @@ from uptonoise.rows import (
 Amplitude = Literal["plain", "shrunk"]
 
 _BLOCK_ROWS = 65_536
+_BAGS_AT_ONCE = 4_096
 _MEDIANS = ("median", "median-per-column")
 _NAMES_SHOWN = 8
 
@@ -147,27 +147,6 @@ def _has_one_axis(X: Any) -> bool:
     return is_series(X)
 
 
-def _check_rows(source: RowSource) -> None:
-    """Raise where a row is not finite, for a fit that has no other use of the rows."""
-    for _ in source.blocks(_BLOCK_ROWS):
-        pass
-
-
-class _RowWaves:
-    """exp(i w.x) of every row: the characteristic functions of bags of one row, which need no sum by bag."""
-
-    def __init__(self, waves: Waves) -> None:
-        self.waves = waves
-        self.block_rows = waves.block_rows
-        self.parts: list[Complex] = []
-
-    def part(self, block: Block) -> Complex:
-        return as_complex(self.waves(block.values))
-
-    def add(self, part: Complex) -> None:
-        self.parts.append(part)
-
-
 class _FrequencyFeatures(_BagTransformer, ABC):
     """Vectors from the characteristic function of each bag at random frequencies; a subclass says which."""
 
@@ -217,7 +196,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         if self._learns():
             self._learn(self._characteristic(source))
         elif not self._has_median():  # which reads all rows
-            _check_rows(source)
+            source.check()
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
@@ -239,7 +218,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         found = self._characteristic(source)
         if self._learns():
             self._learn(found)
-        return self._features(found)
+        return self._features_in_place(found)
 
     def transform(self, X: Any) -> Floats:
         """Return the features of each bag, in the order of the bags.
@@ -253,7 +232,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         -------
         array of shape (n_bags, 2m)
         """
-        return self._features(self._characteristic(self._fitted_rows(X)))
+        return self._features_in_place(self._characteristic(self._fitted_rows(X)))
 
     def characteristic(self, X: Any) -> Characteristic:
         """Return the characteristic function of each bag at the frequencies, with the number of its rows.
@@ -338,7 +317,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         if source.bag_ids is not None:
             return characteristic(source, self.frequencies_, precision=self.precision)
         waves = Waves(np.asarray(self.frequencies_), self.precision, source.name)
-        phi = np.concatenate(source.fold(_RowWaves(waves)).parts)
+        phi = source.fold(RowWaves(waves)).total()
         return Characteristic(phi, np.ones(len(phi)), np.ones(len(phi)))
 
     def _learns(self) -> bool:
@@ -347,6 +326,18 @@ class _FrequencyFeatures(_BagTransformer, ABC):
 
     def _learn(self, found: Characteristic) -> None:
         """Learn from the characteristic functions of the bags."""
+
+    def _features_in_place(self, found: Characteristic) -> Floats:
+        """Return the features where the characteristic functions were, some bags at a time.
+
+        Of many bags these are most of the memory that there is, and each copy would take as much again.
+        """
+        phi = np.ascontiguousarray(found.phi)
+        features = phi.view(np.float64)
+        for start in range(0, len(phi), _BAGS_AT_ONCE):
+            some = slice(start, start + _BAGS_AT_ONCE)
+            features[some] = self._features(Characteristic(phi[some], found.weight[some], found.weight_squares[some]))
+        return features
 
     @abstractmethod
     def _features(self, found: Characteristic) -> Floats:
@@ -694,12 +685,27 @@ class _BagTotals:
 
     def add(self, part: tuple[NDArray[np.int64], Floats, NDArray[np.int64]]) -> None:
         bags, sums, sizes = part
+        if len(bags) == 0:
+            return
         needed = int(bags[-1]) + 1
         if needed > len(self.sizes):  # a stream brings new bags: make room for them, and for as many again
             more = 2 * needed - len(self.sizes)
             self.sums, self.sizes = np.pad(self.sums, ((0, more), (0, 0))), np.pad(self.sizes, (0, more))
         self.sums[bags] += sums
         self.sizes[bags] += sizes
+
+    def total(self) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+        there = np.flatnonzero(self.sizes)
+        return there, self.sums[there], self.sizes[there]
+
+    def empty(self) -> _BagTotals:
+        return _BagTotals(0, self.sums.shape[1])
+
+    def renumbered(
+        self, part: tuple[NDArray[np.int64], Floats, NDArray[np.int64]], numbers: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], Floats, NDArray[np.int64]]:
+        order = np.argsort(numbers[part[0]])
+        return numbers[part[0]][order], part[1][order], part[2][order]
 
 
 class MeanFeatures(_BagTransformer):
@@ -735,7 +741,7 @@ class MeanFeatures(_BagTransformer):
         -------
         self
         """
-        _check_rows(self._fitting_rows(X))
+        self._fitting_rows(X).check()
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Floats:

@@ -35,6 +35,7 @@ from uptonoise.rows import (
     as_real_array,
     as_rows,
     is_frame,
+    is_tensor,
     refuse_one_iterator_twice,
     sample_rows,
 )
@@ -344,6 +345,8 @@ def as_frequencies(frequencies: Any, n_columns: int | None = None) -> Floats:
             "frequencies must be an array with its columns in the order of the data's; got a data frame. Select its "
             "columns in that order and call .to_numpy()"
         )
+    if is_tensor(frequencies):
+        frequencies = frequencies.detach().cpu()  # from whatever device: they are few
     array = as_real_array(frequencies, "frequencies")
     if array.ndim == 1:
         array = array[:, None]

@@ -27,6 +27,7 @@ import numpy as np
 from uptonoise.characteristic import Complex, unit
 from uptonoise.rows import Floats
 
+_MOST_BAGS = 20_000  # to learn from; of more of them, every so many
 _CHANCE = 1.5  # over N: taken off the squared amplitude
 _LEAST_LEFT = 0.25  # of 1 - chance/N
 _PRIOR_ROWS = 0.3
@@ -75,6 +76,9 @@ class Reliability(NamedTuple):
         >>> bool((np.abs(drawn - learnt.mean) <= np.abs(phi / np.abs(phi) - learnt.mean)).all())
         True
         """
+        most_rows = np.asarray(sizes.max())
+        step = -(-len(phi) // _MOST_BAGS)
+        phi, sizes = phi[::step], sizes[::step]
         count = sizes[:, None]
         several = count > 1
         squares = np.sum(np.where(several, count * np.abs(phi) ** 2 - 1, 0), axis=0)
@@ -90,7 +94,7 @@ class Reliability(NamedTuple):
         spread = np.maximum(spread, np.finfo(np.float64).tiny)
         distances = spread / (spread + errors) * np.abs(phases - mean)
         reach = _REACH * np.quantile(distances, _REACHED, axis=0)
-        return cls(mean, spread, amplitude, reach, np.asarray(sizes.max()))
+        return cls(mean, spread, amplitude, reach, most_rows)
 
     def drawn(self, phi: Complex, sizes: Floats) -> Complex:
         """Return the phases of bags, drawn to the mean by their reliability."""

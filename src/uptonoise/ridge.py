@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,7 +36,7 @@ from uptonoise.augmentation import checked_levels, means_with_noise, pooled_vari
 from uptonoise.bags import Bags
 from uptonoise.features import Amplitude, FourierFeatures, MeanFeatures, PhaseFeatures
 from uptonoise.reliability import Reliability
-from uptonoise.rows import Floats, as_real_array, counted
+from uptonoise.rows import Floats, RowSource, as_real_array, counted
 
 SCALE_FACTORS = tuple(np.geomspace(0.25, 16.0, 10).round(4).tolist())
 ALPHAS = tuple(np.geomspace(1e-8, 1e2, 21).tolist())
@@ -262,10 +262,12 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array
-            The bags.
-        y : array of shape (n_bags,) or (n_bags, n_targets), optional
-            The targets; by default the labels of the bags.
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags. Those of a source, such as ``scan_parquet(path, by="patient")``, stay where they are: they are
+            read once for each scale, and what is in memory is their features.
+        y : array of shape (n_bags,) or (n_bags, n_targets), or dict of targets by bag id, optional
+            The targets, in the order of the bags (in a source, that of their first rows); by default the labels of the
+            bags.
         sample_weight : array of shape (n_bags,), optional
             A weight for each bag.
         groups : array of shape (n_bags,), optional
@@ -276,7 +278,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         BagRidgeCV
             This model.
         """
-        bags = X if isinstance(X, Bags) else Bags(X)
+        bags = _as_bags(X)
         targets, self._y_is_flat = _checked_targets(bags, y)
         weights = _checked_weights(sample_weight, len(bags))
         alphas = _checked_numbers("alphas", self.alphas, least=0.0)
@@ -285,10 +287,13 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         seeds = [int(seed) for seed in generator.integers(2**31, size=4)]
         splits = _checked_splits(self.cv, bags, targets, groups, seeds[2])
         levels = self._levels(seeds)
+        if isinstance(bags, _BagStream) and self.noise_augmentation is not None:
+            raise ValueError("noise_augmentation needs bags in memory; read them with Bags.from_rows, or leave it out")
         noise = _Noise.checked(self.noise_augmentation, self.noise_target, bags, seeds[3])
         tried: list[_Candidate] = []
         with single_threaded_blas:
-            for one in _candidates(*levels, bags, self.scale_factors, self.second_scale_factors, noise):
+            rows = bags.source if isinstance(bags, _BagStream) else bags
+            for one in _candidates(*levels, rows, self.scale_factors, self.second_scale_factors, noise):
                 errors = _cross_validated(one.fitted, one.judged, targets, weights, splits, alphas, self.fit_intercept)
                 tried.append(replace(one, errors=errors, fitted=np.empty(0), judged=np.empty(0)))
             self._set_results(tried, alphas)
@@ -296,7 +301,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
             number, at = divmod(self.best_index_, len(alphas))
-            best = tried[number].again(bags, noise)
+            best = tried[number].again(rows, noise)
             self._refit(best.fitted, targets, weights, alphas[[at]])
         self.first_, self.second_ = best.first, best.second
         self.n_features_in_ = bags.n_columns
@@ -444,7 +449,7 @@ class _Candidate:
     judged: Floats
     errors: Floats
 
-    def again(self, bags: Bags, noise: _Noise | None) -> _Candidate:
+    def again(self, bags: Any, noise: _Noise | None) -> _Candidate:
         """Return the same with its features, which are too large to keep those of all candidates."""
         if noise is not None:
             noise = noise._replace(levels=(self.params["noise_level"],))
@@ -504,7 +509,7 @@ class _Noise(NamedTuple):
 def _candidates(
     first: Any,
     second: Any,
-    bags: Bags,
+    bags: Any,
     factors: Sequence[float],
     second_factors: Sequence[float],
     noise: _Noise | None,
@@ -548,7 +553,45 @@ def _scaled_copies(transformer: Any, name: str, factors: Sequence[float]) -> lis
     return [clone(transformer).set_params(scale_factor=float(factor)) for factor in checked]
 
 
-def _checked_targets(bags: Bags, y: Any) -> tuple[Floats, bool]:
+class _BagStream:
+    """Bags of a source that stay where they are: how many there are, and their ids."""
+
+    labels = None
+
+    def __init__(self, source: RowSource) -> None:
+        if not source.can_be_read_again:
+            raise ValueError(f"{source.name} is read once for each scale, and an iterator can be read only once")
+        self.source = source
+        self.n_columns = len(source.columns)
+        MeanFeatures().fit_transform(source)  # a pass that meets all bags
+        self.ids: Any = source.bag_ids
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def _as_bags(X: Any) -> Any:
+    """Return bags in memory, or those of a source as a stream."""
+    if isinstance(X, Bags):
+        return X
+    if not isinstance(X, RowSource):
+        return Bags(X)
+    if X.bag_ids is None:
+        raise ValueError(f"{X.name} must say which row is in which bag, as a source made with by= does")
+    return _BagStream(X)
+
+
+def _by_id(targets: Mapping[Any, Any], ids: Any) -> list[Any]:
+    """Return targets in the order of the bags."""
+    plain = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    lacking = [one for one in plain if one not in targets]
+    if lacking:
+        more = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise ValueError(f"y must have a target for each bag; it has none for the bag {lacking[0]!r}{more}")
+    return [targets[one] for one in plain]
+
+
+def _checked_targets(bags: Any, y: Any) -> tuple[Floats, bool]:
     """Return targets of shape (n_bags, n_targets), and whether they came as one number a bag."""
     if len(bags) < 2:
         raise ValueError(f"X must have at least 2 bags; got {len(bags)}")
@@ -556,6 +599,8 @@ def _checked_targets(bags: Bags, y: Any) -> tuple[Floats, bool]:
         if bags.labels is None:
             raise ValueError("y must be given where the bags have no labels; got None")
         y = bags.labels
+    if isinstance(y, Mapping):
+        y = _by_id(y, bags.ids)
     values = as_real_array(y, "y").astype(np.float64)
     if values.ndim not in (1, 2) or len(values) != len(bags):
         raise ValueError(f"y must have one target for each of {len(bags)} bags; got shape {values.shape}")
@@ -586,7 +631,7 @@ def _checked_numbers(name: str, values: Any, least: float) -> Floats:
     return numbers
 
 
-def _checked_splits(cv: Any, bags: Bags, targets: Floats, groups: Any, seed: int) -> list[_Split]:
+def _checked_splits(cv: Any, bags: Any, targets: Floats, groups: Any, seed: int) -> list[_Split]:
     """Return the splits, none of which takes a group apart."""
     labels = None if groups is None else np.asarray(groups)
     if labels is not None and labels.shape != (len(bags),):

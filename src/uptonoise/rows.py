@@ -1,7 +1,7 @@
 """Rows: what every input becomes before anything is computed from it.
 
 A :class:`RowSource` is a sample seen as a stream: the names of its columns, the number of rows where it is known, and
-blocks of (values, weights or None, bag numbers or None). Arrays, torch CPU tensors, pandas, polars and pyarrow
+blocks of (values, weights or None, bag numbers or None). Arrays, torch tensors, pandas, polars and pyarrow
 frames, and iterators of them become one through :func:`as_rows`; other modules add their own types with
 :func:`register_rows`. All checks of input rows live here.
 
@@ -16,11 +16,12 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from uptonoise._threads import ordered_map, single_threaded_blas
 
@@ -28,26 +29,36 @@ Floats = NDArray[np.float64]
 
 _FRAME_CHUNK_ROWS = 65_536
 _HEAD_ROWS = 1_000
+_WINDOW_ELEMENTS = 2**24  # numbers that are held to put rows in order
+_WINDOW_OF_A_BAG = 16  # rows of each bag, on average, are enough
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # their squares and sums are numbers still
 
 
 class Block(NamedTuple):
-    """Some rows in the order of the source: values (n, d), their weights, and the number of each row's bag."""
+    """Some rows in the order of the source: values (n, d), their weights, and the number of each row's bag.
+
+    In a block that was checked, `first_row` is the number of its first row in the whole source.
+    """
 
     values: NDArray[Any]
     weights: NDArray[Any] | None = None
     bags: NDArray[np.int64] | None = None
+    first_row: int = 0
 
     def part(self, start: int, stop: int) -> Block:
         """Return the rows from `start` to `stop` as views."""
-        return Block(*(None if field is None else field[start:stop] for field in self))  # type: ignore[arg-type]
+        fields = (None if field is None else field[start:stop] for field in self[:3])
+        return Block(*fields, first_row=self.first_row + start)  # type: ignore[arg-type, misc]
 
 
 Part = TypeVar("Part")
 
 
 class Accumulator(Protocol, Generic[Part]):
-    """A sum over rows: what one block adds (computed in any thread), and how parts add up (called in row order)."""
+    """A sum over rows: what one block adds (computed in any thread), and how parts add up (called in row order).
+
+    What was added is a part again, so that sums of far apart rows, made elsewhere, add up as well.
+    """
 
     @property
     def block_rows(self) -> int:
@@ -57,7 +68,16 @@ class Accumulator(Protocol, Generic[Part]):
         """Return what the block adds, without changing the accumulator."""
 
     def add(self, part: Part) -> None:
-        """Add the part of the next block."""
+        """Add the part of the next block, or the total of the next blocks."""
+
+    def total(self) -> Part:
+        """Return all that was added, as one part."""
+
+    def empty(self) -> Self:
+        """Return the same sum before anything was added; it is small, and can be sent to other machines."""
+
+    def renumbered(self, part: Part, numbers: NDArray[np.int64]) -> Part:
+        """Return a part with the bag that was called i called ``numbers[i]``; without bags it stays as it is."""
 
 
 AnyAccumulator = TypeVar("AnyAccumulator", bound=Accumulator[Any])
@@ -83,6 +103,10 @@ class RowSource(ABC):
         Whether a second pass over the rows is possible.
     bag_ids : sequence or None
         The ids of the bags in the order of their numbers; None for one sample.
+    bags_in_order : bool
+        Whether the rows of each bag lie together, and the bags in the order of their numbers.
+    is_remote : bool
+        Whether the rows lie in other processes, where sums are made too; what needs all rows here is then refused.
 
     Examples
     --------
@@ -101,6 +125,8 @@ class RowSource(ABC):
     n_rows: int | None = None
     can_be_read_again: bool = True
     bag_ids: Sequence[Any] | NDArray[Any] | None = None
+    bags_in_order: bool = False
+    is_remote: bool = False
 
     @abstractmethod
     def chunks(self) -> Iterator[Block]:
@@ -122,9 +148,17 @@ class RowSource(ABC):
                 accumulator.add(one)
         return accumulator
 
+    def check(self) -> None:
+        """Raise where a row is not finite, for those who have no other use of the rows."""
+        self.fold(_NoSum())
+
     def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
         """Return the values of the first rows, at most `n_rows`; a later pass still sees them."""
         return next(self.blocks(n_rows)).values
+
+    def resident(self) -> Any:
+        """Return all rows where they are, as float64: an array, unless an engine keeps them elsewhere."""
+        return read_rows(self)
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers."""
@@ -136,9 +170,53 @@ class RowSource(ABC):
             first_row += len(block.values)
         return np.concatenate(found)
 
-    def _numbered_blocks(self, size: int) -> Iterator[tuple[int, Block]]:
+    def selected(self, columns: Sequence[str]) -> RowSource:
+        """Return the same rows with some of the columns, in this order."""
+        return SelectedRows(self, columns)
+
+    def weighted(self, weights: Any) -> RowSource:
+        """Return the same rows with weights: an array beside them, or the name of the column that holds them."""
+        if isinstance(weights, str):
+            return WeightColumnRows(self, weights)
+        return WeightedRows(self, _checked_weights(weights))
+
+    def minus(self, other: RowSource) -> RowSource:
+        """Return the differences of the rows of this source and those of another one, which has as many."""
+        return _DifferenceRows(self, other)
+
+    def drawn(self, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return the `n_rows` smallest of random keys, one a row, and the values of those rows.
+
+        Keys are drawn in the order of the rows, so that nothing else decides which rows win.
+        """
+        if self.n_rows is None or isinstance(self, WeightColumnRows):
+            return drawn_in_passing(self.blocks(_FRAME_CHUNK_ROWS), len(self.columns), n_rows, generator)
+        weights = getattr(self, "weights", None)
+        keys, rows = np.empty(0), np.empty(0, dtype=np.int64)
+        for start in range(0, self.n_rows, _FRAME_CHUNK_ROWS):
+            stop = min(self.n_rows, start + _FRAME_CHUNK_ROWS)
+            new = _keys(stop - start, None if weights is None else weights[start:stop], generator)
+            keys, rows = np.append(keys, new), np.append(rows, np.arange(start, stop))
+            kept = smallest(keys, n_rows)
+            keys, rows = keys[kept], rows[kept]
+        return keys, self.take(rows)
+
+    def drawn_of_bags(self, n_rows: int, seed: int) -> list[Floats]:
+        """Return at most `n_rows` rows of each bag, drawn without replacement in one pass."""
+        return by_bag(picked_of_bags(self.blocks(_FRAME_CHUNK_ROWS), len(self.columns), n_rows, seed, {}))
+
+    def checked_blocks(self, size: int, first_size: int, first_row: int) -> Iterator[Block]:
+        """Yield checked blocks as :meth:`blocks` does, the first one of another size; messages count from `first_row`.
+
+        So rows that are a part of a larger source can be cut where that one would be cut.
+        """
+        for row, block in self._numbered_blocks(size, first_size):
+            yield self._checked(first_row + row, block)
+
+    def _numbered_blocks(self, size: int, first_size: int | None = None) -> Iterator[tuple[int, Block]]:
         """Cut and join chunks into blocks of `size` rows, each with the number of its first row."""
         first_row, held, pieces = 0, 0, []
+        later, size = size, first_size or size
         for chunk in self.chunks():
             start, n_chunk = 0, len(chunk.values)
             while start < n_chunk:
@@ -147,10 +225,10 @@ class RowSource(ABC):
                 held += stop - start
                 start = stop
                 if held == size:
-                    yield first_row, _joined(pieces)
-                    first_row, held, pieces = first_row + held, 0, []
+                    yield first_row, joined(pieces)
+                    first_row, held, pieces, size = first_row + held, 0, [], later
         if pieces:
-            yield first_row, _joined(pieces)
+            yield first_row, joined(pieces)
         elif first_row == 0:
             raise ValueError(f"{self.name} has no rows; at least one is needed")
 
@@ -175,7 +253,7 @@ class RowSource(ABC):
                     f"weights must be 0, or between {_SMALLEST_WEIGHT:g} and {_LARGEST_WEIGHT:g}; got {weights[row]:g} "
                     f"for {self._place(first_row, block, row)} of {self.name}"
                 )
-        return Block(values, weights, block.bags)
+        return Block(values, weights, block.bags, first_row)
 
     def _place(self, first_row: int, block: Block, row: int) -> str:
         """Return where a row of a block is, in words."""
@@ -183,11 +261,35 @@ class RowSource(ABC):
         return f"row {first_row + row}{bag}"
 
 
-def _joined(pieces: list[Block]) -> Block:
+class _NoSum:
+    """Nothing of the rows but their check."""
+
+    block_rows = _FRAME_CHUNK_ROWS
+
+    def part(self, block: Block) -> None:
+        return None
+
+    def add(self, part: None) -> None:
+        return None
+
+    def total(self) -> None:
+        return None
+
+    def empty(self) -> _NoSum:
+        return self
+
+    def renumbered(self, part: None, numbers: NDArray[np.int64]) -> None:
+        return None
+
+
+def joined(pieces: list[Block]) -> Block:
+    """Return consecutive rows as one block."""
     if len(pieces) == 1:
         return pieces[0]
-    fields = zip(*pieces, strict=True)
-    return Block(*(None if field[0] is None else np.concatenate(field) for field in fields))  # type: ignore[arg-type]
+    values, weights, bags = (
+        None if field[0] is None else np.concatenate(field) for field in zip(*(one[:3] for one in pieces), strict=True)
+    )
+    return Block(values, weights, bags, pieces[0].first_row)  # type: ignore[arg-type]
 
 
 def shown(value: Any) -> str:
@@ -273,7 +375,7 @@ class ChunkRows(RowSource):
                 break
         if not any(len(one.values) for one in found):
             raise ValueError(f"{self.name} has no rows; at least one is needed")
-        return self._checked(0, _joined(found).part(0, n_rows)).values
+        return self._checked(0, joined(found).part(0, n_rows)).values
 
     def _pass(self, chunks: Iterable[Any]) -> Iterator[Block]:
         for number, chunk in enumerate(chunks):
@@ -301,7 +403,7 @@ class _Derived(RowSource):
     def __init__(self, source: RowSource) -> None:
         self.source = source
         self.name, self.columns, self.named = source.name, source.columns, source.named
-        self.n_rows, self.bag_ids = source.n_rows, source.bag_ids
+        self.n_rows, self.bag_ids, self.bags_in_order = source.n_rows, source.bag_ids, source.bags_in_order
         self.can_be_read_again = source.can_be_read_again
 
     def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
@@ -329,6 +431,59 @@ class SelectedRows(_Derived):
 
     def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
         return values[:, self._order]
+
+
+class _DifferenceRows(RowSource):
+    """Row i of one source less row i of another one."""
+
+    def __init__(self, left: RowSource, right: RowSource) -> None:
+        self.left, self.right = left, right
+        self.name, self.columns, self.named = f"{left.name} - {right.name}", left.columns, left.named
+        self.n_rows = left.n_rows
+        self.can_be_read_again = left.can_be_read_again and right.can_be_read_again
+
+    def chunks(self) -> Iterator[Block]:
+        both = (source.blocks(_FRAME_CHUNK_ROWS) for source in (self.left, self.right))
+        for left, right in zip(*both, strict=True):
+            yield Block(left.values - right.values)
+
+
+class RowsByBag(_Derived):
+    """The same rows in another order: of many that follow each other, the rows of a bag lie together.
+
+    Sums by bag then touch the sum of each bag once for several of its rows, and one bag's after the other's: where
+    there are more bags than a cache holds, that is most of the time.
+    """
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield many rows at a time, sorted by bag; more of them where there are more bags."""
+        held: list[Block] = []
+        count = 0
+        most = max(1, _WINDOW_ELEMENTS // (len(self.columns) + 2))
+        for chunk in self.source.chunks():
+            if chunk.bags is None:  # which whoever sums by bag refuses
+                yield chunk
+                continue
+            held.append(chunk)
+            count += len(chunk.values)
+            if count >= min(most, _WINDOW_OF_A_BAG * len(self.bag_ids or ())):
+                yield _sorted_by_bag(held)
+                held, count = [], 0
+        if held:
+            yield _sorted_by_bag(held)
+
+
+def _sorted_by_bag(held: list[Block]) -> Block:
+    """Return rows sorted by bag, and let go of what they came in."""
+    bags = np.concatenate([np.asarray(block.bags) for block in held])
+    weights = None if held[0].weights is None else np.concatenate([np.asarray(block.weights) for block in held])
+    values = np.empty((len(bags), held[0].values.shape[1]))
+    np.concatenate([block.values for block in held], out=values)
+    held.clear()
+    # The rows of a matrix with one entry for each row of the data, at its bag: to sort these is to count.
+    places = np.arange(len(bags), dtype=np.int32), np.ones(len(bags), dtype=np.int8)
+    order = coo_array((places[1], (bags, places[0]))).tocsr().indices
+    return Block(values.take(order, axis=0), None if weights is None else weights[order], bags[order])
 
 
 class WeightedRows(_Derived):
@@ -383,13 +538,18 @@ class WeightColumnRows(_Derived):
 class _Converter(NamedTuple):
     matches: Callable[[Any], bool]
     convert: Callable[[Any, str], RowSource]
+    group: Callable[[Any, str, Sequence[str] | None], RowSource] | None
 
 
 _CONVERTERS: list[_Converter] = []
 
 
-def register_rows(matches: Callable[[Any], bool], convert: Callable[[Any, str], RowSource]) -> None:
-    """Teach :func:`as_rows` another type of input.
+def register_rows(
+    matches: Callable[[Any], bool],
+    convert: Callable[[Any, str], RowSource],
+    group: Callable[[Any, str, Sequence[str] | None], RowSource] | None = None,
+) -> None:
+    """Teach :func:`as_rows` another type of input; what was taught last is asked first.
 
     Parameters
     ----------
@@ -397,6 +557,8 @@ def register_rows(matches: Callable[[Any], bool], convert: Callable[[Any, str], 
         ``matches(X)`` says, cheaply and without imports, whether `convert` is for X.
     convert : callable
         ``convert(X, name)`` returns the :class:`RowSource`; `name` is the argument, for messages.
+    group : callable, optional
+        ``group(X, by, columns)`` returns the rows of a table as bags, by the column that names each row's bag.
 
     Examples
     --------
@@ -411,7 +573,23 @@ def register_rows(matches: Callable[[Any], bool], convert: Callable[[Any, str], 
     >>> as_rows(Readings(np.ones(3))).columns
     ('volts',)
     """
-    _CONVERTERS.append(_Converter(matches, convert))
+    _CONVERTERS.insert(0, _Converter(matches, convert, group))
+
+
+def grouped_rows(X: Any, by: str, columns: Sequence[str] | None) -> RowSource | None:
+    """Return a table as rows that tell their bags, where its type was registered with a way to do so; None elsewhere.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from uptonoise.rows import grouped_rows
+    >>> grouped_rows(pd.DataFrame({"site": ["a"], "x": [1.0]}), "site", None) is None
+    True
+    """
+    for converter in _CONVERTERS:
+        if converter.group is not None and converter.matches(X):
+            return converter.group(X, by, columns)
+    return None
 
 
 def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSource:
@@ -441,11 +619,7 @@ def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSourc
         source.name = source.name if name is None else name
     else:
         source = _unweighted(X, name or "X")
-    if weights is None:
-        return source
-    if isinstance(weights, str):
-        return WeightColumnRows(source, weights)
-    return WeightedRows(source, _checked_weights(weights))
+    return source if weights is None else source.weighted(weights)
 
 
 def _unweighted(X: Any, name: str) -> RowSource:
@@ -538,7 +712,7 @@ def aligned(source: RowSource, other: Columns) -> RowSource:
     check_same_columns(source, other)
     if source.columns == other.columns or set(source.columns) != set(other.columns):
         return source
-    return SelectedRows(source, other.columns)
+    return source.selected(other.columns)
 
 
 def check_same_columns(given: Columns, other: Columns) -> None:
@@ -579,10 +753,10 @@ def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.
     >>> np.array_equal(known, streamed)
     True
     """
-    drawn = [_drawn(source, n_rows, generator) for source in sources]
+    drawn = [source.drawn(n_rows, generator) for source in sources]
     keys = np.concatenate([one[0] for one in drawn])
     values = np.concatenate([one[1] for one in drawn])
-    kept = _smallest(keys, n_rows)
+    kept = smallest(keys, n_rows)
     weighing = kept[np.isfinite(keys[kept])]
     return values[weighing if len(weighing) else kept]
 
@@ -592,25 +766,66 @@ def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) ->
     return sample_rows([source], n_rows, generator) if source.can_be_read_again else source.head(n_rows)
 
 
-def _drawn(source: RowSource, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return the `n_rows` smallest keys of one source's rows, and the values of those rows."""
-    if source.n_rows is not None and not isinstance(source, WeightColumnRows):
-        weights = source.weights if isinstance(source, WeightedRows) else None
-        keys, rows = np.empty(0), np.empty(0, dtype=np.int64)
-        for start in range(0, source.n_rows, _FRAME_CHUNK_ROWS):
-            stop = min(source.n_rows, start + _FRAME_CHUNK_ROWS)
-            new = _keys(stop - start, None if weights is None else weights[start:stop], generator)
-            keys, rows = np.append(keys, new), np.append(rows, np.arange(start, stop))
-            kept = _smallest(keys, n_rows)
-            keys, rows = keys[kept], rows[kept]
-        return keys, source.take(rows)
-    keys, values = np.empty(0), np.empty((0, len(source.columns)))
-    for block in source.blocks(_FRAME_CHUNK_ROWS):
+def drawn_in_passing(
+    blocks: Iterable[Block], n_columns: int, n_rows: int, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the `n_rows` smallest of random keys, one a row, and the values of those rows, in one pass over blocks."""
+    keys, values = np.empty(0), np.empty((0, n_columns))
+    for block in blocks:
         new = _keys(len(block.values), block.weights, generator)
         keys, values = np.append(keys, new), np.concatenate([values, block.values])
-        kept = _smallest(keys, n_rows)
+        kept = smallest(keys, n_rows)
         keys, values = keys[kept], values[kept]
     return keys, values
+
+
+class Picked(NamedTuple):
+    """Rows drawn of each bag: their random keys, the numbers of their bags, and their values."""
+
+    keys: Floats
+    bags: NDArray[np.int64]
+    values: Floats
+
+    @classmethod
+    def none(cls, n_columns: int) -> Picked:
+        """Return no rows."""
+        return cls(np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, n_columns)))
+
+    def best(self, other: Picked, n_rows: int) -> Picked:
+        """Return the rows of both with the smallest keys, at most `n_rows` of each bag, in the order that they have."""
+        keys, bags, values = (np.concatenate(fields) for fields in zip(self, other, strict=True))
+        order = np.lexsort((keys, bags))
+        first = np.searchsorted(bags[order], bags[order])
+        kept = np.sort(order[np.arange(len(order)) - first < n_rows])
+        return Picked(keys[kept], bags[kept], values[kept])
+
+
+def picked_of_bags(blocks: Iterable[Block], n_columns: int, n_rows: int, seed: int, earlier: dict[int, int]) -> Picked:
+    """Return at most `n_rows` rows of each bag in one pass over blocks.
+
+    Each bag has a generator of its own, so that it does not matter what lies between its rows; `earlier` says how many
+    rows of it came before these blocks.
+    """
+    generators: dict[int, np.random.Generator] = {}
+    picked = Picked.none(n_columns)
+    for block in blocks:
+        assert block.bags is not None
+        new = np.empty(len(block.bags))
+        for bag in np.unique(block.bags).tolist():
+            of_it = block.bags == bag
+            if bag not in generators:
+                bits = np.random.PCG64([seed, bag])
+                generators[bag] = np.random.Generator(bits.advance(earlier.get(bag, 0)))
+            new[of_it] = generators[bag].random(np.count_nonzero(of_it))
+        picked = picked.best(Picked(new, block.bags, block.values), n_rows)
+    return picked
+
+
+def by_bag(picked: Picked) -> list[Floats]:
+    """Return the rows of each bag."""
+    order = np.argsort(picked.bags, kind="stable")
+    bags = picked.bags[order]
+    return np.split(picked.values[order], np.searchsorted(bags, np.arange(1, bags.max() + 1)))
 
 
 def _keys(count: int, weights: NDArray[Any] | None, generator: np.random.Generator) -> Floats:
@@ -626,7 +841,7 @@ def _keys(count: int, weights: NDArray[Any] | None, generator: np.random.Generat
     return np.asarray(np.divide(keys, weights, out=np.full(count, np.inf), where=positive))
 
 
-def _smallest(keys: Floats, count: int) -> NDArray[np.int64]:
+def smallest(keys: Floats, count: int) -> NDArray[np.int64]:
     """Return the places of the smallest keys, in increasing order of place."""
     if len(keys) <= count:
         return np.arange(len(keys))

@@ -27,7 +27,7 @@ from uptonoise._files import read_arrays, write_arrays
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise.characteristic import Complex, Precision, Waves, as_complex, check_precision
 from uptonoise.designs import default_design
-from uptonoise.frequencies import as_frequencies, median_scale, sample_names
+from uptonoise.frequencies import as_frequencies, median_scale, positive_int, sample_names
 from uptonoise.rows import (
     Block,
     Columns,
@@ -106,13 +106,22 @@ class Sketch:
         self._moments = _Moments.none(self.n_frequencies)
 
     @classmethod
-    def for_samples(cls, *samples: Any, random_state: RandomState = 0, precision: Precision = "fast") -> Sketch:
+    def for_samples(
+        cls,
+        *samples: Any,
+        n_frequencies: int | None = None,
+        random_state: RandomState = 0,
+        precision: Precision = "fast",
+    ) -> Sketch:
         """Return an empty sketch with the frequencies of the phase test, in named blocks, scaled by some rows.
 
         Parameters
         ----------
         *samples : array, frame, or RowSource
             One sample, or all that are to be compared; of each a few hundred rows are looked at.
+        n_frequencies : int, optional
+            At most so many frequencies; by default some 200, by the number of columns. The work on each row grows with
+            their square, and few see less.
         random_state : None, int, Generator or RandomState
             The seed.
         precision : {"fast", "float64"}
@@ -145,6 +154,7 @@ class Sketch:
             named,
             random_state,
             precision,
+            n_frequencies,
         )
 
     @classmethod
@@ -185,7 +195,7 @@ class Sketch:
         picked: list[Floats] = []
 
         def pick(seed: int) -> list[Floats]:
-            picked.extend(_some_of_each_bag(source, _SCALE_ROWS, seed))
+            picked.extend(source.drawn_of_bags(_SCALE_ROWS, seed))
             return picked
 
         empty = cls._scaled(pick, source, random_state, precision)
@@ -206,15 +216,18 @@ class Sketch:
         columns: Columns,
         random_state: RandomState,
         precision: Precision,
+        n_frequencies: int | None = None,
     ) -> Sketch:
         """Return an empty sketch with the default design, scaled by the rows that `pick` gives of each sample."""
+        if n_frequencies is not None:
+            positive_int(n_frequencies, "n_frequencies")
         generator, seed = seeded_generator(random_state)
         # A generator of its own for each: how many numbers it takes to pick rows must not change the frequencies, nor
         # the order of the samples which rows are picked.
         picking = int(generator.integers(2**63))
         rows = pick(picking)
         lengths = _column_lengths(rows, np.random.default_rng(picking))
-        design = default_design(lengths, generator)
+        design = default_design(lengths, generator, n_frequencies)
         drawn = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
         names = columns.columns if columns.named else None
         return cls(design.frequencies, columns=names, drawn=drawn, precision=precision)
@@ -330,7 +343,7 @@ class Sketch:
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
         waves = Waves(self._frequencies, self.precision)  # with buffers that last as long as this pass
-        added = source.fold(_MomentSum(waves, near)).moments
+        added = source.fold(MomentSum(waves, near)).moments
         if added.weight == 0:
             raise ValueError("weights of X must not all be 0")
         self._moments = self._moments.plus(_recentred(added, self._frequencies, near, centre))
@@ -635,17 +648,25 @@ def turned(waves: Floats, angles: Floats) -> Floats:
     return np.concatenate([c * cos - s * sin, s * cos + c * sin], axis=-1)
 
 
-class _MomentSum:
+class MomentSum:
     """The moments of the waves of rows minus a centre."""
 
-    def __init__(self, waves: Waves, centre: Floats) -> None:
+    def __init__(self, waves: Waves, centre: Floats, products: type[np.floating[Any]] | None = None) -> None:
         self.waves = waves
         self.centre = centre
+        # Waves that are good to 1e-7 lose nothing by products of float32, which take half the time.
+        self._products = products or (np.float32 if waves.precision == "fast" else np.float64)
         # A block long enough that the outer products, not the sums of their results, are the work.
         self.block_rows = max(waves.block_rows, 2 * waves.n_frequencies)
-        self.moments = _Moments.none(waves.n_frequencies)
+        self._added: _Moments | None = None
+
+    @property
+    def moments(self) -> _Moments:
+        """The moments of all rows so far."""
+        return _Moments.none(self.waves.n_frequencies) if self._added is None else self._added
 
     def part(self, block: Block) -> _Moments:
+        """Return the moments of the rows."""
         n_rows = len(block.values)
         with np.errstate(over="ignore"):  # what overflows is refused as too large
             waves = self.waves(block.values - self.centre)
@@ -658,13 +679,41 @@ class _MomentSum:
             mean = block.weights @ waves / weight if weight > 0 else np.zeros(waves.shape[1])
             waves -= mean
             waves *= np.sqrt(block.weights)[:, None]
-        # Waves that are good to 1e-7 lose nothing by products of float32, which take half the time.
-        centred = waves.astype(np.float32) if self.waves.precision == "fast" else waves
+        centred = waves if self._products == np.float64 else waves.astype(self._products)
         scatter = np.asarray(centred.T @ centred, dtype=np.float64)
         return _Moments(n_rows, weight, weight_squares, mean, scatter)
 
     def add(self, part: _Moments) -> None:
-        self.moments = self.moments.plus(part)
+        """Add the moments of the next rows."""
+        self._added = part if self._added is None else self._added.plus(part)
+
+    def total(self) -> _Moments:
+        """Return the sums of all rows so far."""
+        return self.moments
+
+    def empty(self) -> MomentSum:
+        """Return the same without any rows."""
+        return MomentSum(self.waves, self.centre, self._products)
+
+    def renumbered(self, part: _Moments, numbers: NDArray[np.int64]) -> _Moments:
+        """Return a part with other numbers of its bags."""
+        return part
+
+    def add_sums(
+        self, n_rows: int, weights: tuple[float, float], about: Floats, sums: Floats, products: Floats
+    ) -> None:
+        """Add rows by the sums of b and of b b', where b is their waves less `about`, weighted.
+
+        `weights` is the sum of the weights and that of their squares.
+        """
+        if weights[0] == 0:
+            self.add(replace(_Moments.none(self.waves.n_frequencies), n_rows=n_rows))
+            return
+        beyond = sums / weights[0]
+        scaled = np.sqrt(weights[0]) * beyond  # so that the product is symmetric to the last bit
+        scatter = products - np.outer(scaled, scaled)
+        np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0))
+        self.add(_Moments(n_rows, *weights, about + beyond, scatter))
 
 
 class _GroupSums:
@@ -672,12 +721,16 @@ class _GroupSums:
 
     # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.
     block_rows = 65_536
+    needs_known_bags = True
 
     def __init__(self, waves: Waves, centres: Floats) -> None:
-        self.of_groups = [_MomentSum(waves, centre) for centre in centres]
+        self.waves, self.centres = waves, centres
+        # A group's rows fall into other blocks where other rows lie between them, which float64 does not see.
+        self.of_groups = [MomentSum(waves, centre, np.float64) for centre in centres]
 
     @property
     def moments(self) -> list[_Moments]:
+        """The moments of all rows so far."""
         return [one.moments for one in self.of_groups]
 
     def part(self, block: Block) -> list[tuple[int, _Moments]]:
@@ -697,28 +750,18 @@ class _GroupSums:
         for group, moments in part:
             self.of_groups[group].add(moments)
 
+    def total(self) -> list[tuple[int, _Moments]]:
+        """Return the sums of all rows so far."""
+        found = ((group, one.moments) for group, one in enumerate(self.of_groups))
+        return [(group, moments) for group, moments in found if moments.n_rows]
 
-def _some_of_each_bag(source: RowSource, n_rows: int, seed: int) -> list[Floats]:
-    """Return at most `n_rows` rows of each bag, drawn without replacement in one pass.
+    def empty(self) -> _GroupSums:
+        """Return the same without any rows."""
+        return _GroupSums(self.waves, self.centres)
 
-    Each bag has a generator of its own, so that it does not matter what lies between its rows.
-    """
-    generators: dict[int, np.random.Generator] = {}
-    keys, bags, values = np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, len(source.columns)))
-    for block in source.blocks(_GroupSums.block_rows):
-        assert block.bags is not None
-        new = np.empty(len(block.bags))
-        for bag in np.unique(block.bags).tolist():
-            of_it = block.bags == bag
-            generator = generators.setdefault(bag, np.random.default_rng([seed, bag]))
-            new[of_it] = generator.random(np.count_nonzero(of_it))
-        keys, bags, values = np.append(keys, new), np.append(bags, block.bags), np.concatenate([values, block.values])
-        order = np.lexsort((keys, bags))
-        first = np.searchsorted(bags[order], bags[order])
-        kept = np.sort(order[np.arange(len(order)) - first < n_rows])
-        keys, bags, values = keys[kept], bags[kept], values[kept]
-    order = np.argsort(bags, kind="stable")
-    return np.split(values[order], np.searchsorted(bags[order], np.arange(1, bags.max() + 1)))
+    def renumbered(self, part: list[tuple[int, _Moments]], numbers: NDArray[np.int64]) -> list[tuple[int, _Moments]]:
+        """Return a part with other numbers of its bags."""
+        return [(int(numbers[group]), moments) for group, moments in part]
 
 
 def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Floats:

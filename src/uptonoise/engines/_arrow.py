@@ -32,6 +32,14 @@ class TypedFile(TableFile):
         """Return the columns whose type is neither text nor a number nor a date."""
         return {name: _described(kind) for name, kind in self._types.items() if not _is_group(_plain(kind))}
 
+    def group_kind(self, name: str) -> str | None:
+        """Return what the type of a column says that its groups are."""
+        kind = _plain(self._types[name])
+        if _is_text(kind):
+            return "text"
+        types = arrow().types
+        return "numbers" if types.is_integer(kind) or types.is_floating(kind) else _described(kind)
+
 
 class ArrowFile(TypedFile):
     """A file in Arrow's own format, as Feather and polars write it: batches with a directory, or a stream of them."""
@@ -123,6 +131,8 @@ def _groups(column: Any) -> Groups:
     if pa.types.is_floating(column.type):
         compute = arrow("pyarrow.compute")
         column = compute.if_else(compute.is_nan(column), None, column)
+    if pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type) and column.null_count == 0:
+        return Groups(column.to_numpy(zero_copy_only=False).astype(np.int64), None)
     encoded = column.dictionary_encode()
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     return Groups(encoded.dictionary.to_pylist(), codes)

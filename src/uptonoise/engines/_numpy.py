@@ -35,6 +35,10 @@ class NumpyFile(TableFile):
         """Return the columns that hold neither text nor real numbers."""
         return {name: _described(dtype) for name, dtype in self._dtypes.items() if dtype.kind not in "biufU"}
 
+    def group_kind(self, name: str) -> str | None:
+        """Return what the dtype of a column says that its groups are."""
+        return "numbers" if self._dtypes[name].kind in "iuf" else _described(self._dtypes[name])
+
     def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
         """Yield some thousand rows at a time; of a mapped file no more than these is in memory."""
         arrays = self._columns()

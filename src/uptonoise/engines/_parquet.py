@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from copy import copy
 from pathlib import Path
 
 from uptonoise.engines._arrow import TypedFile, batch_piece
@@ -65,7 +66,7 @@ def _parquet_files(folder: Path, files: list[Path]) -> list[Path]:
 
 
 class ParquetFile(TypedFile):
-    """One Parquet file."""
+    """One Parquet file, or some of its row groups."""
 
     def __init__(self, path: Path) -> None:
         pa, pq = arrow(), arrow("pyarrow.parquet")
@@ -73,8 +74,29 @@ class ParquetFile(TypedFile):
         try:
             with pq.ParquetFile(path) as file:
                 super().__init__(path, file.schema_arrow, file.metadata.num_rows)
+                groups = range(file.metadata.num_row_groups)
+                self._sizes = [file.metadata.row_group(group).num_rows for group in groups]
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(path, error) from None
+        self._groups = groups
+        self._rows_before = 0
+
+    def split(self, n_rows: int) -> list[ParquetFile]:
+        """Return runs of row groups, of `n_rows` rows each or somewhat more."""
+        parts, start, held = [], 0, 0
+        for group, size in enumerate(self._sizes):
+            held += size
+            if held >= n_rows or group == len(self._sizes) - 1:
+                part = copy(self)
+                part._groups, part.n_rows = range(start, group + 1), held
+                part._rows_before = sum(self._sizes[:start])
+                parts.append(part)
+                start, held = group + 1, 0
+        return parts
+
+    def row(self, number: int) -> str:
+        """Return how messages call a row: by its place in the whole file."""
+        return super().row(self._rows_before + number)
 
     def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
         """Yield the batches of the file's row groups."""
@@ -84,9 +106,11 @@ class ParquetFile(TypedFile):
         try:
             # pre_buffer, the default of recent versions, would read the whole file ahead.
             with pq.ParquetFile(self.path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
-                for batch in file.iter_batches(PIECE_ROWS, columns=wanted):
+                for batch in file.iter_batches(PIECE_ROWS, row_groups=self._groups, columns=wanted):
                     done += batch.num_rows
-                    yield batch_piece(batch, columns, by, done / max(file.metadata.num_rows, 1))
+                    yield batch_piece(batch, columns, by, done / max(self.n_rows or 0, 1))
+        except FileNotFoundError:
+            raise  # it was there when it was opened first; the message names it
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(self.path, error) from None
 

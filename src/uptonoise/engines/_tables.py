@@ -24,6 +24,7 @@ from uptonoise.rows import Block, Floats, RowSource, as_column_names, counted
 PIECE_ROWS = 65_536
 Missing = Literal["error", "drop"]
 _LISTED = 20  # names in a message
+_TABLE_LENGTH = 2**25  # of integers, for a table of their numbers
 
 
 def arrow(module: str = "pyarrow") -> Any:
@@ -47,10 +48,23 @@ def one_line(error: BaseException) -> str:
 
 
 class Groups(NamedTuple):
-    """The groups of some rows: distinct keys, and for each row the place of its key, -1 where it has none."""
+    """The groups of some rows: distinct keys, and for each row the place of its key, -1 where it has none.
 
-    keys: list[Any]
-    codes: NDArray[Any]
+    Without codes the keys are those of the rows themselves, integers of which none is missing.
+    """
+
+    keys: list[Any] | NDArray[np.int64]
+    codes: NDArray[Any] | None
+
+    def missing(self, n_rows: int) -> NDArray[np.bool_]:
+        """Tell which of the rows have no group."""
+        return np.zeros(n_rows, dtype=bool) if self.codes is None else self.codes < 0
+
+    def at(self, kept: NDArray[np.bool_]) -> Groups:
+        """Return the groups of some of the rows."""
+        if self.codes is None:
+            return Groups(np.asarray(self.keys)[kept], None)
+        return Groups(self.keys, self.codes[kept])
 
 
 class Piece(NamedTuple):
@@ -95,6 +109,14 @@ class TableFile(ABC):
     def not_groups(self) -> dict[str, str]:
         """Return the columns that cannot say which group a row belongs to, each with what it holds instead."""
 
+    def group_kind(self, name: str) -> str | None:
+        """Return what the groups of a column are, in words; None where only the rows tell."""
+        return None
+
+    def split(self, n_rows: int) -> Sequence[TableFile]:
+        """Return the file in parts of consecutive rows, about `n_rows` or more, that can be read by themselves."""
+        return [self]
+
     @abstractmethod
     def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
         """Yield these columns of all rows, at most `PIECE_ROWS` at a time; the file is closed when this ends."""
@@ -112,6 +134,8 @@ class FileRows(RowSource):
     n_dropped : int or None
         How many rows with missing values the last pass over all rows has left out; None before the first one.
     """
+
+    may_be_empty: bool = False
 
     def __init__(
         self,
@@ -131,10 +155,10 @@ class FileRows(RowSource):
         for file in files:
             _check_file(file, files[0], self.columns, by, columns is not None)
         self.n_dropped: int | None = None
-        self._ids = _GroupIds()
-        self.bag_ids = None if by is None else self._ids.ids
-        self._files, self._by, self._progress = files, by, progress
-        self._drops = missing == "drop"
+        self.groups = GroupIds()
+        self.bag_ids = None if by is None else self.groups.ids
+        self.files, self.by, self.missing = files, by, missing
+        self._progress, self._drops = progress, missing == "drop"
         self._path, self._label = name, f"reading {name}"  # whoever takes the rows may give them another name
         counts = [file.n_rows for file in files if file.n_rows is not None]
         self.n_rows = sum(counts) if len(counts) == len(files) and not self._drops else None
@@ -158,11 +182,11 @@ class FileRows(RowSource):
         return np.ascontiguousarray(np.concatenate(found)[:n_rows])
 
     def _pass(self, progress: Progress) -> Generator[Block, None, None]:
-        sizes = [file.path.stat().st_size for file in self._files]
+        sizes = [file.path.stat().st_size for file in self.files]
         n_kept = n_read = done = 0
-        for size, file in zip(sizes, self._files, strict=True):
+        for size, file in zip(sizes, self.files, strict=True):
             first_row = 0
-            with closing(file.pieces(self.columns, self._by)) as pieces:
+            with closing(file.pieces(self.columns, self.by)) as pieces:
                 for piece in pieces:
                     block = self._block(file, first_row, piece)
                     first_row += len(piece.values)
@@ -173,7 +197,7 @@ class FileRows(RowSource):
             n_read += first_row
             done += size
         self.n_dropped = n_read - n_kept
-        if not n_kept:
+        if not n_kept and not self.may_be_empty:
             dropped = f" without a missing value ({counted(n_read, 'row')} with one)" if n_read else ""
             raise ValueError(f"{self._path} has no rows{dropped}; at least one is needed")
 
@@ -181,13 +205,13 @@ class FileRows(RowSource):
         """Return the complete rows of a piece; raise where a value is infinite, or missing and not to be dropped."""
         values, groups = piece.values, piece.groups
         finite = np.isfinite(values)
-        kept = finite.all(axis=1)
+        kept: NDArray[np.bool_] = np.asarray(finite.all(axis=1))
         if groups is not None:
-            kept &= groups.codes >= 0
+            kept &= ~groups.missing(len(values))
         if not kept.all():
             self._check_gaps(file, first_row, piece, finite)
             values = values[kept]
-            groups = None if groups is None else groups._replace(codes=groups.codes[kept])
+            groups = None if groups is None else groups.at(kept)
         if groups is None:
             return Block(values)
         return Block(values, None, self._numbered(file, first_row, groups, np.flatnonzero(kept)))
@@ -202,16 +226,16 @@ class FileRows(RowSource):
                 raise ValueError(_missing_message(file, place))
             raise ValueError(f"{file.path}: must be finite; got {values[row, column]} in {place}. Take such rows out")
         if groups is not None and not self._drops:
-            row = int(np.argmin(groups.codes))
-            raise ValueError(_missing_message(file, f"{file.row(first_row + row)}, column {self._by!r}"))
+            row = int(np.argmax(groups.missing(len(values))))
+            raise ValueError(_missing_message(file, f"{file.row(first_row + row)}, column {self.by!r}"))
 
     def _numbered(self, file: TableFile, first_row: int, groups: Groups, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         try:
-            return self._ids.numbered(groups)
+            return self.groups.numbered(groups)
         except _NoGroupError as error:
-            row = rows[np.argmax(groups.codes == error.code)]
+            row = rows[np.argmax(np.asarray(groups.codes) == error.code)]
             raise ValueError(
-                f"{file.path}: the column {self._by!r} must hold groups, as text or whole numbers; got {error.key!r} "
+                f"{file.path}: the column {self.by!r} must hold groups, as text or whole numbers; got {error.key!r} "
                 f"in {file.row(first_row + row)}"
             ) from None
 
@@ -225,33 +249,99 @@ class _NoGroupError(Exception):
         self.key, self.code = key, code
 
 
-class _GroupIds:
-    """The ids of groups, numbered as they appear; the numbers stay the same in later passes."""
+class GroupIds:
+    """The ids of groups, numbered as they appear; the numbers stay the same in later passes.
 
-    def __init__(self) -> None:
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.engines._tables import GroupIds, Groups
+    >>> groups = GroupIds(["a"])
+    >>> groups.numbered(Groups(["b", "a"], np.array([1, 0, 0]))), groups.ids
+    (array([0, 1, 1]), ['a', 'b'])
+    """
+
+    def __init__(self, ids: Iterable[str | int] = ()) -> None:
         self.ids: list[Any] = []
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[str | int, int] = {}
         self._has_text = False
+        # The numbers of integers from the lowest one on, -1 where there is none, of the first so many ids.
+        self._table: NDArray[np.int32] = np.empty(0, dtype=np.int32)
+        self._lowest = self._in_table = 0
+        self.add(ids)
+
+    def add(self, ids: Iterable[str | int]) -> NDArray[np.int64]:
+        """Return the numbers of some ids; those that are new get the next ones."""
+        self._know_all()
+        return np.array([self._number(group) for group in ids], dtype=np.int64)
 
     def numbered(self, groups: Groups) -> NDArray[np.int64]:
         """Return the number of each row's group."""
-        codes, first_rows = np.unique(groups.codes, return_index=True)
-        numbers: NDArray[np.int64] = np.empty(len(groups.keys), dtype=np.int64)
-        for code in codes[np.argsort(first_rows)]:
-            group = _group_id(groups.keys[code])
-            if group is None:
-                raise _NoGroupError(groups.keys[code], code)
-            numbers[code] = self._number(group)
+        if groups.codes is None:
+            return self._of_integers(np.asarray(groups.keys))
+        self._know_all()
+        known: list[int | None] = list(map(self._numbers.get, groups.keys))
+        if None in known:
+            codes, first_rows = np.unique(groups.codes, return_index=True)
+            for code in codes[np.argsort(first_rows)].tolist():
+                if known[code] is None:
+                    group = _group_id(groups.keys[code])
+                    if group is None:
+                        raise _NoGroupError(groups.keys[code], code)
+                    known[code] = self._number(group)
+        numbers: NDArray[np.int64] = np.array([-1 if number is None else number for number in known], dtype=np.int64)
         return np.asarray(numbers[groups.codes])
 
+    def _of_integers(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of integers, by a table where they lie close together."""
+        low, high = (int(keys.min()), int(keys.max())) if len(keys) else (0, 0)
+        if self._has_text or not self._has_room(low, high):
+            distinct, codes = np.unique(keys, return_inverse=True)
+            return self.numbered(Groups(distinct.tolist(), codes))
+        numbers = self._table[keys - self._lowest].astype(np.int64)
+        is_new = numbers < 0
+        if is_new.any():
+            fresh, first_rows = np.unique(keys[is_new], return_index=True)
+            self.ids.extend(fresh[np.argsort(first_rows)].tolist())
+            self._fill_table()
+            numbers = self._table[keys - self._lowest].astype(np.int64)
+        return numbers
+
+    def _has_room(self, low: int, high: int) -> bool:
+        """Tell whether a table reaches from the lowest to the highest integer, after making it longer if it may be."""
+        if len(self._table):
+            low, high = min(low, self._lowest), max(high, self._lowest + len(self._table) - 1)
+        elif self.ids:
+            low, high = min(low, min(self.ids)), max(high, max(self.ids))
+        if high - low >= _TABLE_LENGTH:
+            return False
+        if not len(self._table) or low < self._lowest or high >= self._lowest + len(self._table):
+            self._table = np.full(min(_TABLE_LENGTH, 2 * (high - low + 1)), -1, dtype=np.int32)
+            self._lowest, self._in_table = low, 0
+        if self._in_table < len(self.ids):
+            self._fill_table()
+        return True
+
+    def _fill_table(self) -> None:
+        new = np.array(self.ids[self._in_table :], dtype=np.int64)
+        self._table[new - self._lowest] = np.arange(self._in_table, len(self.ids))
+        self._in_table = len(self.ids)
+
+    def _know_all(self) -> None:
+        """Let the dictionary know the ids that the table has brought."""
+        for number in range(len(self._numbers), len(self.ids)):
+            self._numbers[self.ids[number]] = number
+
     def _number(self, group: str | int) -> int:
-        number = self._numbers.setdefault(str(group), len(self.ids))
+        # A column of a text file that looked like whole numbers so far turns out to be text.
+        if isinstance(group, str) and not self._has_text:
+            self._has_text = True
+            self.ids[:] = map(str, self.ids)
+            self._numbers = {group: number for number, group in enumerate(self.ids)}
+        group = str(group) if self._has_text else group
+        number = self._numbers.setdefault(group, len(self.ids))
         if number == len(self.ids):
-            # A column of a text file that looked like whole numbers so far turns out to be text.
-            if isinstance(group, str) and not self._has_text:
-                self._has_text = True
-                self.ids[:] = map(str, self.ids)
-            self.ids.append(str(group) if self._has_text else group)
+            self.ids.append(group)
         return number
 
 
@@ -302,10 +392,10 @@ def _check_file(file: TableFile, first: TableFile, used: Sequence[str], by: str 
             f"{file.path} must have the columns of {first.path}; it {' and '.join(differs)}. Name the columns to use "
             "with columns=[...], or give only files that agree"
         )
-    _check_kinds(file, used, by, chosen)
+    _check_kinds(file, first, used, by, chosen)
 
 
-def _check_kinds(file: TableFile, used: Sequence[str], by: str | None, chosen: bool) -> None:
+def _check_kinds(file: TableFile, first: TableFile, used: Sequence[str], by: str | None, chosen: bool) -> None:
     wrong = file.not_numbers()
     for name in used:
         if name in wrong:
@@ -314,6 +404,11 @@ def _check_kinds(file: TableFile, used: Sequence[str], by: str | None, chosen: b
         raise ValueError(
             f"{file.path}: the column {by!r} must hold groups, as text or whole numbers; it holds "
             f"{file.not_groups()[by]}"
+        )
+    if by is not None and file.group_kind(by) != first.group_kind(by):
+        raise ValueError(
+            f"{file.path}: the column {by!r} must hold {first.group_kind(by)}, as in {first.path}; it holds "
+            f"{file.group_kind(by)}. Convert one of them, so that the same group has the same id everywhere"
         )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from uptonoise.characteristic import Waves
 from uptonoise.rows import Floats
+from uptonoise.twosample._row_sums import labelled_wave_sums
 from uptonoise.twosample._samples import Samples
 
 Labels = NDArray[np.float32]
@@ -100,17 +101,9 @@ def wave_means_by_label(
     >>> X[0].round(6) + 0, Y[0].round(6) + 0, X.shape
     (array([1., 0.]), array([-1.,  0.]), (10, 2))
     """
-    waves = Waves(frequencies, "fast")
-    pooled = np.concatenate([samples.X, samples.Y])
-    centre = np.median(pooled, axis=0)  # neither distances nor phases between samples depend on it
-    starts = range(0, len(pooled), waves.block_rows)
-    block_sizes = (min(waves.block_rows, len(pooled) - start) for start in starts)
+    block_rows, n_rows = Waves(frequencies, "fast").block_rows, sum(samples.sizes)
+    block_sizes = (min(block_rows, n_rows - start) for start in range(0, n_rows, block_rows))
     labels = label_blocks(samples.sizes, block_sizes, n_permutations, generator)
-    sums = np.zeros((n_permutations + 1, 2 * len(frequencies)))
-    total = np.zeros(2 * len(frequencies))
-    for start, called_X in zip(starts, labels, strict=True):
-        block = waves(pooled[start : start + waves.block_rows] - centre).astype(np.float32)
-        sums += called_X @ block
-        total += block.sum(axis=0, dtype=np.float64)
+    sums, total = labelled_wave_sums(samples.X, samples.Y, frequencies, labels)
     n, k = samples.sizes
     return sums / n, (total - sums) / k

@@ -173,7 +173,12 @@ def phase_test(
 
 
 def as_sketches(
-    X: Any, Y: Any, weights: tuple[Any, Any], frequencies: Any, random_state: RandomState
+    X: Any,
+    Y: Any,
+    weights: tuple[Any, Any],
+    frequencies: Any,
+    random_state: RandomState,
+    n_frequencies: int | None = None,
 ) -> tuple[Sketch, Sketch, int | None]:
     """Return sketches of two samples, or the two that were given, and the seed of their frequencies."""
     if not isinstance(weights, tuple | list) or len(weights) != 2:
@@ -187,7 +192,10 @@ def as_sketches(
         generator, seed = seeded_generator(random_state)
         sources = two_samples(X, Y, (weights[0], weights[1]))
         own = frequencies is None
-        empty = Sketch.for_samples(*sources, random_state=generator) if own else Sketch(frequencies)
+        if own:
+            empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
+        else:
+            empty = Sketch(frequencies)
         left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, given, sketch in (("X", X, left), ("Y", Y, right)):
         check_size(given.name if isinstance(given, RowSource) else name, sketch)

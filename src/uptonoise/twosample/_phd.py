@@ -20,7 +20,8 @@ from uptonoise.frequencies import as_frequencies, positive_int, sample_frequenci
 from uptonoise.rows import Floats
 from uptonoise.twosample._permutation import permutation_pvalue, wave_means_by_label
 from uptonoise.twosample._result import TwoSampleResult
-from uptonoise.twosample._samples import Samples, read_samples
+from uptonoise.twosample._row_sums import mean_variance
+from uptonoise.twosample._samples import Samples, resident_samples
 
 _WARNING_LEVEL = 0.01
 
@@ -99,7 +100,7 @@ def phd_test(
     """
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
-    samples = read_samples(X, Y, needed=2, why="the PhD test")
+    samples = resident_samples(X, Y, needed=2, why="the PhD test")
     d = len(samples.columns)
     generator, seed = seeded_generator(random_state)
     if frequencies is None:
@@ -133,8 +134,7 @@ def phd_test(
 
 def _empirical_scale(samples: Samples) -> float:
     """Return the square root of the pooled variance, averaged over columns; 1 where all rows are equal."""
-    pooled = np.concatenate([samples.X, samples.Y])
-    return float(np.sqrt(pooled.var(axis=0, ddof=1).mean())) or 1.0
+    return float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
 
 
 def _amplitude_difference(phi_X: Complex, phi_Y: Complex) -> Floats:
