@@ -176,19 +176,19 @@ def dots(names: Sequence[str], columns: Sequence[str] | None, xlabel: str, line:
     def draw(title: str, rows: Rows) -> Figure:
         shown = list(rows[0])[len(names) : -1] if columns is None else columns
         with styled():
-            figure = new_figure(title, 8.0, height_of(len(rows)))
+            figure = new_figure(title, 9.0, height_of(max(len(rows), len(shown))))
             ax = figure.subplots()
             entries = []
             for place, column in enumerate(shown):
                 at = [(number(row[column]), y) for y, row in enumerate(rows) if row.get(column)]
                 style = look(place)
                 (marks,) = ax.plot(*zip(*at, strict=True), color=style.color, marker=style.marker, linestyle="none")
-                entries.append((marks, said(column)))
+                entries.append((marks, said(column, _NAMED)))
             if line is not None:
                 ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
             rows_of_names(ax, [said(", ".join(row[name] for name in names if row.get(name)), 60) for row in rows])
             dress(ax, "", xlabel, grid="x")
-            add_legend(ax, entries if len(entries) > 1 else [], loc="best")
+            add_legend(ax, entries if len(entries) > 1 else [], loc="upper left", bbox_to_anchor=(1.01, 1.0))
         return figure
 
     return draw
