@@ -11,6 +11,7 @@ import importlib
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
@@ -610,7 +611,7 @@ def _computed(tasks: list[Any]) -> list[Any]:
             f"workers of the cluster died again and again over the same rows ({error.task}), most often for want of "
             "memory; give them more of it, or smaller partitions"
         ) from None
-    except (distributed.client.FutureCancelledError, distributed.comm.CommClosedError):
+    except (CancelledError, distributed.comm.CommClosedError):
         raise _lost() from None
     finally:
         _cancelled(client, futures)
