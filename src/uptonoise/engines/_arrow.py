@@ -120,8 +120,17 @@ def _floats(column: Any) -> Floats:
         column = column.dictionary_decode()
     if not pa.types.is_floating(column.type):
         column = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 lose digits, not their size
-    floats: Floats = column.to_numpy(zero_copy_only=False)
-    return floats
+    if column.null_count:
+        column = column.cast(pa.float64()).fill_null(np.nan)
+    return _numbers(column)
+
+
+def _numbers(column: Any) -> Any:
+    """Return numbers without missing ones as they lie in memory.
+
+    Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
+    """
+    return np.from_dlpack(column)
 
 
 def _groups(column: Any) -> Groups:
@@ -132,9 +141,9 @@ def _groups(column: Any) -> Groups:
         compute = arrow("pyarrow.compute")
         column = compute.if_else(compute.is_nan(column), None, column)
     if pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type) and column.null_count == 0:
-        return Groups(column.to_numpy(zero_copy_only=False).astype(np.int64), None)
+        return Groups(_numbers(column).astype(np.int64), None)
     encoded = column.dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    codes = _numbers(encoded.indices.fill_null(-1))
     return Groups(encoded.dictionary.to_pylist(), codes)
 
 
