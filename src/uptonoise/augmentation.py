@@ -134,3 +134,17 @@ def checked_levels(name: str, levels: Any) -> tuple[float, ...]:
     if not given or not all(is_level):
         raise ValueError(f"{name} must be a noise level that is not negative, or several of them; got {levels!r}")
     return tuple(float(one) for one in given)
+
+
+def checked_target(target: Any, highest: float) -> tuple[float, float]:
+    """Return the range of noise levels to do well at; from 0 to `highest` where none is given."""
+    wanted = (0.0, highest) if target is None else checked_levels("noise_target", target)
+    if len(wanted) != 2 or wanted[0] > wanted[1]:
+        raise ValueError(f"noise_target must be a range of noise levels, the smaller one first; got {target!r}")
+    return wanted[0], wanted[1]
+
+
+def check_no_target(target: Any) -> None:
+    """Raise where a target is given and no noise to fit against."""
+    if target is not None:
+        raise ValueError("noise_target has no meaning without noise_augmentation; give both or none")

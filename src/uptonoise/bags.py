@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from uptonoise.rows import (
     ArrayRows,
     Block,
+    Floats,
     RowSource,
     aligned,
     as_column_names,
     as_frame,
+    as_real_array,
     as_rows,
     counted,
     is_frame,
@@ -354,6 +356,18 @@ class BagRows(ArrayRows):
     def _place(self, first_row: int, block: Block, row: int) -> str:
         number = int(np.searchsorted(self.offsets, first_row + row, side="right")) - 1
         return f"row {first_row + row - self.offsets[number]} of bag {shown(self.bag_ids[number])}"  # type: ignore[index]
+
+
+def checked_weights(weights: Any, n_bags: int) -> Floats:
+    """Return one weight for each bag; ones where none are given."""
+    if weights is None:
+        return np.ones(n_bags)
+    values = as_real_array(weights, "sample_weight").astype(np.float64)
+    if values.shape != (n_bags,):
+        raise ValueError(f"sample_weight must have one weight for each of {n_bags} bags; got shape {values.shape}")
+    if not (np.isfinite(values).all() and (values >= 0).all() and np.count_nonzero(values) >= 2):
+        raise ValueError("sample_weight must be finite and not negative, and not zero for all bags but one")
+    return values
 
 
 def _is_bags(X: Any) -> bool:

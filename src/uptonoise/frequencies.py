@@ -367,3 +367,21 @@ def positive_int(value: Any, name: str) -> int:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a positive integer; got {value!r}")
     return int(value)
+
+
+def checked_number(value: Any, name: str, *, least: float = 0.0, above: bool = False, most: float = np.inf) -> float:
+    """Return a number at least (or above) `least` and below `most`, or raise.
+
+    Examples
+    --------
+    >>> from uptonoise.frequencies import checked_number
+    >>> checked_number(-1, "decay")
+    Traceback (most recent call last):
+        ...
+    ValueError: decay must be a number at least 0 and below inf; got -1
+    """
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not real or not (least < value if above else least <= value) or not value < most:
+        lower = f"above {least:g}" if above else f"at least {least:g}"
+        raise ValueError(f"{name} must be a number {lower} and below {most:g}; got {value!r}")
+    return float(value)

@@ -32,9 +32,17 @@ from sklearn.utils.validation import check_is_fitted
 from uptonoise._files import read_arrays, write_arrays
 from uptonoise._random import RandomState, seeded_generator
 from uptonoise._threads import single_threaded_blas
-from uptonoise.augmentation import checked_levels, means_with_noise, pooled_variances, with_noise
-from uptonoise.bags import Bags
+from uptonoise.augmentation import (
+    check_no_target,
+    checked_levels,
+    checked_target,
+    means_with_noise,
+    pooled_variances,
+    with_noise,
+)
+from uptonoise.bags import Bags, checked_weights
 from uptonoise.features import Amplitude, FourierFeatures, MeanFeatures, PhaseFeatures
+from uptonoise.frequencies import checked_number
 from uptonoise.reliability import Reliability
 from uptonoise.rows import Floats, RowSource, as_real_array, counted
 
@@ -280,9 +288,9 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         bags = _as_bags(X)
         targets, self._y_is_flat = _checked_targets(bags, y)
-        weights = _checked_weights(sample_weight, len(bags))
+        weights = checked_weights(sample_weight, len(bags))
         alphas = _checked_numbers("alphas", self.alphas, least=0.0)
-        tolerance = float(_checked_numbers("tolerance", [self.tolerance], least=0.0)[0])
+        tolerance = checked_number(self.tolerance, "tolerance")
         generator, _ = seeded_generator(self.random_state)
         seeds = [int(seed) for seed in generator.integers(2**31, size=4)]
         splits = _checked_splits(self.cv, bags, targets, groups, seeds[2])
@@ -478,14 +486,10 @@ class _Noise(NamedTuple):
     @classmethod
     def checked(cls, levels: Any, target: Any, bags: Bags, seed: int) -> _Noise | None:
         if levels is None:
-            if target is not None:
-                raise ValueError("noise_target has no meaning without noise_augmentation; give both or none")
+            check_no_target(target)
             return None
         tried = checked_levels("noise_augmentation", levels)
-        wanted = (0.0, max(tried)) if target is None else checked_levels("noise_target", target)
-        if len(wanted) != 2 or wanted[0] > wanted[1]:
-            raise ValueError(f"noise_target must be a range of noise levels, the smaller one first; got {target!r}")
-        return cls(tried, (wanted[0], wanted[1]), pooled_variances(bags), seed)
+        return cls(tried, checked_target(target, max(tried)), pooled_variances(bags), seed)
 
     def copies(self, first: Any, bags: Bags, number: int, low: float, high: float, part: int) -> list[Floats]:
         """Return features of the bags with noise, a level between `low` and `high` for each; the same at all scales."""
@@ -610,17 +614,6 @@ def _checked_targets(bags: Any, y: Any) -> tuple[Floats, bool]:
     if (values == values[0]).all():
         raise ValueError(f"y must vary; got {values[0]} for every bag, which needs no model")
     return (values[:, None], True) if values.ndim == 1 else (values, False)
-
-
-def _checked_weights(weights: Any, n_bags: int) -> Floats:
-    if weights is None:
-        return np.ones(n_bags)
-    values = as_real_array(weights, "sample_weight").astype(np.float64)
-    if values.shape != (n_bags,):
-        raise ValueError(f"sample_weight must have one weight for each of {n_bags} bags; got shape {values.shape}")
-    if not (np.isfinite(values).all() and (values >= 0).all() and np.count_nonzero(values) >= 2):
-        raise ValueError("sample_weight must be finite and not negative, and at least two must be positive")
-    return values
 
 
 def _checked_numbers(name: str, values: Any, least: float) -> Floats:

@@ -122,7 +122,8 @@ def _floats(column: Any) -> Floats:
         column = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 lose digits, not their size
     if column.null_count:
         column = column.cast(pa.float64()).fill_null(np.nan)
-    return _numbers(column)
+    floats: Floats = _numbers(column)
+    return floats
 
 
 def _numbers(column: Any) -> Any:

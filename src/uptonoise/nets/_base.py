@@ -18,12 +18,11 @@ from torch.nn import functional
 
 from uptonoise._progress import Progress
 from uptonoise._random import RandomState, as_generator
-from uptonoise.frequencies import as_frequencies, median_scale, positive_int, sample_frequencies
+from uptonoise.bags import checked_weights
+from uptonoise.frequencies import as_frequencies, checked_number, median_scale, positive_int, sample_frequencies
 from uptonoise.nets import _storage
 from uptonoise.nets._inputs import (
     ReadBags,
-    checked_number,
-    checked_weights,
     fitted_columns,
     given_targets,
     read_bags,

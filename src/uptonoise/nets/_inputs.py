@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,33 +119,3 @@ def checked_targets(y: Any, n_bags: int) -> Floats:
     if (values == values[0]).all():
         raise ValueError(f"y must vary; got {values[0]} for every bag, which needs no model")
     return values
-
-
-def checked_weights(weights: Any, n_bags: int) -> Floats:
-    """Return one weight for each bag; ones where none are given."""
-    if weights is None:
-        return np.ones(n_bags)
-    values = as_real_array(weights, "sample_weight").astype(np.float64)
-    if values.shape != (n_bags,):
-        raise ValueError(f"sample_weight must have one weight for each of {n_bags} bags; got shape {values.shape}")
-    if not (np.isfinite(values).all() and (values >= 0).all() and np.count_nonzero(values) >= 2):
-        raise ValueError("sample_weight must be finite and not negative, and not zero for all bags but one")
-    return values
-
-
-def checked_number(value: Any, name: str, *, least: float = 0.0, above: bool = False, most: float = np.inf) -> float:
-    """Return a number at least (or above) `least` and below `most`, or raise.
-
-    Examples
-    --------
-    >>> from uptonoise.nets._inputs import checked_number
-    >>> checked_number(-1, "decay")
-    Traceback (most recent call last):
-        ...
-    ValueError: decay must be a number at least 0 and below inf; got -1
-    """
-    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not real or not (least < value if above else least <= value) or not value < most:
-        lower = f"above {least:g}" if above else f"at least {least:g}"
-        raise ValueError(f"{name} must be a number {lower} and below {most:g}; got {value!r}")
-    return float(value)

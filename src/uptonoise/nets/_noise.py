@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from uptonoise.augmentation import VIRTUAL_ROWS, checked_levels
+from uptonoise.augmentation import VIRTUAL_ROWS, check_no_target, checked_levels, checked_target
 from uptonoise.nets._labelled import LabelledBags
 from uptonoise.nets._layers import PhiAugmentation
 from uptonoise.rows import Floats
@@ -72,18 +72,14 @@ class NoiseLevels:
         if domain not in get_args(NoiseDomain):
             raise ValueError(f"noise_domain must be one of {', '.join(get_args(NoiseDomain))}; got {domain!r}")
         if level is None:
-            if target is not None:
-                raise ValueError("noise_target has no meaning without noise_augmentation; give both or none")
+            check_no_target(target)
             return None
         levels = checked_levels("noise_augmentation", level)
         if len(levels) != 1:
             raise ValueError(
                 f"noise_augmentation must be one noise level for a network; got {level!r}. GridSearchCV tries several"
             )
-        wanted = (0.0, levels[0]) if target is None else checked_levels("noise_target", target)
-        if len(wanted) != 2 or wanted[0] > wanted[1]:
-            raise ValueError(f"noise_target must be a range of noise levels, the smaller one first; got {target!r}")
-        return cls(levels[0], (wanted[0], wanted[1]), domain)
+        return cls(levels[0], checked_target(target, levels[0]), domain)
 
     def augmentation(self, rows: Tensor, variances: Floats, generator: np.random.Generator) -> Augmentation:
         """Return fresh noise for each batch, and noise to judge by that is the same in each epoch.
