@@ -24,10 +24,12 @@ from uptonoise.rows import (
     as_frame,
     as_real_array,
     as_rows,
+    as_table,
     counted,
     is_frame,
     is_series,
     is_tensor,
+    numbered_columns,
     read_rows,
     register_rows,
     shown,
@@ -95,23 +97,21 @@ class Bags:
             own_ids = bags.ids if ids is None else _checked_ids(ids, len(bags))
             self._set(bags.values, bags.offsets, own_ids, bags.labels, bags.columns, bags.named)
         else:
-            self._gather(_bag_sources(bags, "bags"), "bags", ids)
+            self._gather(bags, "bags", ids)
         if labels is not None:
             self.labels = _read_only(_checked_labels(labels, len(self)))
         if columns is not None:
             self.columns, self.named = as_column_names(columns, "columns", self.n_columns), True
 
-    def _gather(self, sources: list[RowSource], name: str, ids: Sequence[Any] | None = None) -> Bags:
-        """Put the rows of all sources into one array."""
-        names = np.arange(len(sources)) if ids is None else _checked_ids(ids, len(sources))
-        tables = [_raw_values(aligned(source, sources[0])) for source in sources]
-        sizes = np.array([len(table) for table in tables])
+    def _gather(self, bags: Any, name: str, ids: Sequence[Any] | None = None) -> Bags:
+        """Put the rows of all bags into one array."""
+        values, sizes, columns, named = _all_rows(bags, name)
+        names = np.arange(len(sizes)) if ids is None else _checked_ids(ids, len(sizes))
         if (sizes == 0).any():
             raise ValueError(
                 f"{name} must have at least one row in each bag; bag {shown(names[np.argmin(sizes)])} has no rows"
             )
-        values = _as_floats(np.concatenate(tables))
-        self._set(values, _offsets(sizes), names, None, sources[0].columns, sources[0].named)
+        self._set(_as_floats(values), _offsets(sizes), names, None, columns, named)
         for _ in BagRows(self, name).blocks(_CHUNK_ROWS):
             pass  # the check of every row is all that is wanted
         return self
@@ -391,19 +391,23 @@ def _is_sample(X: Any) -> bool:
 
 
 def _as_bag_rows(X: Any, name: str) -> BagRows:
-    return BagRows(X if isinstance(X, Bags) else Bags.__new__(Bags)._gather(_bag_sources(X, name), name), name)
+    return BagRows(X if isinstance(X, Bags) else Bags.__new__(Bags)._gather(X, name), name)
 
 
 register_rows(_is_bags, _as_bag_rows)
 
 
-def _bag_sources(bags: Any, name: str) -> list[RowSource]:
-    """Return a row source for each bag."""
+def _all_rows(bags: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], bool]:
+    """Return the rows of all bags, how many each bag has, the names of the columns, and whether these were given."""
     if is_tensor(bags):
         bags = tensor_values(bags, name)
     if isinstance(bags, np.ndarray) and bags.dtype != object:
         if bags.ndim != 3:
             raise ValueError(f"{name} must be a list of samples or a 3-D array; got an array of shape {bags.shape}")
+        n_bags, n_rows, n_columns = bags.shape
+        if n_bags and n_rows and n_columns:
+            rows = as_table(bags.reshape(-1, n_columns), name).copy()  # the array may change later, bags do not
+            return rows, np.full(n_bags, n_rows), numbered_columns(n_columns), False
     elif not isinstance(bags, Iterable) or isinstance(bags, str | dict) or is_frame(bags):
         raise ValueError(
             f"{name} must be a list of samples or a 3-D array; got a {type(bags).__name__}. "
@@ -412,7 +416,9 @@ def _bag_sources(bags: Any, name: str) -> list[RowSource]:
     sources = [as_rows(one, name=f"{name}[{number}]") for number, one in enumerate(bags)]
     if not sources:
         raise ValueError(f"{name} is empty; at least one bag is needed")
-    return sources
+    tables = [_raw_values(aligned(source, sources[0])) for source in sources]
+    sizes = np.array([len(table) for table in tables])
+    return np.concatenate(tables), sizes, sources[0].columns, sources[0].named
 
 
 def _raw_values(source: RowSource) -> NDArray[Any]:
