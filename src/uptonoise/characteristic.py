@@ -363,6 +363,13 @@ class SampleSum:
         return part
 
 
+def bags_of_rows(block: Block, name: str) -> NDArray[np.int64]:
+    """Return the number of each row's bag, or raise where the source of the block does not tell it."""
+    if block.bags is None:
+        raise ValueError(f"{name} is a source of bags, and its blocks must tell each row's bag")
+    return block.bags
+
+
 class BagPart(NamedTuple):
     """Of some bags, their increasing numbers, sums of waves, weights and squared weights."""
 
@@ -387,10 +394,8 @@ class BagSums:
 
     def part(self, block: Block) -> BagPart:
         """Return the sums of the bags that have rows in the block."""
-        if block.bags is None:
-            raise ValueError(f"{self.waves.name} is a source of bags, and its blocks must tell each row's bag")
-        n_rows = len(block.values)
-        order, bags, steps = self._in_order[:n_rows], block.bags, np.diff(block.bags)
+        n_rows, bags = len(block.values), bags_of_rows(block, self.waves.name)
+        order, steps = self._in_order[:n_rows], np.diff(bags)
         if steps.min(initial=0) < 0:
             order = np.argsort(bags, kind="stable").astype(np.int32)
             bags = bags[order]

@@ -98,7 +98,7 @@ class _BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             del self.feature_names_in_
         return source
 
-    def _fitted_rows(self, X: Any) -> RowSource:
+    def fitted_rows(self, X: Any) -> RowSource:
         """Return the rows to transform, with the columns of fit in the order of fit."""
         check_is_fitted(self)
         source = _as_source(X, self)
@@ -232,7 +232,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         -------
         array of shape (n_bags, 2m)
         """
-        return self._features_in_place(self._characteristic(self._fitted_rows(X)))
+        return self._features_in_place(self._characteristic(self.fitted_rows(X)))
 
     def characteristic(self, X: Any) -> Characteristic:
         """Return the characteristic function of each bag at the frequencies, with the number of its rows.
@@ -246,7 +246,7 @@ class _FrequencyFeatures(_BagTransformer, ABC):
         -------
         Characteristic
         """
-        return self._characteristic(self._fitted_rows(X))
+        return self._characteristic(self.fitted_rows(X))
 
     def from_characteristic(self, found: Characteristic) -> Floats:
         """Return the features of bags whose characteristic functions are known, as :meth:`characteristic` gives them.
@@ -544,7 +544,7 @@ class PhaseFeatures(_FrequencyFeatures):
         array([[0.5],
                [1. ]])
         """
-        return np.abs(self._characteristic(self._fitted_rows(X)).phi)
+        return np.abs(self._characteristic(self.fitted_rows(X)).phi)
 
     def _learns(self) -> bool:
         if self.amplitude not in get_args(Amplitude):
@@ -772,7 +772,7 @@ class MeanFeatures(_BagTransformer):
         -------
         array of shape (n_bags, n_columns)
         """
-        return _bag_means(self._fitted_rows(X))
+        return _bag_means(self.fitted_rows(X))
 
 
 def _bag_means(source: RowSource) -> Floats:
@@ -879,7 +879,7 @@ class RowTransformer(_BagTransformer, auto_wrap_output_keys=None):  # type: igno
         -------
         Bags, RowSource or array of shape (n_rows, n_columns)
         """
-        return self._lifted(self._fitted_rows(X), X)
+        return self._lifted(self.fitted_rows(X), X)
 
     @available_if(_inner_has_names)  # type: ignore[untyped-decorator]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

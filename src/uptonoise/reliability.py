@@ -12,10 +12,9 @@ Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, are 
 
     u'  =  mu + k (u - mu)        k  =  tau^2 / (tau^2 + s^2)
 
-A model that is linear in u' has learnt how reliable the bags are that it was fitted on. A larger bag has smaller
-errors, but what the model makes of its phases must stay the same: so s^2 never counts more rows than the largest bag of
-those that were fitted had. And no u' lies much further from mu than nearly all of theirs. Bags with fewer rows or more
-noise go to the mean, and so do predictions.
+A model of u' has learnt how reliable the bags are that it was fitted on, and what it makes of phases should stay the
+same for bags of other sizes: so s^2 counts no fewer rows than the smallest of those bags had, and no more than the
+largest. That a bag has fewer is for the prediction to know, which :mod:`uptonoise.influence` is about.
 """
 
 from __future__ import annotations
@@ -33,7 +32,6 @@ _LEAST_LEFT = 0.25  # of 1 - chance/N
 _PRIOR_ROWS = 0.3
 _LEAST_AMPLITUDE = 1e-3  # squared, of all bags together
 _LEAST_SPREAD = 0.02  # of the variance of phases that errors cannot explain away
-_REACH, _REACHED = 1.5, 0.97  # times the distance from the mean that this share of the fitted bags keeps
 _SOFT_WEIGHT = 0.05  # radians squared: how much more a bag counts whose phases have no error
 
 
@@ -48,16 +46,13 @@ class Reliability(NamedTuple):
         The variance of phases between bags, tau^2.
     amplitude : array of shape (m,)
         The mean squared amplitude.
-    reach : array of shape (m,)
-        How far from the mean a phase is at most.
-    rows : array of shape ()
-        The most rows that count.
+    rows : array of shape (2,)
+        The fewest and the most rows that count.
     """
 
     mean: Complex
     spread: Floats
     amplitude: Floats
-    reach: Floats
     rows: Floats
 
     @classmethod
@@ -76,14 +71,14 @@ class Reliability(NamedTuple):
         >>> bool((np.abs(drawn - learnt.mean) <= np.abs(phi / np.abs(phi) - learnt.mean)).all())
         True
         """
-        most_rows = np.asarray(sizes.max())
+        rows = np.array([sizes.min(), sizes.max()])
         step = -(-len(phi) // _MOST_BAGS)
         phi, sizes = phi[::step], sizes[::step]
         count = sizes[:, None]
         several = count > 1
         squares = np.sum(np.where(several, count * np.abs(phi) ** 2 - 1, 0), axis=0)
         amplitude = np.clip(squares / max(float(np.sum(np.where(several, count - 1, 0))), 1.0), _LEAST_AMPLITUDE, 1.0)
-        errors = _squared_errors(phi, sizes, amplitude, np.inf)
+        errors = _squared_errors(phi, sizes, amplitude, rows)
         known = np.minimum(errors, 1.0)
         weights = 1 / (_SOFT_WEIGHT + known)
         weights /= weights.sum(axis=0)
@@ -92,23 +87,22 @@ class Reliability(NamedTuple):
         variance = np.sum(weights * np.abs(phases - mean) ** 2, axis=0)
         spread = np.maximum(variance - np.sum(weights * known, axis=0), _LEAST_SPREAD * variance)
         spread = np.maximum(spread, np.finfo(np.float64).tiny)
-        distances = spread / (spread + errors) * np.abs(phases - mean)
-        reach = _REACH * np.quantile(distances, _REACHED, axis=0)
-        return cls(mean, spread, amplitude, reach, most_rows)
+        return cls(mean, spread, amplitude, rows)
 
     def drawn(self, phi: Complex, sizes: Floats) -> Complex:
         """Return the phases of bags, drawn to the mean by their reliability."""
-        reliable = self.spread / (self.spread + _squared_errors(phi, sizes, self.amplitude, self.rows))
-        away = reliable * (unit(phi) - self.mean)
-        distance = np.maximum(np.abs(away), np.finfo(np.float64).tiny)
-        return np.asarray(self.mean + np.minimum(1, self.reach / distance) * away)
+        return np.asarray(self.mean + self.kept(phi, sizes) * (unit(phi) - self.mean))
+
+    def kept(self, phi: Complex, sizes: Floats) -> Floats:
+        """Return how much of its distance from the mean each phase keeps: k."""
+        return np.asarray(self.spread / (self.spread + _squared_errors(phi, sizes, self.amplitude, self.rows)))
 
 
-def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats, most_rows: Floats | float) -> Floats:
-    """Return the variance of each phase, in radians squared, if no bag had more than `most_rows` rows."""
+def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats, rows: Floats) -> Floats:
+    """Return the variance of each phase, in radians squared, as if all bags had rows within a range."""
     count = sizes[:, None]
     left = np.maximum(np.abs(phi) ** 2 - _CHANCE / count, 0) / np.maximum(1 - _CHANCE / count, _LEAST_LEFT)
     squares = (count * left + _PRIOR_ROWS * amplitude) / (count + _PRIOR_ROWS)
     squares = np.clip(squares, np.finfo(np.float64).tiny, 1.0)
     # A point mass has no error at all, and a bag of a few equal rows is not known to be one.
-    return np.asarray((1 - squares + 1e-3 / count) / (2 * np.minimum(count, most_rows) * squares))
+    return np.asarray((1 - squares + 1e-3 / count) / (2 * np.clip(count, *rows) * squares))

@@ -43,6 +43,8 @@ from uptonoise.augmentation import (
 from uptonoise.bags import Bags, checked_weights
 from uptonoise.features import Amplitude, FourierFeatures, MeanFeatures, PhaseFeatures
 from uptonoise.frequencies import checked_number
+from uptonoise.influence import Predicted, Steadiness, has_errors
+from uptonoise.noise import add_noise
 from uptonoise.reliability import Reliability
 from uptonoise.rows import Floats, RowSource, as_real_array, counted
 
@@ -51,6 +53,7 @@ ALPHAS = tuple(np.geomspace(1e-8, 1e2, 21).tolist())
 _PAPER_FREQUENCIES = 75
 _NOISY_COPIES = 4
 _JUDGED_COPIES = 2
+_BAGS_AT_ONCE = 8_192
 _FORMAT = "uptonoise bag ridge"
 _VERSION = 1
 _FIRST: dict[str, Any] = {"phase": PhaseFeatures, "fourier": FourierFeatures, "mean": MeanFeatures}
@@ -172,6 +175,10 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The penalties to try.
     scale_factors, second_scale_factors : sequence of float
         The scales to try at each level, in units of the median heuristic.
+    steady : bool
+        Whether predictions of bags that are less reliable than those of fit (more noise, fewer rows) are drawn to the
+        mean, as far as they are: :mod:`uptonoise.influence`. It is for phases at the first level, reads the rows once
+        more, and changes no prediction of a bag like those of fit.
     tolerance : float
         How much larger the error of the chosen model may be than the smallest one, relative to it. Of those within, the
         one with the largest penalty is chosen: it predicts as well as can be told, and stands more noise.
@@ -209,6 +216,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The coefficients of the model that was fitted on all bags.
     intercept_ : float or array
         Its intercept.
+    steadiness_ : Steadiness or None
+        What is known of its predictions on those bags, where `steady` has a meaning.
     n_features_in_ : int
         The number of columns of the bags.
     noise_range_ : pair of float, or None
@@ -241,6 +250,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         alphas: Sequence[float] = ALPHAS,
         scale_factors: Sequence[float] = SCALE_FACTORS,
         second_scale_factors: Sequence[float] = SCALE_FACTORS,
+        steady: bool = True,
         tolerance: float = 0.02,
         cv: Any = 3,
         noise_augmentation: float | Sequence[float] | None = None,
@@ -257,6 +267,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.alphas = alphas
         self.scale_factors = scale_factors
         self.second_scale_factors = second_scale_factors
+        self.steady = steady
         self.tolerance = tolerance
         self.cv = cv
         self.noise_augmentation = noise_augmentation
@@ -312,6 +323,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             best = tried[number].again(rows, noise)
             self._refit(best.fitted, targets, weights, alphas[[at]])
         self.first_, self.second_ = best.first, best.second
+        self.steadiness_ = self._learnt_steadiness(rows, weights, noise)
         self.n_features_in_ = bags.n_columns
         self.by_: str | None = None
         self.noise_range_ = None if noise is None else noise.target
@@ -346,6 +358,20 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.coef_ = coef[0] if self._y_is_flat else coef
         self.intercept_ = float(intercept[0]) if self._y_is_flat else intercept
 
+    def _learnt_steadiness(self, rows: Any, weights: Floats, noise: _Noise | None) -> Steadiness | None:
+        """Learn how reliable predictions are on the bags of fit, with the noise that they were fitted against."""
+        if not self.steady or not has_errors(self.first_, self.second_):
+            return None
+        level = self.best_params_.get("noise_level", 0.0)
+        if noise is not None and level > 0:
+            rows = add_noise(rows, level, variances=noise.variances, random_state=noise.seed)
+        return Steadiness.learnt(Predicted.joined([self._predicted(part) for part in _parts(rows)]), weights)
+
+    def _predicted(self, X: Any) -> Predicted:
+        """Return predictions with their sampling variances."""
+        coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+        return Predicted.of(X, self.first_, self.second_, coef, intercept)
+
     def _set_results(self, tried: list[_Candidate], alphas: Floats) -> None:
         params = [one.params | {"alpha": float(alpha)} for one in tried for alpha in alphas]
         scores = -np.concatenate([one.errors for one in tried], axis=1)
@@ -378,7 +404,11 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         array of shape (n_bags,) or (n_bags, n_targets)
         """
-        return np.asarray(self.transform(X) @ self.coef_.T + self.intercept_)
+        check_is_fitted(self)
+        if self.steadiness_ is None:
+            return np.asarray(self.transform(X) @ self.coef_.T + self.intercept_)
+        steady = np.concatenate([self.steadiness_.drawn(self._predicted(part)) for part in _parts(X)], axis=1)
+        return steady[0] if self._y_is_flat else np.ascontiguousarray(steady.T)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
@@ -417,6 +447,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 arrays[f"{name}_frequencies"] = level.frequencies_
         if hasattr(self.first_, "reliability_"):
             arrays |= {f"reliability_{name}": values for name, values in self.first_.reliability_._asdict().items()}
+        if self.steadiness_ is not None:
+            arrays |= {f"steadiness_{name}": values for name, values in self.steadiness_._asdict().items()}
         write_arrays(Path(path), arrays)
 
     @classmethod
@@ -434,13 +466,19 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             model.coef_ = arrays["coef"]
             model.intercept_ = float(arrays["intercept"]) if model._y_is_flat else arrays["intercept"]
             model.noise_range_ = header["noise_range"] and tuple(header["noise_range"])
-            model.first_ = _loaded(model.first, arrays.get("first_frequencies"), header)
+            model.first_ = _loaded(model.first, arrays.get("first_frequencies"), model.precision, header)
             if model.first == "phase":
                 model.first_.set_params(amplitude=model.amplitude)
             if "reliability_mean" in arrays:
                 learnt = Reliability(*(arrays[f"reliability_{name}"] for name in Reliability._fields))
                 model.first_.reliability_ = learnt
-            model.second_ = None if model.second is None else _loaded("fourier", arrays["second_frequencies"], None)
+            model.steadiness_ = None
+            if "steadiness_centre" in arrays:
+                model.steadiness_ = Steadiness(*(arrays[f"steadiness_{name}"] for name in Steadiness._fields))
+            if model.second is None:
+                model.second_ = None
+            else:
+                model.second_ = _loaded("fourier", arrays["second_frequencies"], model.precision, None)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is not a model that BagRidgeCV.save wrote: {error}") from None
         return model
@@ -557,6 +595,15 @@ def _scaled_copies(transformer: Any, name: str, factors: Sequence[float]) -> lis
     return [clone(transformer).set_params(scale_factor=float(factor)) for factor in checked]
 
 
+def _parts(X: Any) -> Iterator[Any]:
+    """Yield bags some thousand at a time where they are in memory, since predictions with errors need room."""
+    if not isinstance(X, Bags):
+        yield X
+        return
+    for start in range(0, len(X), _BAGS_AT_ONCE):
+        yield X[start : start + _BAGS_AT_ONCE]
+
+
 class _BagStream:
     """Bags of a source that stay where they are: how many there are, and their ids."""
 
@@ -670,11 +717,11 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _loaded(kind: str, frequencies: Floats | None, header: dict[str, Any] | None) -> Any:
+def _loaded(kind: str, frequencies: Floats | None, precision: str, header: dict[str, Any] | None) -> Any:
     """Return a transformer that is fitted, from what a file holds."""
     n_columns = len(frequencies[0]) if frequencies is not None else int(header["n_columns"])  # type: ignore[index]
     columns = header["columns"] if header is not None else []
-    made = MeanFeatures() if kind == "mean" else _FIRST[kind](frequencies=frequencies)
+    made = MeanFeatures() if kind == "mean" else _FIRST[kind](frequencies=frequencies, precision=precision)
     return made.fit(Bags(np.zeros((2, 1, n_columns)), columns=columns or None))
 
 
@@ -752,6 +799,7 @@ def _paper(first: str, second: str | None, options: dict[str, Any]) -> BagRidgeC
         "n_frequencies": _PAPER_FREQUENCIES,
         "n_second": _PAPER_FREQUENCIES,
         "amplitude": "plain",
+        "steady": False,
         "tolerance": 0.0,
     }
     return BagRidgeCV(first, second, **(settings | options))

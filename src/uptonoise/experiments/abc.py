@@ -60,7 +60,7 @@ class HierarchicalGamma:
 
 def _augmented(kind: str) -> BagRidgeCV:
     amplitude: Any = "shrunk" if kind == "phase" else "plain"
-    return BagRidgeCV(kind, amplitude=amplitude, noise_augmentation=_AUGMENTED)
+    return BagRidgeCV(kind, amplitude=amplitude, steady=False, noise_augmentation=_AUGMENTED)
 
 
 METHODS: dict[str, Callable[..., Any]] = {

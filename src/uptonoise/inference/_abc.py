@@ -590,7 +590,8 @@ class FourierABC(_RegressionABC):
         from uptonoise.ridge import BagRidgeCV
 
         if name == "ridge":
-            return BagRidgeCV(self._first, amplitude=self._amplitude, random_state=seed)
+            # Summaries of noisy data that were drawn to the mean would look like those of the mean's parameters.
+            return BagRidgeCV(self._first, amplitude=self._amplitude, steady=False, random_state=seed)
         if name == "network":
             from uptonoise import nets
 
