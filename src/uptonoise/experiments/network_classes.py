@@ -30,7 +30,7 @@ _SHIFTED = {"noise as in training": _TRAINED, "noise 1 to 2": (1.0, 2.0), "noise
 _NETWORKS: dict[str, Any] = {"n_frequencies": 40, "n_epochs": 30}
 _PENALTIES = [1e-3, 1e-2]
 _GRID: dict[str, Any] = {"scale_factor": [1.0, 2.0], "output_penalty": _PENALTIES}
-_PHASE_GRID: dict[str, Any] = {"shrinkage": [0.0, 10.0], "output_penalty": _PENALTIES}
+_PHASE_GRID: dict[str, Any] = {"shrinkage": [0.0, 30.0], "output_penalty": _PENALTIES}
 
 
 def drawn(
