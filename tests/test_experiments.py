@@ -20,7 +20,7 @@ from uptonoise.experiments._alternatives import Alternative
 from uptonoise.experiments._experiment import Experiment, Kept, Runner, Task
 from uptonoise.experiments._figures import dots, wald_band
 from uptonoise.experiments._rejections import Cell, RejectionExperiment
-from uptonoise.experiments._seeded import Found, Problem, SeededExperiment
+from uptonoise.experiments._seeded import Problem, SeededExperiment
 from uptonoise.experiments._sizes import SizeExperiment, interpolated
 
 
@@ -117,36 +117,63 @@ def test_the_conjugate_posterior_is_the_measure(tmp_path):
 def test_a_seeded_experiment_goes_on_where_it_stopped(tmp_path):
     calls = []
 
-    def measure(seed):
-        calls.append(seed)
-        return [Found("one", "error", float(seed)), Found("two", "error", 10.0)]
+    def measure(seed, model):
+        calls.append((seed, model))
+        return {"error": float(seed) if model == "one" else 10.0}
 
-    whole = SeededExperiment("made-up", "", [Problem("a", measure)])
+    def with_settings(**settings):
+        return SeededExperiment("made-up", "", [Problem("a", ("one", "two"), measure, settings)])
+
+    whole = with_settings(n_epochs=3)
     whole.run(tmp_path, repetitions=2, workers=1)
     rows = table(whole.run(tmp_path, repetitions=3, workers=1))
-    assert calls == [0, 1, 2]  # seeds of the first run are read, not computed again
+    assert calls == [(seed, model) for seed in range(3) for model in ("one", "two")]  # seeds of the first run are read
     assert [row["model"] for row in rows] == ["one", "two"]
     assert rows[0]["error"] == "1.000 (0.100 to 1.900)"
     assert rows[0]["seeds"] == "3"
     assert len(table(tmp_path / "made-up-runs.csv")) == 6
+    with_settings(n_epochs=4).run(tmp_path, repetitions=1, workers=1)  # other settings: nothing is taken over
+    assert calls[6:] == [(0, "one"), (0, "two")]
+
+
+def test_the_record_says_where_networks_were_trained(tmp_path, monkeypatch):
+    pytest.importorskip("torch")
+    problem = Problem("a", ("one", "two"), lambda seed, model: {"error": float(seed)})
+    plain = SeededExperiment("made-up", "", [problem])
+    assert "device" not in json.loads(plain.run(tmp_path, workers=1).with_suffix(".json").read_text())
+    whole = replace(plain, name="networks-made-up", trains_networks=True)
+    with monkeypatch.context() as patch:  # a run that another machine began
+        patch.setattr(_experiment, "device_of_networks", lambda: "some GPU")
+        begun = whole.kept(tmp_path, whole.default_repetitions)
+    begun.add(
+        "a / seed 0 / one", [{"problem": "a", "seed": "0", "model": "one", "measure": "error", "value": "9"}], 1.0
+    )
+    monkeypatch.setattr(_experiment, "device_of_networks", lambda: "cpu")
+    path = whole.run(tmp_path, workers=1)
+    record = json.loads(path.with_suffix(".json").read_text())
+    assert record["device"] == "cpu, some GPU"
+    assert record["tasks_resumed"] == 1
+    assert table(path)[0]["error"] == "5.400 (1.450 to 9.000)"
 
 
 def test_networks_are_compared_with_ridge_models():
     pytest.importorskip("torch")
     networks = import_module("uptonoise.experiments.networks")
-    found = {(one.model, one.measure): one.value for one in networks.direction(0, n_bags=200)}
-    assert len(found) == 11 * len(networks.LEVELS)
-    assert {"PLRR", "shrunk PLRR", "GLRR", "phase network", "Fourier network"} < {model for model, _ in found}
-    assert all(0 < value < 5 for value in found.values())
+    (problem,) = networks.EXPERIMENT.quickened().problems[1:]
+    assert {"PLRR", "shrunk PLRR", "GLRR", "phase network", "Fourier network"} < set(problem.models)
+    for model in ("GLRR", "phase network", "Fourier network, against noise"):
+        found = problem.measure(0, model)
+        assert list(found) == [f"noise {level:g}" for level in networks.LEVELS]
+        assert all(0 < value < 5 for value in found.values())
+        assert problem.measure(0, model) == found
 
 
 def test_intervals_and_classes_of_networks():
     pytest.importorskip("torch")
     quantiles = import_module("uptonoise.experiments.network_quantiles")
-    found = {(one.model, one.measure): one.value for one in quantiles.coverage(0, 60, 40)}
-    assert found["phase network", "covered"] == pytest.approx(
-        1 - found["phase network", "below"] - found["phase network", "above"]
-    )
+    found = quantiles.coverage(0, "phase network", 60, 40)
+    assert found["covered"] == pytest.approx(1 - found["below"] - found["above"])
+    assert found != quantiles.coverage(0, "phase network, not calibrated", 60, 40)
     classes = import_module("uptonoise.experiments.network_classes")
     bags, labels = classes.drawn(np.random.default_rng(0), 400, (1.0, 1.0))
     rows = bags.values.reshape(400, -1)

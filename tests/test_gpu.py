@@ -305,6 +305,90 @@ class TestTests:
             un.flip_test(left, right)
 
 
+class TestNetworks:
+    OPTIONS = (
+        {},
+        {"frequencies": "ridge"},
+        {"noise_augmentation": 1.0},
+        {"noise_augmentation": 1.0, "noise_domain": "rows"},
+        {"scale": "median-per-column"},
+    )
+
+    @pytest.fixture
+    def bags(self, rng):
+        X, offsets = ragged(rng, rng.integers(5, 40, size=60), d=2)
+        return X, offsets, un.Bags(np.split(X, offsets[1:-1])), rng.normal(size=60)
+
+    @staticmethod
+    def network(device, **options):
+        return un.nets.PhaseNetRegressor(
+            **({"n_frequencies": 8, "n_epochs": 3, "device": device, "progress": False, "random_state": 0} | options)
+        )
+
+    @pytest.mark.parametrize("options", OPTIONS)
+    def test_the_network_is_that_of_rows_in_memory(self, device, bags, options):
+        X, offsets, here, y = bags
+        there = tensor_bags(on(device, X), offsets)
+        expected = self.network(device, **options).fit(here, y)
+        model = self.network(device, **options).fit(there, on(device, y, torch.float64))
+        np.testing.assert_allclose(model.centre_, expected.centre_, atol=1e-6)
+        np.testing.assert_allclose(model.scale_, expected.scale_, rtol=1e-6)
+        found = model.predict(there)
+        assert isinstance(found, np.ndarray)
+        np.testing.assert_allclose(found, expected.predict(here), atol=2e-3)
+        np.testing.assert_allclose(model.predict(here), found, atol=1e-5)
+        np.testing.assert_allclose(model.amplitudes(there), model.amplitudes(here), atol=1e-5)
+
+    @pytest.mark.parametrize("options", [{}, {"frequencies": "ridge"}, {"noise_augmentation": 1.0}])
+    def test_no_rows_leave_the_device_but_those_that_scales_are_drawn_from(self, device, bags, options, monkeypatch):
+        X, offsets, _, y = bags
+        there = tensor_bags(on(device, X), offsets)
+        expected = self.network(device, **options).fit(there, y).predict(there)
+        for kind in (_device.TensorRows, _device.TensorBagRows):
+            monkeypatch.setattr(kind, "chunks", None)
+        found = self.network(device, **options).fit(there, y).predict(there)
+        np.testing.assert_allclose(found, expected, atol=1e-3)  # sums on a GPU come in any order
+
+    @pytest.mark.parametrize("dtype", ["float16", "float64", "int64", "bool"])
+    def test_every_type_counts_as_the_numbers_it_holds(self, device, rng, dtype):
+        X = on(device, 3 * rng.random((40, 10, 2)), getattr(torch, dtype))
+        y = rng.normal(size=40)
+        model = self.network(device, scale=1.0).fit(_device.from_tensors(X, "X"), y)
+        host = X.cpu().double().numpy()
+        np.testing.assert_allclose(model.predict(_device.from_tensors(X, "X")), model.predict(host), atol=1e-4)
+        np.testing.assert_allclose(model.centre_, host.mean(axis=(0, 1)), atol=1e-9)
+
+    def test_vectors_and_classes(self, device, rng):
+        X, y = rng.normal(size=(80, 2)), rng.integers(3, size=80)
+        options = {"n_frequencies": 8, "n_epochs": 3, "device": device, "progress": False, "random_state": 0}
+        expected = un.nets.FourierNetClassifier(**options).fit(X, y).predict_proba(X)
+        there = rows(device, X, torch.float64)
+        model = un.nets.FourierNetClassifier(**options).fit(there, on(device, y, torch.int64))
+        np.testing.assert_allclose(model.predict_proba(there), expected, atol=1e-3)
+
+    def test_columns_are_matched_by_name(self, device, bags):
+        X, offsets, _, y = bags
+        model = self.network(device).fit(tensor_bags(on(device, X), offsets, columns=["a", "b"]), y)
+        swapped = tensor_bags(on(device, X[:, ::-1].copy()), offsets, columns=["b", "a"])
+        expected = model.predict(tensor_bags(on(device, X), offsets, columns=["a", "b"]))
+        np.testing.assert_allclose(model.predict(swapped), expected, atol=1e-5)
+        with pytest.raises(ValueError, match="it lacks"):
+            model.predict(tensor_bags(on(device, X), offsets, columns=["a", "c"]))
+        with pytest.raises(ValueError, match="X has 1 features, but PhaseNetRegressor is expecting 2"):
+            model.predict(tensor_bags(on(device, X[:, :1]), offsets))
+
+    def test_bad_rows_are_named(self, device, bags):
+        X, offsets, _, y = bags
+        X[offsets[3] + 2, 1] = np.nan
+        with pytest.raises(ValueError, match=r"X must be finite; got NaN .* in row 2 of bag 3, column 'x1'"):
+            self.network(device).fit(tensor_bags(on(device, X), offsets), y)
+        with pytest.raises(ValueError, match="X has no rows"):
+            self.network(device).fit(_device.TensorRows(torch.zeros(0, 2, device=device)), y)
+        X[offsets[3] + 2, 1] = 1e12
+        with pytest.raises(ValueError, match="scales from the mean of the training rows"):
+            self.network(device).fit(tensor_bags(on(device, X), offsets), y)
+
+
 class TestStream:
     @pytest.fixture(autouse=True)
     def short_buffers(self, monkeypatch):
@@ -508,8 +592,19 @@ class TestOnGpu:
         X, y = rng.gamma(2, size=(60, 20, 2)).astype(np.float32), rng.normal(size=60)
         options = {"n_epochs": 3, "random_state": 0}
         here = un.nets.PhaseNetRegressor(8, device="cpu", **options).fit(X, y)
-        there = un.nets.PhaseNetRegressor(8, device="cuda", **options).fit(torch.from_numpy(X).cuda(), y)
-        np.testing.assert_allclose(there.predict(torch.from_numpy(X).cuda()), here.predict(X), atol=1e-3)
+        on_gpu = torch.from_numpy(X).cuda()
+        for bags in (on_gpu, list(on_gpu)):
+            for device in ("cuda", "auto", "cpu"):
+                there = un.nets.PhaseNetRegressor(8, device=device, **options).fit(bags, y)
+                np.testing.assert_allclose(there.predict(bags), here.predict(X), atol=1e-3)
+        vectors = un.nets.FourierNetRegressor(8, device="cuda", **options).fit(on_gpu[:, 0], y)
+        np.testing.assert_allclose(vectors.predict(on_gpu[:, 0]), vectors.predict(X[:, 0]), atol=1e-5)
+
+    def test_networks_leave_rows_on_the_device(self, rng, monkeypatch):
+        X, y = torch.randn(200, 30, 2, device="cuda"), rng.normal(size=200)
+        monkeypatch.setattr(_device.TensorBagRows, "chunks", None)
+        model = un.nets.PhaseNetRegressor(8, n_epochs=2, frequencies="ridge", random_state=0).fit(X, y)
+        assert model.predict(X).shape == (200,)
 
     def test_kernels_are_used_and_close_to_plain_torch(self, rng, monkeypatch):
         X, W = torch.randn(100_000, 7, device="cuda"), rng.normal(size=(100, 7))

@@ -40,7 +40,7 @@ from uptonoise.augmentation import (
     pooled_variances,
     with_noise,
 )
-from uptonoise.bags import Bags, checked_weights
+from uptonoise.bags import BagRows, Bags, checked_weights
 from uptonoise.features import Amplitude, FourierFeatures, MeanFeatures, PhaseFeatures
 from uptonoise.frequencies import checked_number
 from uptonoise.influence import Predicted, Steadiness, has_errors
@@ -614,7 +614,8 @@ class _BagStream:
             raise ValueError(f"{source.name} is read once for each scale, and an iterator can be read only once")
         self.source = source
         self.n_columns = len(source.columns)
-        MeanFeatures().fit_transform(source)  # a pass that meets all bags
+        if not isinstance(source, BagRows):
+            MeanFeatures().fit_transform(source)  # a pass that meets all bags
         self.ids: Any = source.bag_ids
 
     def __len__(self) -> int:

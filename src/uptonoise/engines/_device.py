@@ -78,14 +78,18 @@ class DeviceRows(RowSource):
         on_device = _FOLDS.get(type(accumulator))
         if on_device is None:
             return super().fold(accumulator)
-        if self.n_rows == 0:
-            raise ValueError(f"{self.name} has no rows; at least one is needed")
+        self._check_that_there_are_rows()
         with torch.no_grad():
             on_device(self, accumulator)
         return accumulator
 
+    def _check_that_there_are_rows(self) -> None:
+        if self.n_rows == 0:
+            raise ValueError(f"{self.name} has no rows; at least one is needed")
+
     def check(self) -> None:
-        """Raise where a row is not finite."""
+        """Raise where there is no row, or one that is not finite."""
+        self._check_that_there_are_rows()
         for piece in self.pieces():
             self.extremes(piece)
 

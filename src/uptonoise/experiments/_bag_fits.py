@@ -64,7 +64,7 @@ def _network(kind: str, tuned: bool, cv: Any, random_state: int) -> Any:
     from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor, paper_grid
 
     network = {"phase": PhaseNetRegressor, "fourier": FourierNetRegressor}[kind]
-    common: dict[str, Any] = {"device": "cpu", "progress": False, "random_state": random_state}
+    common: dict[str, Any] = {"progress": False, "random_state": random_state}
     if not tuned:
         return network.paper(n_frequencies=20, n_epochs=10, **common)
     return GridSearchCV(network.paper(**common), paper_grid(), cv=cv, scoring="neg_mean_squared_error")

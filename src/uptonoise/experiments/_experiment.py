@@ -73,12 +73,16 @@ class Outputs(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment(ABC):
-    """A figure or table: its name, what the paper shows, the seed, and how the figure is drawn from the rows."""
+    """A figure or table: its name, what the paper shows, the seed, and how the figure is drawn from the rows.
+
+    Where it trains networks, the record says on which device.
+    """
 
     name: str
     paper: str
     seed: int = field(default=0, kw_only=True)
     draw: Draw | None = field(default=None, kw_only=True)
+    trains_networks: bool = field(default=False, kw_only=True)
 
     @property
     @abstractmethod
@@ -131,15 +135,14 @@ class Experiment(ABC):
         if quick and outputs.table.exists() and not outputs.is_quick:
             raise FileExistsError(f"{outputs.table} is of a full run; give another folder for a quick one")
         folder.mkdir(parents=True, exist_ok=True)
-        header = {"experiment": self.name, "runs": n, "quick": quick, "seed": self.seed}
-        header |= {"version": uptonoise.__version__, "settings": chosen.described()}
-        kept = Kept(outputs.unfinished, header)
+        kept = chosen.kept(folder, n, quick=quick)
         start = time.monotonic()
         rows = chosen.rows(Runner(self.name, kept, workers, progress), n)
         write_table(outputs.table, rows, chosen.table_columns(rows))
-        record = header | {
+        record = kept.header | {
             "title": titled(self.paper, rows),
             "versions": _versions(),
+            **({"device": ", ".join(sorted(kept.devices))} if kept.devices else {}),
             "workers": workers or "all",
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "duration_s": round(time.monotonic() - start, 1),
@@ -152,6 +155,13 @@ class Experiment(ABC):
         self.redraw(folder)
         outputs.unfinished.unlink(missing_ok=True)
         return outputs.table
+
+    def kept(self, folder: Path, runs: int, *, quick: bool = False) -> Kept:
+        """Return what an interrupted run with as many repetitions has left in `folder`, to which tasks are added."""
+        header = {"experiment": self.name, "runs": runs, "quick": quick, "seed": self.seed}
+        header |= {"version": uptonoise.__version__, "settings": self.described()}
+        device = device_of_networks() if self.trains_networks else None
+        return Kept(Outputs.of(folder, self.name).unfinished, header, device)
 
     def redraw(self, folder: Path) -> Path:
         """Draw the figure again from the table in `folder`, without running anything; return the PNG file."""
@@ -173,11 +183,15 @@ class Experiment(ABC):
 
 
 class Kept:
-    """What an interrupted run had found: a file with the run's settings in its first line, then one for each task."""
+    """What an interrupted run had found: a file with the run's settings in its first line, then one for each task.
 
-    def __init__(self, path: Path, header: dict[str, Any]) -> None:
-        self.path, self.header = path, header
+    `device` is where networks are trained in this run, if any; what was kept may be from a machine with another one.
+    """
+
+    def __init__(self, path: Path, header: dict[str, Any], device: str | None = None) -> None:
+        self.path, self.header, self.device = path, header, device
         self.found: dict[str, Any] = {}
+        self.devices: set[str] = set()
         self.seconds = 0.0
         if path.exists():
             self._read()
@@ -187,9 +201,15 @@ class Kept:
         """Keep what a task gave."""
         if not self.path.exists():
             self._append(self.header)
-        self._append({"key": key, "found": found, "seconds": seconds})
-        self.found[key] = found
-        self.seconds += seconds
+        line = {"key": key, "found": found, "seconds": seconds}
+        self._append(line if self.device is None else line | {"device": self.device})
+        self._take(line, self.device)
+
+    def _take(self, line: dict[str, Any], device: str | None) -> None:
+        self.found[line["key"]] = line["found"]
+        self.seconds += line["seconds"]
+        if device is not None:
+            self.devices.add(device)
 
     def _append(self, line: dict[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as file:
@@ -213,8 +233,7 @@ class Kept:
         if len(whole) < len(content):
             os.truncate(self.path, len(whole))
         for line in lines[1:]:
-            self.found[line["key"]] = line["found"]
-            self.seconds += line["seconds"]
+            self._take(line, line.get("device"))
 
 
 class Runner:
@@ -235,11 +254,9 @@ class Runner:
         """
         waiting = [task for task in tasks if task.key not in self.kept.found]
         label = f"{self.name}, {step}" if step else self.name
-        parallel = Parallel(n_jobs=self.workers or -1, return_as="generator")
-        results = parallel(delayed(_timed)(task.function, task.arguments) for task in waiting)
         with Progress(label, len(waiting), self.progress, units="tasks") as progress:
-            for task, (found, seconds) in zip(waiting, results, strict=True):
-                self.kept.add(task.key, json.loads(found), seconds)
+            for key, found, seconds in as_computed(waiting, self.workers):
+                self.kept.add(key, found, seconds)
                 progress.advance()
         return [self.kept.found[task.key] for task in tasks]
 
@@ -274,12 +291,19 @@ def batched(
     return [[one for part in found[place :: len(jobs)] for one in part] for place in range(len(jobs))]
 
 
-def _timed(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[str, float]:
-    """Return what a function gives, as JSON, and the seconds that it took, with one thread of ours and of BLAS."""
+def as_computed(tasks: Sequence[Task], workers: int | None = None) -> Iterator[tuple[str, Any, float]]:
+    """Compute tasks in parallel; yield the key, the result and the seconds of each as soon as it is there."""
+    parallel = Parallel(n_jobs=workers or -1, return_as="generator_unordered")
+    for key, found, seconds in parallel(delayed(_timed)(task) for task in tasks):
+        yield key, json.loads(found), seconds
+
+
+def _timed(task: Task) -> tuple[str, str, float]:
+    """Return a task's key, its result as JSON, and the seconds that it took, with one thread of ours and of BLAS."""
     start = time.monotonic()
     with _one_thread(), single_threaded_blas:
-        found = json.dumps(function(*arguments))
-    return found, time.monotonic() - start
+        found = json.dumps(task.function(*task.arguments))
+    return task.key, found, time.monotonic() - start
 
 
 @contextmanager
@@ -294,6 +318,13 @@ def _one_thread() -> Iterator[None]:
             os.environ.pop(_THREADS, None)  # another thread may have been here
         else:
             os.environ[_THREADS] = before
+
+
+def device_of_networks() -> str:
+    """Return the name of the GPU that networks with ``device="auto"`` are trained on here, or "cpu"."""
+    import torch
+
+    return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else "cpu"
 
 
 def _versions() -> dict[str, str]:

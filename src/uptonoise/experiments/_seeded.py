@@ -1,40 +1,39 @@
 """Models compared on problems that are drawn anew for each seed: the frame of experiments with networks.
 
-Two files: `NAME-runs.csv` has every number of every seed, and `NAME.csv` means with 5 % and 95 % quantiles over seeds.
-What the first file has is not computed again, so that a later run can add seeds.
+Each model of each problem and seed is a task of its own. Two files: `NAME-runs.csv` has every number of every seed, and
+`NAME.csv` means with 5 % and 95 % quantiles over seeds. What the first file has is not computed again where the record
+says that it is of the same settings, so that a later run can add seeds.
 """
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
-from uptonoise.experiments._experiment import Experiment, Row, Runner, Task, read_table, write_table
+from uptonoise.experiments._experiment import Experiment, Outputs, Row, Runner, Task, read_table, write_table
 from uptonoise.experiments._figures import Draw, dots
-
-
-class Found(NamedTuple):
-    """A number that a model has on a problem: which one, and its value."""
-
-    model: str
-    measure: str
-    value: float
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A problem by name, and what is found on it with a seed."""
+    """A problem by name, the models to compare on it, and what one of them has there with a seed: numbers by name.
+
+    `settings` are what else the numbers depend on, ready for the record: the same name and settings, the same numbers.
+    """
 
     name: str
-    measure: Callable[[int], Iterable[Found]]
+    models: Sequence[str]
+    measure: Callable[[int, str], Mapping[str, float]]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
-_COLUMNS = ("problem", "seed", *Found._fields)
+_COLUMNS = ("problem", "seed", "model", "measure", "value")
 
 
 @dataclass(frozen=True)
@@ -56,8 +55,8 @@ class SeededExperiment(Experiment):
         return replace(self, problems=self.quick_problems or self.problems, seeds=1, adds_seeds=False)
 
     def described(self) -> Any:
-        """Return the names of the problems."""
-        return [one.name for one in self.problems]
+        """Return the problems by name, with their models and settings."""
+        return {one.name: {"models": list(one.models), **one.settings} for one in self.problems}
 
     def drawing(self) -> Draw:
         """Return what draws the figure: a line of dots for each model, where there is nothing better."""
@@ -66,27 +65,41 @@ class SeededExperiment(Experiment):
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Write every number of every seed beside the table, and return the means."""
         path = runner.folder / f"{self.name}-runs.csv"
-        known = _by_seed(path) if self.adds_seeds else {}
-        wanted = [(one, seed) for seed in range(repetitions) for one in self.problems]
-        missing = [(one, seed) for one, seed in wanted if (one.name, str(seed)) not in known]
-        found = runner.map([Task(f"{one.name} / seed {seed}", _found, (one, seed)) for one, seed in missing])
-        known |= {(one.name, str(seed)): rows for (one, seed), rows in zip(missing, found, strict=True)}
-        rows = [row for one, seed in wanted for row in known[one.name, str(seed)]]
+        known = _known(path) if self.adds_seeds and self._is_recorded(runner.folder) else {}
+        problems = {
+            (one.name, str(seed), model): one
+            for seed in range(repetitions)
+            for one in self.problems
+            for model in one.models
+        }
+        missing = [key for key in problems if key not in known]
+        tasks = [Task("{} / seed {} / {}".format(*key), _found, (problems[key], *key[1:])) for key in missing]
+        known |= zip(missing, runner.map(tasks), strict=True)
+        rows = [row for key in problems for row in known[key]]
         write_table(path, rows, _COLUMNS)
         return _means(rows)
 
+    def _is_recorded(self, folder: Path) -> bool:
+        """Tell whether the record in a folder is of a full run with these settings."""
+        outputs = Outputs.of(folder, self.name)
+        if not outputs.record.exists() or outputs.is_quick:
+            return False
+        said = json.loads(outputs.record.read_text(encoding="utf-8"))
+        return bool(said["settings"] == json.loads(json.dumps(self.described())))
 
-def _found(problem: Problem, seed: int) -> list[Row]:
+
+def _found(problem: Problem, seed: str, model: str) -> list[Row]:
     return [
-        {"problem": problem.name, "seed": str(seed)} | one._asdict() | {"value": f"{one.value:.5g}"}
-        for one in problem.measure(seed)
+        {"problem": problem.name, "seed": seed, "model": model, "measure": measure, "value": f"{value:.5g}"}
+        for measure, value in problem.measure(int(seed), model).items()
     ]
 
 
-def _by_seed(path: Path) -> dict[tuple[str, str], list[Row]]:
-    found: dict[tuple[str, str], list[Row]] = {}
+def _known(path: Path) -> dict[tuple[str, str, str], list[Row]]:
+    """Return the rows of a file of runs by problem, seed and model."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
     for row in read_table(path) if path.exists() else []:
-        found.setdefault((row["problem"], row["seed"]), []).append(dict(row))
+        found.setdefault((row["problem"], row["seed"], row["model"]), []).append(dict(row))
     return found
 
 

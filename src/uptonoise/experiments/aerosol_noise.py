@@ -41,4 +41,12 @@ def quick_fits() -> Sequence[Fit]:
     return on(QUICK_SETTINGS[0], tuned=False)
 
 
-EXPERIMENT = NoiseExperiment("aerosol-noise", __doc__.splitlines()[0], fits, quick_fits, LEVELS, draw=noise_errors())
+EXPERIMENT = NoiseExperiment(
+    "aerosol-noise",
+    __doc__.splitlines()[0],
+    fits,
+    quick_fits,
+    LEVELS,
+    draw=noise_errors(),
+    trains_networks=True,
+)

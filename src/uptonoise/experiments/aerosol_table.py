@@ -20,4 +20,5 @@ EXPERIMENT = FitExperiment(
     aerosol_noise.quick_fits,
     partial(clean_errors, n_splits=SPLITS),
     SPLITS,
+    trains_networks=True,
 )

@@ -83,4 +83,5 @@ EXPERIMENT = TaskExperiment(
     table,
     quick_values={"tuned": False, "bins": 20},
     draw=histograms("frequencies", ("test bags",), "amplitude; 1 is that of phase features", lambda rows: 1.0),
+    trains_networks=True,
 )

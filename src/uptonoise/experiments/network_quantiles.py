@@ -6,47 +6,43 @@ training ended with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from uptonoise.datasets import make_gamma_bags
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._seeded import Found, Problem, SeededExperiment
+from uptonoise.experiments._seeded import Problem, SeededExperiment
 from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
 
 _NETWORKS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
+_NOT_CALIBRATED = ", not calibrated"
+MODELS = tuple(name + end for name in _NETWORKS for end in ("", _NOT_CALIBRATED))
+_OPTIONS: dict[str, Any] = {"n_frequencies": 40, "n_epochs": 15}
 
 
-def coverage(seed: int, n_fit: int = 1_000, n_test: int = 5_000) -> Iterator[Found]:
-    """Return the coverage of both networks, with and without calibration."""
+def coverage(seed: int, model: str, n_fit: int = 1_000, n_test: int = 5_000) -> dict[str, float]:
+    """Return the coverage of a network's interval."""
     bags, y = make_gamma_bags(n_fit + n_test, random_state=seed)
     fit, test = slice(n_fit), slice(n_fit, None)
-    for name, kind in _NETWORKS.items():
-        for calibration in ("all", None):
-            model = kind(
-                40,
-                quantiles=(0.1, 0.5, 0.9),
-                calibration=calibration,
-                n_epochs=15,
-                device="cpu",
-                progress=False,
-                random_state=seed,
-            )
-            low, _, high = model.fit(bags[fit], y[fit]).predict_quantiles(bags[test]).T
-            below, above = np.mean(y[test] < low), np.mean(y[test] > high)
-            called = name if calibration is not None else f"{name}, not calibrated"
-            yield Found(called, "covered", float(1 - below - above))
-            yield Found(called, "below", float(below))
-            yield Found(called, "above", float(above))
-            yield Found(called, "width", float(np.mean(high - low)))
+    network = _NETWORKS[model.removesuffix(_NOT_CALIBRATED)](
+        quantiles=(0.1, 0.5, 0.9),
+        calibration=None if model.endswith(_NOT_CALIBRATED) else "all",
+        progress=False,
+        random_state=seed,
+        **_OPTIONS,
+    )
+    low, _, high = network.fit(bags[fit], y[fit]).predict_quantiles(bags[test]).T
+    below, above = float(np.mean(y[test] < low)), float(np.mean(y[test] > high))
+    return {"covered": 1 - below - above, "below": below, "above": above, "width": float(np.mean(high - low))}
 
 
 EXPERIMENT = SeededExperiment(
     "network-quantiles",
     __doc__.splitlines()[0],
-    [Problem("gamma bags", coverage)],
-    quick_problems=[Problem("gamma bags", partial(coverage, n_fit=60, n_test=60))],
+    [Problem("gamma bags", MODELS, coverage, {"networks": _OPTIONS})],
+    quick_problems=[Problem("gamma bags", MODELS, partial(coverage, n_fit=60, n_test=60))],
     draw=dots(("problem", "model"), ["covered", "below", "above"], "share of held-out bags", 0.8),
+    trains_networks=True,
 )

@@ -37,9 +37,9 @@ from uptonoise.nets._threads import threads_for
 from uptonoise.nets._training import (
     Settings,
     as_device,
-    as_rows_on,
     characteristic_of,
     drawn_validation,
+    standard_rows,
     train,
 )
 from uptonoise.ridge import BagRidgeCV
@@ -143,7 +143,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         settings, device = self._settings(), as_device(self.device)
         levels = NoiseLevels.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
         generator = as_generator(self.random_state)
-        bags = read_bags(X, self, fitted_columns(self) if continues else None)
+        bags = read_bags(X, self, device, fitted_columns(self) if continues else None)
         if len(bags) < 2:
             raise ValueError(f"X must have at least 2 bags; got n_samples={len(bags)}")
         weights = checked_weights(sample_weight, len(bags))
@@ -160,7 +160,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             drawn = self._first_frequencies(bags, targets, picked, generator)
             start = self._new_network(loss, targets.values[picked], drawn)
         everything = LabelledBags(
-            as_rows_on(bags.values, self.centre_, self.scale_, device),
+            standard_rows(bags.values, self.centre_, self.scale_).to(device),
             bags.offsets,
             targets.values.to(device),
             torch.from_numpy((targets.weights / targets.weights[picked].mean()).astype(np.float32)).to(device),
@@ -168,7 +168,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         network = deepcopy(start).to(device)
         augmentation = Augmentation()
         if levels is not None:
-            augmentation = levels.augmentation(everything.rows, bags.values.var(axis=0) / self.scale_**2, generator)
+            augmentation = levels.augmentation(everything.rows, bags.variances() / self.scale_**2, generator)
         validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
         parts = Parts(everything, everything.part(picked), validation)
         record = train(
@@ -342,11 +342,11 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             if lengths.shape not in {(), (n_columns,)} or not (np.isfinite(lengths).all() and (lengths > 0).all()):
                 raise ValueError(f"scale must be a positive length, or {n_columns} of them; got {self.scale!r}")
         elif self.scale in _MEDIANS:
-            lengths = np.asarray(median_scale(bags.values, per_column=self.scale == "median-per-column"))
+            lengths = np.asarray(median_scale(bags.sample, per_column=self.scale == "median-per-column"))
         else:
             raise ValueError(f"scale must be one of {', '.join(_MEDIANS)}, or lengths; got {self.scale!r}")
         self.scale_ = np.broadcast_to(lengths * factor, n_columns).copy()
-        self.centre_ = bags.values.mean(axis=0)
+        self.centre_ = bags.means()
         self.n_features_in_ = n_columns
         if bags.columns.named:
             self.feature_names_in_ = np.array(bags.columns.columns, dtype=object)
@@ -404,9 +404,10 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     @torch.no_grad()
     def _characteristic(self, X: Any, layer: FourierLayer) -> tuple[Tensor, Tensor]:
         """Return phi of each bag and its number of rows, on the layer's device."""
-        bags = read_bags(X, self, fitted_columns(self))
-        rows = as_rows_on(bags.values, self.centre_, self.scale_, torch.device("cpu"))
-        sizes = torch.from_numpy(bags.sizes).to(layer.frequencies.device)
+        device = layer.frequencies.device
+        bags = read_bags(X, self, device, fitted_columns(self))
+        rows = standard_rows(bags.values, self.centre_, self.scale_)
+        sizes = torch.from_numpy(bags.sizes).to(device)
         with threads_for(len(rows) * len(layer.frequencies)):
             return characteristic_of(layer, rows, bags.offsets), sizes
 

@@ -1,4 +1,7 @@
-"""What the networks' estimators read: bags or vectors, with the columns of training, and checked numbers."""
+"""What the networks' estimators read: bags or vectors, with the columns of training, and checked numbers.
+
+Tensors that lie on the network's device stay there; all else is read into this machine's memory.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array
+from torch import Tensor
 
 from uptonoise.bags import BagRows, Bags
+from uptonoise.engines import tensor_bags
+from uptonoise.engines._device import TensorRows
+from uptonoise.nets._labelled import Indices, picked_rows
 from uptonoise.rows import (
     Floats,
     RowSource,
@@ -36,10 +44,13 @@ class Columns:
 
 @dataclass(frozen=True)
 class ReadBags:
-    """The rows of all bags, where each bag starts, the labels that came with them, and their columns."""
+    """The rows of all bags, where each bag starts, the labels that came with them, and their columns.
 
-    values: Floats
-    offsets: NDArray[np.int64]
+    The rows are an array, or a tensor on the network's device; where bags start is in this machine's memory.
+    """
+
+    values: Floats | Tensor
+    offsets: Indices
     labels: NDArray[Any] | None
     columns: Columns
 
@@ -47,17 +58,40 @@ class ReadBags:
         return len(self.offsets) - 1
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Indices:
         """The number of rows of each bag."""
         return np.diff(self.offsets)
 
-    def part(self, picked: NDArray[np.int64]) -> Bags:
-        """Return the bags with these numbers."""
+    @property
+    def sample(self) -> Floats | RowSource:
+        """All rows as one sample, where they are."""
+        return TensorRows(self.values) if isinstance(self.values, Tensor) else self.values
+
+    def means(self) -> Floats:
+        """Return the means of the columns."""
+        if isinstance(self.values, Tensor):
+            return np.asarray(self.values.mean(dim=0, dtype=torch.float64).cpu().numpy())
+        return np.asarray(self.values.mean(axis=0))
+
+    def variances(self) -> Floats:
+        """Return the variances of the columns."""
+        if isinstance(self.values, Tensor):
+            return np.asarray(self.values.double().var(dim=0, correction=0).cpu().numpy())
+        return np.asarray(self.values.var(axis=0))
+
+    def part(self, picked: Indices) -> Bags | RowSource:
+        """Return the bags with these numbers, where they are."""
+        if isinstance(self.values, Tensor):
+            rows, sizes = picked_rows(self.values, self.offsets, picked)
+            return tensor_bags(rows, np.concatenate([[0], np.cumsum(sizes)]))
         return Bags([self.values[self.offsets[bag] : self.offsets[bag + 1]] for bag in picked.tolist()])
 
 
-def read_bags(X: Any, estimator: BaseEstimator, fitted: Columns | None = None) -> ReadBags:
-    """Return bags, or vectors as bags of one row; with the columns of fit, in their order, where there was one."""
+def read_bags(X: Any, estimator: BaseEstimator, device: torch.device, fitted: Columns | None = None) -> ReadBags:
+    """Return bags, or vectors as bags of one row; with the columns of fit, in their order, where there was one.
+
+    Rows of a tensor on `device` stay there.
+    """
     if isinstance(X, list | tuple) and len(X) == 0:
         raise ValueError("X is empty; at least one bag is needed")
     if isinstance(X, RowSource) and X.bag_ids is not None and not isinstance(X, BagRows):
@@ -77,10 +111,21 @@ def read_bags(X: Any, estimator: BaseEstimator, fitted: Columns | None = None) -
             )
         source = aligned(source, fitted)
     given = source.source if isinstance(source, SelectedRows) else source
-    values = read_rows(source)
+    values = _rows_on(device, source, given) if isinstance(given, TensorRows) else read_rows(source)
     offsets = given.offsets if isinstance(given, BagRows) else np.arange(len(values) + 1)
     labels = X.labels if isinstance(X, Bags) else None
     return ReadBags(values, offsets, labels, Columns(tuple(source.columns), source.named))
+
+
+def _rows_on(device: torch.device, source: RowSource, given: TensorRows) -> Floats | Tensor:
+    """Return the checked rows of `given` with the columns of `source`: on the device where they are there."""
+    if given.device != torch.empty(0, device=device).device:  # which has a number, where "cuda" has none
+        return read_rows(source)
+    given.check()
+    rows = given.tensor if given.tensor.is_floating_point() else given.tensor.double()
+    if source.columns == given.columns:
+        return rows
+    return rows[:, [given.columns.index(column) for column in source.columns]]
 
 
 def _has_one_axis(X: Any) -> bool:
@@ -98,9 +143,9 @@ def fitted_columns(estimator: Any) -> Columns:
 
 
 def given_targets(y: Any, bags: ReadBags) -> Any:
-    """Return y, or the labels of the bags where it is None."""
+    """Return y in this machine's memory, or the labels of the bags where it is None."""
     if y is not None:
-        return y
+        return y.detach().cpu() if is_tensor(y) else y
     if bags.labels is None:
         raise ValueError(  # the end in the words that scikit-learn's checks look for
             "y must be given where the bags have no labels: fit requires y to be passed, but the target y is None"

@@ -22,6 +22,23 @@ class Batch(NamedTuple):
     weights: Tensor
 
 
+def picked_rows(rows: Tensor, offsets: Indices, picked: Indices) -> tuple[Tensor, Indices]:
+    """Return the rows of the bags with these numbers, one bag after the other, and the number of rows of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch
+    >>> from uptonoise.nets._labelled import picked_rows
+    >>> picked_rows(torch.arange(6.0), np.array([0, 1, 3, 6]), np.array([2, 0]))
+    (tensor([3., 4., 5., 0.]), array([3, 1]))
+    """
+    sizes = np.diff(offsets)[picked]
+    ends = np.cumsum(sizes)
+    numbers = np.arange(ends[-1]) + np.repeat(offsets[picked] - (ends - sizes), sizes)
+    return rows.index_select(0, torch.from_numpy(numbers).to(rows.device)), sizes
+
+
 @dataclass(frozen=True)
 class LabelledBags:
     """Bags with targets and weights, on the device where they are wanted; where each bag starts is in main memory."""
@@ -42,12 +59,10 @@ class LabelledBags:
     def batch(self, picked: Indices) -> Batch:
         """Return the bags with these numbers."""
         device = self.rows.device
-        sizes = self.sizes[picked]
-        ends = np.cumsum(sizes)
-        rows = np.arange(ends[-1]) + np.repeat(self.offsets[picked] - (ends - sizes), sizes)
+        rows, sizes = picked_rows(self.rows, self.offsets, picked)
         bags = torch.from_numpy(picked).to(device)
         return Batch(
-            self.rows.index_select(0, torch.from_numpy(rows).to(device)),
+            rows,
             torch.from_numpy(sizes).to(device),
             self.targets.index_select(0, bags),
             self.weights.index_select(0, bags),

@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from torch import Tensor
 
 from uptonoise._progress import Progress
+from uptonoise.engines._torch import as_vector
 from uptonoise.nets._labelled import Indices, LabelledBags
 from uptonoise.nets._layers import BagNetwork, FourierLayer, PhiAugmentation
 from uptonoise.nets._losses import Loss
@@ -265,16 +266,33 @@ def as_device(device: str) -> torch.device:
     return found
 
 
-def as_rows_on(values: Floats, centre: Floats, scale: Floats, device: torch.device) -> Tensor:
-    """Return rows as a float32 tensor, about a centre and in units of a scale, where float32 is enough."""
-    standard = np.empty(values.shape, dtype=np.float32)
-    with np.errstate(over="ignore"):
-        np.subtract(values, centre, out=standard, casting="same_kind")
-        standard /= scale.astype(np.float32)
-    largest = max(float(standard.max()), -float(standard.min()))
+def standard_rows(values: Floats | Tensor, centre: Floats, scale: Floats) -> Tensor:
+    """Return rows as a float32 tensor where they are, about a centre and in units of a scale.
+
+    Raises where float32 is not enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.nets._training import standard_rows
+    >>> standard_rows(np.array([[1.0], [5.0]]), np.array([3.0]), np.array([2.0]))
+    tensor([[-1.],
+            [ 1.]])
+    """
+    if isinstance(values, Tensor):
+        standard = (values - as_vector(centre, values.device)).float()
+        standard /= as_vector(scale, values.device).float()
+    else:
+        array = np.empty(values.shape, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            np.subtract(values, centre, out=array, casting="same_kind")
+            array /= scale.astype(np.float32)
+        standard = torch.from_numpy(array)
+    low, high = (float(one) for one in torch.aminmax(standard))
+    largest = max(high, -low)
     if not largest < _LARGEST_ROW:
         raise ValueError(
             f"X reaches {largest:.3g} scales from the mean of the training rows, where float32 has no correct digit of "
             "a phase; clip or transform its columns, or give a larger scale"
         )
-    return torch.from_numpy(standard).to(device)
+    return standard
