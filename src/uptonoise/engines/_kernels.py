@@ -185,24 +185,17 @@ def bag_kernel(
 
 
 @triton.jit
-def _high_and_low(wave):
-    high = wave.to(tl.float16)
-    return high, (wave - high.to(tl.float32)).to(tl.float16)
-
-
-@triton.jit
-def _both_ways(total, high, low, high2, low2):
-    """Add the outer products of two sets of waves."""
-    total = tl.dot(tl.trans(high), high2, total)
-    total = tl.dot(tl.trans(high), low2, total)
-    return tl.dot(tl.trans(low), high2, total)
-
-
-@triton.jit
-def _with_itself(total, high, low):
-    """Add half of the outer products of waves with themselves; with its transpose it makes the whole."""
-    total = tl.dot(tl.trans(high), high, total)
-    return tl.dot(tl.trans(high), low + low, total)
+def _pairs_of_waves(turns, mean_cos, mean_sin, root):
+    """Return cos and sin less their means, side by side, as the sum of two float16: of all bits, and of those left."""
+    cos, sin = _waves(turns)
+    cos = (cos + mean_cos[None, :]) * root
+    sin = (sin + mean_sin[None, :]) * root
+    high_cos = cos.to(tl.float16)
+    high_sin = sin.to(tl.float16)
+    low_cos = (cos - high_cos.to(tl.float32)).to(tl.float16)
+    low_sin = (sin - high_sin.to(tl.float32)).to(tl.float16)
+    shape: tl.constexpr = (cos.shape[0], 2 * cos.shape[1])
+    return tl.reshape(tl.join(high_cos, high_sin), shape), tl.reshape(tl.join(low_cos, low_sin), shape)
 
 
 @triton.jit
@@ -232,7 +225,8 @@ def moment_kernel(
     """Sum outer products of two blocks of frequencies (of one with itself where they are the SAME).
 
     The last place of a block is the frequency 0, whose cosine is 1: products with it are the sums of the others. The
-    centre is taken off as a phase of each frequency, and off the rows where float64 would feel it.
+    centre is taken off as a phase of each frequency, and off the rows where float64 would feel it. Of a block with
+    itself only the mean of the result and its transpose is meant.
     """
     pair, part = tl.program_id(0) % n_pairs, (tl.program_id(0) // n_pairs).to(tl.int64)
     left, right = tl.load(pairs + 2 * pair), tl.load(pairs + 2 * pair + 1)
@@ -240,55 +234,38 @@ def moment_kernel(
     slots = tl.arange(0, BN)
     V = _projection_tile(v, k, tl.where(slots < BN - 1, left * (BN - 1) + slots, m), m, D)
     phase = tl.load(phases + left * BN + slots)
-    mean_cos = tl.load(about + left * 2 * BN + slots)
-    mean_sin = tl.load(about + left * 2 * BN + BN + slots)
+    mean_cos = tl.load(about + 2 * (left * BN + slots))
+    mean_sin = tl.load(about + 2 * (left * BN + slots) + 1)
     if not SAME:
         V2 = _projection_tile(v, k, tl.where(slots < BN - 1, right * (BN - 1) + slots, m), m, D)
         phase2 = tl.load(phases + right * BN + slots)
-        mean_cos2 = tl.load(about + right * 2 * BN + slots)
-        mean_sin2 = tl.load(about + right * 2 * BN + BN + slots)
+        mean_cos2 = tl.load(about + 2 * (right * BN + slots))
+        mean_sin2 = tl.load(about + 2 * (right * BN + slots) + 1)
     first = part * rows_each
     x += first * row_stride
     roots += first
     here = tl.minimum(n_rows - first, rows_each).to(tl.int32) if MASKED else rows_each
-    cos_cos = tl.zeros((BN, BN), tl.float32)
-    cos_sin = tl.zeros((BN, BN), tl.float32)
-    sin_cos = tl.zeros((BN, BN), tl.float32)
-    sin_sin = tl.zeros((BN, BN), tl.float32)
+    total = tl.zeros((2 * BN, 2 * BN), tl.float32)
     for start in range(0, here, BK):
         rows = start + tl.arange(0, BK)
         ok = rows < here
         place = x + rows * row_stride
+        root = 1.0
+        if WEIGHTED:
+            root = tl.load(roots + rows, mask=ok, other=0.0)[:, None]
+        elif MASKED:
+            root = ok.to(tl.float32)[:, None]
         turns = _turns(place, ok, centre, V, k, D, FAR, FAR, MASKED)
-        cos, sin = _waves(turns if FAR else turns + phase[None, :])
-        cos += mean_cos[None, :]
-        sin += mean_sin[None, :]
-        if WEIGHTED or MASKED:
-            root = tl.load(roots + rows, mask=ok, other=0.0) if WEIGHTED else ok.to(tl.float32)
-            cos *= root[:, None]
-            sin *= root[:, None]
-        high_cos, low_cos = _high_and_low(cos)
-        high_sin, low_sin = _high_and_low(sin)
+        high, low = _pairs_of_waves(turns if FAR else turns + phase[None, :], mean_cos, mean_sin, root)
         if SAME:
-            cos_cos = _with_itself(cos_cos, high_cos, low_cos)
-            cos_sin = _both_ways(cos_sin, high_cos, low_cos, high_sin, low_sin)
-            sin_sin = _with_itself(sin_sin, high_sin, low_sin)
+            total = tl.dot(tl.trans(high), high, total)
+            total = tl.dot(tl.trans(high), low + low, total)
         else:
             turns2 = _turns(place, ok, centre, V2, k, D, FAR, FAR, MASKED)
-            cos2, sin2 = _waves(turns2 if FAR else turns2 + phase2[None, :])
-            cos2 += mean_cos2[None, :]
-            sin2 += mean_sin2[None, :]
-            if WEIGHTED or MASKED:
-                cos2 *= root[:, None]
-                sin2 *= root[:, None]
-            high_cos2, low_cos2 = _high_and_low(cos2)
-            high_sin2, low_sin2 = _high_and_low(sin2)
-            cos_cos = _both_ways(cos_cos, high_cos, low_cos, high_cos2, low_cos2)
-            cos_sin = _both_ways(cos_sin, high_cos, low_cos, high_sin2, low_sin2)
-            sin_cos = _both_ways(sin_cos, high_sin, low_sin, high_cos2, low_cos2)
-            sin_sin = _both_ways(sin_sin, high_sin, low_sin, high_sin2, low_sin2)
-    products += (part * n_pairs + pair) * (4 * BN * BN) + slots[:, None] * (2 * BN) + slots[None, :]
-    tl.store(products, cos_cos)
-    tl.store(products + BN, cos_sin)
-    tl.store(products + 2 * BN * BN, sin_cos)
-    tl.store(products + 2 * BN * BN + BN, sin_sin)
+            high2, low2 = _pairs_of_waves(turns2 if FAR else turns2 + phase2[None, :], mean_cos2, mean_sin2, root)
+            total = tl.dot(tl.trans(high), high2, total)
+            total = tl.dot(tl.trans(high), low2, total)
+            total = tl.dot(tl.trans(low), high2, total)
+    waves = tl.arange(0, 2 * BN)
+    products += (part * n_pairs + pair) * (4 * BN * BN)
+    tl.store(products + waves[:, None] * (2 * BN) + waves[None, :], total)

@@ -10,18 +10,18 @@ from torch import Tensor
 from uptonoise.engines._kernels import bag_kernel, moment_kernel, sample_kernel
 
 BAG_ROWS = 32  # of one piece of a bag
-MOMENT_ROWS = 2**22  # of outer products at once
+MOMENT_ROWS = 2**24  # of outer products at once
 
 _ROWS_EACH = 4_096  # of one program; a property of the sum, never of the machine
 _MOMENT_ROWS_EACH = 1_024
 _SLOTS = 64  # of frequencies in a tile of outer products; the last one is the frequency 0
-_PRODUCT_BYTES = 2**28  # of partial sums of outer products at once
+_PRODUCT_BYTES = 2**30  # of partial sums of outer products at once
 
 # Tiles of rows by frequencies, how many of them are added in float32, and warps: what was fastest on an H200.
 _MANY_FREQUENCIES = {"BM": 32, "BN": 128, "STEPS": 16, "num_warps": 4, "num_stages": 3, "maxnreg": 168}
 _FEW_FREQUENCIES = {"BM": 32, "BN": 64, "STEPS": 16, "num_warps": 4, "num_stages": 3, "maxnreg": 128}
 _BAGS = {"BM": 16, "BN": 64, "num_warps": 2, "num_stages": 3, "maxnreg": 128}
-_SAME_BLOCK = {"BK": 32, "num_warps": 4, "num_stages": 2, "maxnreg": 168}
+_SAME_BLOCK = {"BK": 64, "num_warps": 4, "num_stages": 3}
 _TWO_BLOCKS = {"BK": 32, "num_warps": 4, "num_stages": 2}
 
 
@@ -130,7 +130,7 @@ def moment_sums(
     number = torch.arange(m, device=device)
     block, slot = number // (_SLOTS - 1), number % (_SLOTS - 1)
     width = 2 * _SLOTS
-    places = torch.cat([block * width + slot, block * width + _SLOTS + slot])
+    places = torch.cat([block * width + 2 * slot, block * width + 2 * slot + 1])
     phases = torch.zeros(n_blocks * _SLOTS, dtype=torch.float64, device=device)
     phases[block * _SLOTS + slot] = -((centre @ v) % 1)
     padded = torch.zeros(n_blocks * width, dtype=torch.float32, device=device)
@@ -176,8 +176,8 @@ def moment_sums(
             left, right = pairs.long().T
             products[left, right] = _sum_of_parts(some)
     whole = _symmetric(products) * most
-    # The last frequency of each block has the sums of that block.
-    return whole[places, places // width * width + _SLOTS - 1], whole[places][:, places]
+    # The cosine of the last frequency of each block has the sums of that block.
+    return whole[places, places // width * width + width - 2], whole[places][:, places]
 
 
 def _sum_of_parts(parts: Tensor) -> Tensor:
@@ -192,8 +192,6 @@ def _symmetric(products: Tensor) -> Tensor:
     n_blocks, width = products.shape[0], products.shape[2]
     own = torch.arange(n_blocks, device=products.device)
     same = products[own, own]
-    half = width // 2
-    same[:, half:, :half] = same[:, :half, half:].mT
     products[own, own] = (same + same.mT) / 4
     upper = products.transpose(1, 2).reshape(n_blocks * width, n_blocks * width)
     return upper + upper.T

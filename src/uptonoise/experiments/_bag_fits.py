@@ -86,11 +86,12 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Fit:
-    """A model to be fitted on a data set."""
+    """A model to be fitted on a data set, in a share of the runs."""
 
     data: Setting
     model: str
     make: Make | None
+    share: float = 1.0
 
     @property
     def name(self) -> str:

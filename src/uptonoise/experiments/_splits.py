@@ -17,7 +17,8 @@ class SplitExperiment(Experiment):
     """A table of root mean squared errors: means over splits with 5 % and 95 % quantiles.
 
     `errors` takes a setting, the seed and the number of the split, and returns errors by what `columns` names; a
-    setting has a name. `quick_settings` are smaller ones of the same kind.
+    setting has a name, and may have a share of the splits that it takes part in. `quick_settings` are smaller ones of
+    the same kind.
     """
 
     settings: Sequence[Any]
@@ -41,17 +42,25 @@ class SplitExperiment(Experiment):
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the errors of each problem and model."""
-        tasks = [
-            Task(f"{place}, {one.name} / split {number}", _listed, (self.errors, one, self.seed, number))
+        cells = [
+            (number, place)
             for number in range(repetitions)
             for place, one in enumerate(self.settings)
+            if number < max(1, round(getattr(one, "share", 1.0) * repetitions))
         ]
-        found = runner.map(tasks)
-        rows = []
-        for place, one in enumerate(self.settings):
-            splits = [{tuple(key): error for key, error in split} for split in found[place :: len(self.settings)]]
-            rows += [error_row(one.name, self.columns, key, [split[key] for split in splits]) for key in splits[0]]
-        return rows
+        tasks = [
+            Task(f"{place}, {one.name} / split {number}", _listed, (self.errors, one, self.seed, number))
+            for number, place in cells
+            for one in [self.settings[place]]
+        ]
+        splits: list[list[dict[Any, float]]] = [[] for _ in self.settings]
+        for (_, place), found in zip(cells, runner.map(tasks), strict=True):
+            splits[place].append({tuple(key): error for key, error in found})
+        return [
+            error_row(one.name, self.columns, key, [split[key] for split in splits[place]])
+            for place, one in enumerate(self.settings)
+            for key in splits[place][0]
+        ]
 
     def drawing(self) -> Draw:
         """Return what draws the figure: dots with quantiles, where there is nothing better."""

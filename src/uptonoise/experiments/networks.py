@@ -22,6 +22,7 @@ from uptonoise.experiments._directions import make_direction_bags
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._seeded import Problem, SeededExperiment
 from uptonoise.experiments.bag_models import standardised
+from uptonoise.experiments.covariate_shift import shrunk_plrr
 from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
 from uptonoise.noise import robustness_curve
 from uptonoise.ridge import glrr, plrr
@@ -54,7 +55,7 @@ def models(seed: int, options: Options, grid: Options) -> dict[str, Any]:
     """Return the models to compare, by name."""
     found: dict[str, Any] = {
         "PLRR": plrr(amplitude="plain", random_state=seed),
-        "shrunk PLRR": plrr(amplitude="shrunk", random_state=seed),
+        "shrunk PLRR": shrunk_plrr(random_state=seed),
         "GLRR": glrr(random_state=seed),
     }
     common: Options = {"frequencies": "ridge", "progress": False, "random_state": seed} | options
