@@ -658,6 +658,18 @@ class TestShrunkPhases:
         np.testing.assert_allclose(away[20.0], away[50.0], rtol=0.2)
         np.testing.assert_allclose(away[1e6], away[100.0], rtol=0.05)
 
+    def test_bounded_phases_are_drawn_no_further_than_nearly_all_of_fit(self):
+        bags, _ = self.bags()
+        free, bounded = (PhaseFeatures(30, bounded=one, random_state=0).fit(bags) for one in (False, True))
+        found, sizes = free.characteristic(bags), np.full(150, 100.0)
+        same = np.isclose(free.reliability_.kept(found.phi, sizes), bounded.reliability_.kept(found.phi, sizes))
+        assert (same.mean(axis=0) > 0.89).all()
+        assert np.median(same.mean(axis=0)) == pytest.approx(0.9, abs=0.01)
+        lost = np.full((1, 30), 0.01 + 0j)
+        assert (free.reliability_.kept(lost, sizes[:1]) < bounded.reliability_.kept(lost, sizes[:1])).all()
+        least = bounded.reliability_.kept(found.phi, sizes).min(axis=0)
+        np.testing.assert_allclose(bounded.reliability_.kept(lost, sizes[:1])[0], least)
+
     def test_phases_lost_in_noise_go_to_the_mean(self):
         bags, _ = self.bags()
         shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags)

@@ -96,7 +96,7 @@ def test_no_worse_than_the_mean_where_noise_hides_all(second, kind):
     bags, y = gamma_bags(300, seed=1)
     noisy = add_noise(bags, 30.0, kind, random_state=0)
     of_mean = np.sqrt(np.mean((y - y.mean()) ** 2))
-    assert np.sqrt(np.mean((y - model.predict(noisy)) ** 2)) < 1.1 * of_mean
+    assert np.sqrt(np.mean((y - model.predict(noisy)) ** 2)) < 1.2 * of_mean
     assert np.sqrt(np.mean((y - model.predict(bags)) ** 2)) < 0.6 * of_mean
 
 

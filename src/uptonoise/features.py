@@ -439,6 +439,9 @@ class PhaseFeatures(_FrequencyFeatures):
     amplitude : {"shrunk", "plain"}
         What becomes of phases that are not reliable: drawn to the mean of the bags that were fitted, or left as they
         are, as in the paper.
+    bounded : bool
+        Whether "shrunk" takes no phase for less reliable than nearly all of the bags that were fitted. It is for models
+        that know how reliable their predictions are, as :class:`~uptonoise.BagRidgeCV` does.
     law : {"gaussian", "laplace", "matern", "radial"}
         Where the frequencies come from, as for :func:`~uptonoise.sample_frequencies`.
     scale : "median", "median-per-column", float, or array
@@ -501,6 +504,7 @@ class PhaseFeatures(_FrequencyFeatures):
         n_frequencies: int = 100,
         *,
         amplitude: Amplitude = "shrunk",
+        bounded: bool = False,
         law: Law = "gaussian",
         scale: ArrayLike = "median",
         scale_factor: float = 1.0,
@@ -522,6 +526,7 @@ class PhaseFeatures(_FrequencyFeatures):
             random_state=random_state,
         )
         self.amplitude = amplitude
+        self.bounded = bounded
 
     def amplitudes(self, X: Any) -> Floats:
         """Return abs(phi) of each bag at each frequency, to be compared with 1/sqrt(n) for a bag of n rows.
@@ -552,7 +557,7 @@ class PhaseFeatures(_FrequencyFeatures):
         return self.amplitude == "shrunk"
 
     def _learn(self, found: Characteristic) -> None:
-        self.reliability_ = Reliability.learnt(found.phi, found.effective_size)
+        self.reliability_ = Reliability.learnt(found.phi, found.effective_size, bounded=self.bounded)
 
     def _features(self, found: Characteristic) -> Floats:
         if self.amplitude == "plain":

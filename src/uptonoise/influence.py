@@ -151,7 +151,7 @@ class Influences(NamedTuple):
         return np.asarray(self.squares / self.weight**2 + of_one_row[:, None] / self.size**2)
 
 
-def has_errors(first: Any, second: Any) -> bool:
+def knows_errors(first: Any, second: Any) -> bool:
     """Tell whether the sampling errors of a model are known: of shrunk phases, or of Fourier features of these."""
     return hasattr(first, "reliability_") and (second is None or isinstance(second, FourierFeatures))
 
@@ -171,7 +171,7 @@ class Predicted(NamedTuple):
         X : bags
             As for :meth:`PhaseFeatures.transform`.
         first, second : transformers
-            The features: fitted, and such that :func:`has_errors` holds.
+            The features: fitted, and such that :func:`knows_errors` holds.
         coef : array of shape (n_targets, p)
             The coefficients.
         intercept : array of shape (n_targets,)

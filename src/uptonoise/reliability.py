@@ -14,7 +14,9 @@ Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, are 
 
 A model of u' has learnt how reliable the bags are that it was fitted on, and what it makes of phases should stay the
 same for bags of other sizes: so s^2 counts no fewer rows than the smallest of those bags had, and no more than the
-largest. That a bag has fewer is for the prediction to know, which :mod:`uptonoise.influence` is about.
+largest. That a bag has fewer is for the prediction to know, which :mod:`uptonoise.influence` is about. Where it does
+know, s^2 is also bounded by what nine in ten of those bags have: where some phases keep k = 1 and others nothing, what
+a model makes of them all is another thing than what it has learnt, and no error of sampling.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ _LEAST_LEFT = 0.25  # of 1 - chance/N
 _PRIOR_ROWS = 0.3
 _LEAST_AMPLITUDE = 1e-3  # squared, of all bags together
 _LEAST_SPREAD = 0.02  # of the variance of phases that errors cannot explain away
+_KNOWN = 0.9  # of the errors of the fitted bags are not larger than the bound
 _SOFT_WEIGHT = 0.05  # radians squared: how much more a bag counts whose phases have no error
 
 
@@ -48,15 +51,18 @@ class Reliability(NamedTuple):
         The mean squared amplitude.
     rows : array of shape (2,)
         The fewest and the most rows that count.
+    largest : array of shape (m,)
+        The largest s^2 that counts.
     """
 
     mean: Complex
     spread: Floats
     amplitude: Floats
     rows: Floats
+    largest: Floats
 
     @classmethod
-    def learnt(cls, phi: Complex, sizes: Floats) -> Reliability:
+    def learnt(cls, phi: Complex, sizes: Floats, *, bounded: bool = False) -> Reliability:
         """Learn from the characteristic functions of bags, of shape (n, m), and their numbers of rows.
 
         Examples
@@ -87,7 +93,8 @@ class Reliability(NamedTuple):
         variance = np.sum(weights * np.abs(phases - mean) ** 2, axis=0)
         spread = np.maximum(variance - np.sum(weights * known, axis=0), _LEAST_SPREAD * variance)
         spread = np.maximum(spread, np.finfo(np.float64).tiny)
-        return cls(mean, spread, amplitude, rows)
+        largest = np.quantile(errors, _KNOWN, axis=0) if bounded else np.full(len(mean), np.inf)
+        return cls(mean, spread, amplitude, rows, largest)
 
     def drawn(self, phi: Complex, sizes: Floats) -> Complex:
         """Return the phases of bags, drawn to the mean by their reliability."""
@@ -95,7 +102,8 @@ class Reliability(NamedTuple):
 
     def kept(self, phi: Complex, sizes: Floats) -> Floats:
         """Return how much of its distance from the mean each phase keeps: k."""
-        return np.asarray(self.spread / (self.spread + _squared_errors(phi, sizes, self.amplitude, self.rows)))
+        errors = np.minimum(_squared_errors(phi, sizes, self.amplitude, self.rows), self.largest)
+        return np.asarray(self.spread / (self.spread + errors))
 
 
 def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats, rows: Floats) -> Floats:

@@ -43,7 +43,7 @@ from uptonoise.augmentation import (
 from uptonoise.bags import BagRows, Bags, checked_weights
 from uptonoise.features import Amplitude, FourierFeatures, MeanFeatures, PhaseFeatures
 from uptonoise.frequencies import checked_number
-from uptonoise.influence import Predicted, Steadiness, has_errors
+from uptonoise.influence import Predicted, Steadiness, knows_errors
 from uptonoise.noise import add_noise
 from uptonoise.reliability import Reliability
 from uptonoise.rows import Floats, RowSource, as_real_array, counted
@@ -338,7 +338,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"first must be one of {', '.join(_FIRST)}, or a transformer; got {first!r}")
             drawn: dict[str, Any] = {"n_frequencies": self.n_frequencies, "random_state": seeds[0], **common}
             if first == "phase":
-                drawn["amplitude"] = self.amplitude
+                smooth = self.second is None or isinstance(self.second, str | FourierFeatures)
+                drawn |= {"amplitude": self.amplitude, "bounded": self.steady and smooth}
             first = MeanFeatures() if first == "mean" else _FIRST[first](**drawn)
         second: Any = self.second
         if isinstance(second, str):
@@ -360,7 +361,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _learnt_steadiness(self, rows: Any, weights: Floats, noise: _Noise | None) -> Steadiness | None:
         """Learn how reliable predictions are on the bags of fit, with the noise that they were fitted against."""
-        if not self.steady or not has_errors(self.first_, self.second_):
+        if not self.steady or not knows_errors(self.first_, self.second_):
             return None
         level = self.best_params_.get("noise_level", 0.0)
         if noise is not None and level > 0:
