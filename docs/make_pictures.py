@@ -1,6 +1,5 @@
 """Draw the pictures of the pages into docs/_static: run ``.venv/bin/python docs/make_pictures.py``."""
 
-import csv
 from pathlib import Path
 
 import matplotlib as mpl
@@ -9,11 +8,9 @@ import numpy as np
 
 import uptonoise as un
 from uptonoise import plots
-from uptonoise.experiments._seeded import by_model
 
 DOCS = Path(__file__).parent
 STATIC = DOCS / "_static"
-NETWORKS = ("PLRR", "shrunk PLRR", "GLRR", "phase network", "Fourier network", "phase network, against noise")
 
 
 def save(axes: object, name: str) -> None:
@@ -46,30 +43,6 @@ def main() -> None:
 
     sites = {f"site {number}": rng.gamma(2 + 2 * (number % 4 == 3), size=400) for number in range(1, 13)}
     save(un.compare_groups(sites).plot(), "plots-heat-map.png")
-
-    save(errors_of_networks(DOCS / "results" / "networks-runs.csv"), "networks.png")
-
-
-def errors_of_networks(path: Path) -> object:
-    """Return Axes with the error against noise of networks and ridge models, a band over seeds for each."""
-    with path.open() as file:
-        found = by_model(csv.DictReader(file))
-    problems = list(dict.fromkeys(problem for problem, _ in found))
-    _, axes = plt.subplots(1, len(problems), figsize=(6.5 * len(problems), 5), layout="constrained", squeeze=False)
-    for problem, ax in zip(problems, axes[0], strict=True):
-        for model in NETWORKS:
-            measures = found[problem, model]
-            curve = un.RobustnessCurve(
-                levels=np.array([float(name.removeprefix("noise ")) for name in measures]),
-                errors=np.array(list(measures.values())),
-                baseline=1.0,
-                metric="RMSE",
-                kind="gaussian",
-            )
-            plots.plot_robustness(curve, label=model, ax=ax)
-        ax.set_ylim(0, 2.5)
-        ax.set_title(f"{problem}: error over that of predicting the mean", loc="left")
-    return axes
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from uptonoise.experiments import NAMES, _experiment, abc, bag_models, covariate
 from uptonoise.experiments import load as experiment
 from uptonoise.experiments._alternatives import Alternative
 from uptonoise.experiments._experiment import Experiment, Kept, Runner, Task
-from uptonoise.experiments._figures import dots, wald_band
+from uptonoise.experiments._figures import dots, noise_bands, wald_band
 from uptonoise.experiments._rejections import Cell, RejectionExperiment
 from uptonoise.experiments._seeded import Problem, SeededExperiment
 from uptonoise.experiments._sizes import SizeExperiment, interpolated
@@ -237,6 +237,22 @@ def test_sizes_go_up_until_the_power_is_there(tmp_path):
     assert row["t"] == "25"  # 22 rows have power 0.9
     assert row["never"] == "over 99"
     assert interpolated((100, 0.85), (200, 0.95)) == pytest.approx(100 * np.sqrt(2))
+
+
+def test_errors_of_seeds_are_drawn_with_bands():
+    levels = {"noise 0": "0.400 (0.300 to 0.500)", "noise 0.1": "2.000 (1.000 to 4.000)"}
+    rows = [{"problem": p, "model": m} | levels | {"seeds": "10"} for p in ("a", "b") for m in ("one", "two", "three")]
+    figure = noise_bands({"first": ["one", "three"], "second": ["two"]}, "error", 1.0)("made up", rows)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == [
+        f"{problem}: {group} (10 seeds)" for problem in "ab" for group in ("first", "second")
+    ]
+    assert [[text.get_text() for text in ax.get_legend().get_texts()] for ax in figure.axes[:2]] == [
+        ["one", "three"],
+        ["two"],
+    ]
+    (band,) = figure.axes[1].collections
+    assert band.get_paths()[0].get_extents().extents.tolist() == [0, 0.3, 1, 4]
+    assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["0", "0.1"]
 
 
 def test_wald_band_is_that_of_the_paper():

@@ -206,6 +206,19 @@ def number(text: str) -> float:
     return float(text.removeprefix("over ").replace(",", "").split(" ")[0])
 
 
+def quantiles(text: str) -> tuple[float, float]:
+    """Return the quantiles of a mean in a table.
+
+    Examples
+    --------
+    >>> from uptonoise.experiments._figures import quantiles
+    >>> quantiles("0.7 (0.6 to 0.8)")
+    (0.6, 0.8)
+    """
+    low, high = text.rstrip(")").split(" (")[1].split(" to ")
+    return float(low), float(high)
+
+
 def split_errors(by: Sequence[str] = ("model",), measure: str = "RMSE") -> Draw:
     """Return what draws errors of models as dots with 5 % and 95 % quantiles, a panel for each data set."""
 
@@ -261,22 +274,63 @@ def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, models: Sequence
     entries.append((ax.axhline(baseline, color=GREY, linestyle=":"), "mean"))
     for place, model in enumerate(model for model in shown if any(row["model"] == model for row in rows)):
         chosen = [row for row in rows if row["model"] == model]
-        style, levels = look(place), [float(row["level"]) for row in chosen]
         low, high = ([float(row[end]) ** power for row in chosen] for end in ("5 %", "95 %"))
-        ax.fill_between(levels, low, high, color=style.color, alpha=0.12, linewidth=0)
-        (line,) = ax.plot(
-            levels,
-            [float(row[measure]) for row in chosen],
-            color=style.color,
-            linestyle=style.line,
-            marker=style.marker,
-            markersize=4,
-        )
-        entries.append((line, said(model)))
+        levels, means = ([float(row[column]) for row in chosen] for column in ("level", measure))
+        entries.append((_banded_line(ax, levels, means, (low, high), place), said(model)))
     ax.set_ylim(0, 2.5 * baseline)
     title = f"{said(STAND_INS.get(kind, kind), 60)} ({_counted(rows)})"
     dress(ax, title, "largest variance of the noise, in units of the column's", measure)
     add_legend(ax, entries, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+
+
+def _banded_line(
+    ax: Axes, x: Sequence[float], means: Sequence[float], band: tuple[Sequence[float], Sequence[float]], place: int
+) -> Any:
+    """Draw a line with a band about it, in the look of its place, and return the line."""
+    style = look(place)
+    ax.fill_between(x, *band, color=style.color, alpha=0.12, linewidth=0)
+    (line,) = ax.plot(x, means, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
+    return line
+
+
+def noise_bands(groups: Mapping[str, Sequence[str]], ylabel: str, line: float) -> Draw:
+    """Return what draws columns "noise LEVEL" of means with quantiles: for each problem a row, for each group a panel.
+
+    `groups` names the models of each panel by its title; `line` is the error of no use.
+    """
+
+    def draw(title: str, rows: Rows) -> Figure:
+        problems = list(dict.fromkeys(row["problem"] for row in rows))
+        with styled():
+            figure, axes = panels_of(title, len(problems) * len(groups), (4.7, 4.8), most=len(groups))
+            for problem, across in zip(problems, axes.reshape(len(problems), -1), strict=True):
+                chosen = [row for row in rows if row["problem"] == problem]
+                for ax, (group, models) in zip(across, groups.items(), strict=True):
+                    ax.sharey(across[0])
+                    shown = [row for model in models for row in chosen if row["model"] == model]
+                    _level_panel(ax, f"{said(problem)}: {said(group, 60)} ({shown[0]['seeds']} seeds)", shown, ylabel)
+                    ax.axhline(line, color=GREY, linestyle=":")
+        return figure
+
+    return draw
+
+
+def _level_panel(ax: Axes, title: str, rows: Rows, ylabel: str) -> None:
+    columns = [column for column in rows[0] if column.startswith("noise ")]
+    places = range(len(columns))  # levels that begin with 0 and grow by factors stand side by side
+    entries = []
+    for place, row in enumerate(rows):
+        low, high = zip(*(quantiles(row[column]) for column in columns), strict=True)
+        means = [number(row[column]) for column in columns]
+        entries.append((_banded_line(ax, places, means, (low, high), place), said(row["model"], _NAMED)))
+    ax.set_yscale("log")
+    ticker = require("matplotlib.ticker")
+    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 3.0, 5.0)))
+    ax.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_formatter(ticker.NullFormatter())
+    dress(ax, title, "largest variance of the noise, in units of the column's", ylabel)
+    ax.set_xticks(places, [column.removeprefix("noise ") for column in columns])
+    add_legend(ax, entries, loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
 def histograms(panel: str, groups: Sequence[str], xlabel: str, mark: Callable[[Rows], float]) -> Draw:

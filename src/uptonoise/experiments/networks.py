@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like
 from uptonoise.experiments._directions import make_direction_bags
-from uptonoise.experiments._figures import dots
+from uptonoise.experiments._figures import noise_bands
 from uptonoise.experiments._seeded import Problem, SeededExperiment
 from uptonoise.experiments.bag_models import standardised
 from uptonoise.experiments.covariate_shift import shrunk_plrr
@@ -102,6 +102,9 @@ def direction(
 
 
 MODELS = tuple(models(0, {}, {}))
+_PANELS = {"tuned models": [name for name in MODELS if not name.endswith(tuple(_VARIANTS))]} | {
+    f"{name}s": [one for one in MODELS if one.startswith(name)] for name in _NETWORKS
+}
 _FEW: Options = {"n_frequencies": 10, "n_epochs": 2}
 _FEW_GRID: Options = {"learning_rate": [0.01, 0.03]}
 
@@ -116,6 +119,6 @@ EXPERIMENT = SeededExperiment(
         Problem("aerosol-like", MODELS, partial(aerosol, n_bags=50, options=_FEW, grid=_FEW_GRID)),
         Problem("one direction", MODELS, partial(direction, n_bags=100, options=_FEW, grid=_FEW_GRID)),
     ],
-    draw=dots(("problem", "model"), None, "RMSE over that of predicting the mean", 1.0),
+    draw=noise_bands(_PANELS, "RMSE over that of predicting the mean", 1.0),
     trains_networks=True,
 )
