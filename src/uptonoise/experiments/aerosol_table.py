@@ -1,22 +1,32 @@
 """Clean errors on aerosol bags over ten splits: the paper's Table F.2.
 
 The paper has an RMSE of 0.101 (SD 0.011) for the Fourier network, 0.101 (0.008) for the phase network, 0.079 (0.010)
-for GLRR and 0.085 (0.009) for PLRR: ridge regression is ahead of networks on so few bags.
+for GLRR and 0.085 (0.009) for PLRR: ridge regression is ahead of networks on so few bags. Networks, tuned over eight
+settings, take longer than all other models together: they are fitted in six of the ten splits.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from uptonoise.experiments import aerosol_noise
-from uptonoise.experiments._bag_fits import FitExperiment, clean_errors
+from uptonoise.experiments._bag_fits import Fit, FitExperiment, clean_errors
 
 SPLITS = 10
+_SHARE = 0.6
+
+
+def fits() -> Sequence[Fit]:
+    """Return all models, and in which share of the splits they take part."""
+    return [replace(fit, share=_SHARE if "network" in fit.model else 1.0) for fit in aerosol_noise.fits()]
+
 
 EXPERIMENT = FitExperiment(
     "aerosol-table",
     __doc__.splitlines()[0],
-    aerosol_noise.fits,
+    fits,
     aerosol_noise.quick_fits,
     partial(clean_errors, n_splits=SPLITS),
     SPLITS,
