@@ -357,3 +357,8 @@ class TestClassifier:
         model = un.make_bag_classifier("mean", "fourier", n_second=20, random_state=0).fit(bags, y > 3.5)
         assert list(model.best_estimator_.named_steps) == ["first", "second", "classifier"]
         assert set(model.param_grid) == {"classifier__C"}
+
+
+def test_phases_of_a_classifier_are_not_bounded():
+    assert not un.make_bag_classifier("phase").estimator.named_steps["first"].bounded
+    assert small().fit(*gamma_bags()).first_.bounded

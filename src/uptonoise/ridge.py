@@ -853,7 +853,8 @@ def make_bag_classifier(
     True
     """
     seed = int(seeded_generator(random_state)[0].integers(2**31))
-    levels = BagRidgeCV(first, second, n_frequencies=n_frequencies, n_second=n_second)._levels([seed, seed + 1])
+    ridge = BagRidgeCV(first, second, n_frequencies=n_frequencies, n_second=n_second, steady=False)
+    levels = ridge._levels([seed, seed + 1])
     steps = [(name, level) for name, level in zip(("first", "second"), levels, strict=True) if level is not None]
     grid: dict[str, list[float]] = {"classifier__C": list(Cs)}
     if "scale_factor" in levels[0].get_params():
