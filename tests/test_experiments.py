@@ -332,6 +332,8 @@ def test_stand_ins_are_named_in_the_title():
     assert "stand-in" in drawn.get_suptitle()
     assert "stand-in" in drawn.axes[0].get_title(loc="left")
     real = experiment("dark-matter-table").figure([row | {"bags": "dark matter"} for row in rows])
+    some = experiment("dark-matter-table").figure([rows[0], rows[1] | {"splits": "30"}])
+    assert "(2 to 30 splits)" in some.axes[0].get_title(loc="left")
     assert "stand-in" not in real.get_suptitle() + real.axes[0].get_title(loc="left")
 
 

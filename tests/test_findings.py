@@ -220,6 +220,13 @@ def test_learnt_frequencies_are_nearer_to_unit_amplitude_than_random_ones():
     assert means["random"] > 0.95 or not on_stand_in(rows)
 
 
+def test_ridge_is_ahead_of_networks_on_aerosol_bags_and_fourier_near_phase():
+    error = {row["model"]: float(row["RMSE"]) for row in table("aerosol-table")}
+    assert abs(error["plrr"] / error["glrr"] - 1) < 0.1
+    assert max(error["plrr"], error["glrr"]) < min(error["phase network"], error["fourier network"])
+    assert abs(error["fourier network"] / error["phase network"] - 1) < 0.1
+
+
 def errors_under_noise(rows, model):
     return [float(row["RMSE"]) for row in where(rows, model=model)]
 

@@ -250,8 +250,11 @@ def _error_panel(ax: Axes, kind: str, rows: Rows, by: Sequence[str], measure: st
 
 
 def _counted(rows: Rows) -> str:
-    unit = "splits" if "splits" in rows[0] else "draws"
-    return f"{max(int(row[unit]) for row in rows):,} {unit}"
+    """Return how many splits there are, where some models have fewer from which number on; or draws of noise."""
+    if "draws" in rows[0]:
+        return f"{max(int(row['draws']) for row in rows):,} draws"
+    counts = [int(row["splits"]) for row in rows]
+    return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) + " splits"
 
 
 def noise_errors(measure: str = "RMSE", models: Mapping[str, Sequence[str]] | None = None) -> Draw:
