@@ -348,7 +348,44 @@ def test_stand_ins_are_named_in_the_title():
     assert "stand-in" in drawn.get_suptitle()
     assert "stand-in" in drawn.axes[0].get_title(loc="left")
     real = experiment("dark-matter-table").figure([row | {"bags": "dark matter"} for row in rows])
+    some = experiment("dark-matter-table").figure([rows[0], rows[1] | {"splits": "30"}])
+    assert "(2 to 30 splits)" in some.axes[0].get_title(loc="left")
     assert "stand-in" not in real.get_suptitle() + real.axes[0].get_title(loc="left")
+
+
+def drawn_lines(ax):
+    return [line for line in ax.get_lines() if len(line.get_xdata()) > 2]
+
+
+def test_errors_under_noise_have_a_panel_a_group_with_the_same_heights():
+    numbers = {"5 %": "0.1", "95 %": "0.3", "MSE": "0.04", "draws": "2"}
+    rows = [
+        {"bags": "aerosol-like", "model": model, "level": level, "RMSE": error} | numbers
+        for model, error in [("mean", "0.2"), ("plrr", "0.1"), ("glrr", "0.2"), ("shrunk plrr", "0.01")]
+        for level in ("0.0", "1.0", "2.0")
+    ]
+    figure = experiment("aerosol-noise").figure(rows)
+    papers, ours = figure.axes
+    assert (len(drawn_lines(papers)), len(drawn_lines(ours))) == (2, 2)
+    assert papers.get_ylim() == ours.get_ylim()
+    assert all("stand-in" in ax.get_title(loc="left") and ax.get_yscale() == "log" for ax in figure.axes)
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["mean", "plrr", "glrr", "shrunk plrr"]
+
+
+def test_errors_by_bag_size_have_a_line_for_phases_and_level():
+    numbers = {"5 %": "0.1", "95 %": "0.3", "MSE": "0.04", "RMSE": "0.2", "splits": "2"}
+    rows = [
+        {"bags": "gamma", "rows fitted": "100", "rows tested": size, "level": level, "phases": phases} | numbers
+        for size in ("20", "100", "5 to 5000")
+        for level in ("0.0", "3.0")
+        for phases in ("mean", "plain", "shrunk")
+    ]
+    figure = experiment("bag-sizes").figure(rows)
+    (ax,) = figure.axes
+    assert len(drawn_lines(ax)) == 4
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["20", "100", "5 to 5000"]
+    assert len(figure.legends[0].get_texts()) == 5
 
 
 def test_a_user_s_own_data_take_the_place_of_stand_ins(tmp_path, monkeypatch):

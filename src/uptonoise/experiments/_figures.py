@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Rows = Sequence[Mapping[str, str]]
 Draw = Callable[[str, Rows], "Figure"]
 """Makes a figure of a title and the rows of a table."""
+Entries = list[tuple[Any, str]]
+"""Lines of a panel, and what they are called."""
 
 STAND_INS = {
     "aerosol-like": "aerosol-like: simulated stand-in of MISR1",
@@ -29,6 +31,7 @@ STAND_INS = {
 _NOTE = "Simulated stand-ins, not the paper's data."
 _NAMED = 40  # letters of a name beside a dot
 _LEVEL = 0.05
+_NEAR_LEVEL = 0.2  # panels with all rates below it show no more than that
 
 
 def save_figure(figure: Figure, png: Path, svg: Path) -> None:
@@ -110,39 +113,52 @@ def rates(panels: Sequence[Panel], tests: Sequence[str]) -> Draw:
     def draw(title: str, rows: Rows) -> Figure:
         shown = [panel for panel in panels if panel.chosen(rows)]
         with styled():
-            figure, axes = panels_of(title, len(shown), most=2 if len(shown) == 4 else 3)
-            for ax, panel in zip(axes, shown, strict=True):
+            width = 5.4 if any(panel.by for panel in shown) else 4.4
+            figure, axes = panels_of(title, len(shown), (width, 3.6), most=2 if len(shown) == 4 else 3)
+            entries = [
                 _rate_panel(ax, panel, panel.chosen(rows), panel.tests or tests)
+                for ax, panel in zip(axes, shown, strict=True)
+            ]
+            _add_legends(figure, axes, entries)
         return figure
 
     return draw
 
 
-def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> None:
+def _add_legends(figure: Figure, axes: Sequence[Axes], entries: Sequence[Entries]) -> None:
+    """Add one legend beside all panels where they have the same lines, else one beside each: never over the lines."""
+    if len({tuple(label for _, label in one) for one in entries}) == 1:
+        add_legend(figure, entries[0], loc="outside right upper")
+        return
+    for ax, one in zip(axes, entries, strict=True):
+        add_legend(ax, one, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+
+
+def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> Entries:
     groups = list(dict.fromkeys(tuple(row[key] for key in panel.by) for row in rows))
-    entries: list[tuple[Any, str]] = []
+    entries: Entries = []
+    highest = 0.0
     for test in tests:
         for group in groups:
             cells = [row for row in rows if tuple(row[key] for key in panel.by) == group and row.get(test)]
             if not cells:
                 continue
-            style = look(len(entries))
-            (line,) = ax.plot(
-                [float(row[panel.x]) for row in cells],
-                [float(row[test]) for row in cells],
-                color=style.color,
-                linestyle=style.line,
-                marker=style.marker,
-                markersize=4,
-            )
+            found = [float(row[test]) for row in cells]
+            highest = max(highest, *found)
+            line = _line(ax, [float(row[panel.x]) for row in cells], found, look(len(entries)))
             named = ", ".join(f"{key} {value}" for key, value in zip(panel.by, group, strict=True))
             entries.append((line, said(" ".join(filter(None, [test if len(tests) > 1 else "", named])))))
     repetitions = min(int(row["repetitions"]) for row in rows)
     for edge in wald_band(_LEVEL, repetitions):
         ax.axhline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
-    ax.set_ylim(-0.03, 1.03)
+    ax.set_ylim((0, _NEAR_LEVEL) if highest < _NEAR_LEVEL else (-0.03, 1.03))
     dress(ax, f"{panel.title} ({repetitions:,} runs)", said(panel.x), "rejection rate")
-    add_legend(ax, entries, loc="best")
+    return entries
+
+
+def _line(ax: Axes, x: Sequence[Any], y: Sequence[float], style: Look) -> Any:
+    (line,) = ax.plot(x, y, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
+    return line
 
 
 def strips(columns: Sequence[str]) -> Draw:
@@ -247,50 +263,120 @@ def _error_panel(ax: Axes, kind: str, rows: Rows, by: Sequence[str], measure: st
 
 
 def _counted(rows: Rows) -> str:
-    unit = "splits" if "splits" in rows[0] else "draws"
-    return f"{max(int(row[unit]) for row in rows):,} {unit}"
+    """Return how many splits there are, where some models have fewer from which number on; or draws of noise."""
+    if "draws" in rows[0]:
+        return f"{max(int(row['draws']) for row in rows):,} draws"
+    counts = [int(row["splits"]) for row in rows]
+    return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) + " splits"
 
 
-def noise_errors(measure: str = "RMSE", models: Sequence[str] | None = None) -> Draw:
-    """Return what draws errors against the level of Gaussian noise on test bags, with 5 % and 95 % quantiles."""
+def noise_errors(measure: str = "RMSE", models: Mapping[str, Sequence[str]] | None = None) -> Draw:
+    """Return what draws errors against the level of Gaussian noise on test bags, with 5 % and 95 % quantiles.
+
+    `models` names what is drawn in the panels of a data set, by the panel's title; by default all in one. Errors are on
+    a scale of logarithms, which is the same in all panels of a data set.
+    """
 
     def draw(title: str, rows: Rows) -> Figure:
         gaussian = [row for row in rows if row.get("noise", "gaussian") == "gaussian"]
+        there = list(dict.fromkeys(row["model"] for row in gaussian if row["model"] != "mean"))
+        groups = models or {"": there}
+        shown = [name for name in dict.fromkeys(name for group in groups.values() for name in group) if name in there]
+        looks = {name: look(place) for place, name in enumerate(shown)}
         kinds = list(dict.fromkeys(row["bags"] for row in gaussian))
         with styled():
-            figure, axes = panels_of(title, len(kinds), (6.4, 4.6), most=2)
-            for ax, kind in zip(axes, kinds, strict=True):
-                _noise_panel(ax, kind, [row for row in gaussian if row["bags"] == kind], measure, models)
+            figure, axes = panels_of(title, len(kinds) * len(groups), (4.6, 4.2), most=max(3, len(groups)))
+            entries: dict[str, Any] = {}
+            for place, kind in enumerate(kinds):
+                of_kind = axes[place * len(groups) : (place + 1) * len(groups)]
+                chosen = [row for row in gaussian if row["bags"] == kind]
+                for ax, (group, names) in zip(of_kind, groups.items(), strict=True):
+                    here = {name: looks[name] for name in names if name in looks}
+                    entries |= _noise_panel(ax, ", ".join(filter(None, [kind, group])), chosen, measure, here)
+                _share_heights(of_kind)
+            ordered = [(entries[name], said(name)) for name in ("mean", *shown)]
+            add_legend(figure, ordered, loc="outside right upper")
         return figure
 
     return draw
 
 
-def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, models: Sequence[str] | None) -> None:
+def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, looks: Mapping[str, Look]) -> dict[str, Any]:
     power = 2 if measure == "MSE" else 1
-    shown = models or list(dict.fromkeys(row["model"] for row in rows if row["model"] != "mean"))
-    entries = []
     baseline = float(next(row[measure] for row in rows if row["model"] == "mean"))
-    entries.append((ax.axhline(baseline, color=GREY, linestyle=":"), "mean"))
-    for place, model in enumerate(model for model in shown if any(row["model"] == model for row in rows)):
+    entries = {"mean": ax.axhline(baseline, color=GREY, linestyle=":")}
+    for model, style in looks.items():
         chosen = [row for row in rows if row["model"] == model]
-        low, high = ([float(row[end]) ** power for row in chosen] for end in ("5 %", "95 %"))
         levels, means = ([float(row[column]) for row in chosen] for column in ("level", measure))
-        entries.append((_banded_line(ax, levels, means, (low, high), place), said(model)))
-    ax.set_ylim(0, 2.5 * baseline)
-    title = f"{said(STAND_INS.get(kind, kind), 60)} ({_counted(rows)})"
+        low, high = ([float(row[end]) ** power for row in chosen] for end in ("5 %", "95 %"))
+        entries[model] = _banded_line(ax, levels, means, (low, high), style)
+    _log_heights(ax)
+    name = rows[0]["bags"]
+    title = f"{said(kind.replace(name, STAND_INS.get(name, name)), 80)} ({_counted(rows)})"
     dress(ax, title, "largest variance of the noise, in units of the column's", measure)
-    add_legend(ax, entries, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    return entries
+
+
+def _log_heights(ax: Axes) -> None:
+    """Give the y axis a scale of logarithms with plain numbers."""
+    ticker = require("matplotlib.ticker")
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.yaxis.set_minor_formatter(ticker.NullFormatter())
+
+
+def _share_heights(axes: Sequence[Axes]) -> None:
+    limits = [ax.get_ylim() for ax in axes]
+    for ax in axes:
+        ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+
+
+def size_errors() -> Draw:
+    """Return what draws errors of plain and shrunk phases against the rows of test bags, with 5 % and 95 % quantiles.
+
+    There is a panel for each data set and number of rows fitted on; errors are on a scale of logarithms.
+    """
+
+    def draw(title: str, rows: Rows) -> Figure:
+        groups = [chosen for _, chosen in _grouped(rows, ("bags", "rows fitted"))]
+        with styled():
+            figure, axes = panels_of(title, len(groups))
+            entries = [_size_panel(ax, chosen) for ax, chosen in zip(axes, groups, strict=True)]
+            _add_legends(figure, axes, entries)
+        return figure
+
+    return draw
+
+
+def _size_panel(ax: Axes, rows: Rows) -> Entries:
+    sizes = list(dict.fromkeys(row["rows tested"] for row in rows))
+    baseline = next(float(row["RMSE"]) for row in rows if row["phases"] == "mean")
+    entries: Entries = [(ax.axhline(baseline, color=GREY, linestyle=":"), "mean")]
+    lines = sorted({(row["phases"], float(row["level"])) for row in rows if row["phases"] != "mean"})
+    kinds, levels = ([*dict.fromkeys(one)] for one in zip(*lines, strict=True))
+    for place, (phases, level) in enumerate(lines):
+        chosen = [row for row in rows if (row["phases"], float(row["level"])) == (phases, level)]
+        style = LOOKS[levels.index(level)]._replace(color=LOOKS[kinds.index(phases)].color)
+        at = [sizes.index(row["rows tested"]) + 0.03 * (place - (len(lines) - 1) / 2) for row in chosen]
+        low, high = ([float(row[end]) for row in chosen] for end in ("5 %", "95 %"))
+        ax.vlines(at, low, high, color=style.color, linewidth=1)
+        line = _line(ax, at, [float(row["RMSE"]) for row in chosen], style)
+        entries.append((line, said(f"{phases}, noise of level {level:g}", _NAMED)))
+    ax.set_xticks(range(len(sizes)), sizes)
+    _log_heights(ax)
+    kind, fitted = rows[0]["bags"], rows[0]["rows fitted"]
+    title = f"{said(STAND_INS.get(kind, kind), 60)}, fitted on {fitted} rows ({_counted(rows)})"
+    dress(ax, title, "rows of a test bag", "RMSE")
+    return entries
 
 
 def _banded_line(
-    ax: Axes, x: Sequence[float], means: Sequence[float], band: tuple[Sequence[float], Sequence[float]], place: int
+    ax: Axes, x: Sequence[float], means: Sequence[float], band: tuple[Sequence[float], Sequence[float]], style: Look
 ) -> Any:
-    """Draw a line with a band about it, in the look of its place, and return the line."""
-    style = look(place)
+    """Draw a line with a band about it, and return the line."""
     ax.fill_between(x, *band, color=style.color, alpha=0.12, linewidth=0)
-    (line,) = ax.plot(x, means, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
-    return line
+    return _line(ax, x, means, style)
 
 
 def noise_bands(groups: Mapping[str, Sequence[str]], ylabel: str, line: float) -> Draw:
@@ -322,12 +408,8 @@ def _level_panel(ax: Axes, title: str, rows: Rows, ylabel: str) -> None:
     for place, row in enumerate(rows):
         low, high = zip(*(quantiles(row[column]) for column in columns), strict=True)
         means = [number(row[column]) for column in columns]
-        entries.append((_banded_line(ax, places, means, (low, high), place), said(row["model"], _NAMED)))
-    ax.set_yscale("log")
-    ticker = require("matplotlib.ticker")
-    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 3.0, 5.0)))
-    ax.yaxis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
-    ax.yaxis.set_minor_formatter(ticker.NullFormatter())
+        entries.append((_banded_line(ax, places, means, (low, high), look(place)), said(row["model"], _NAMED)))
+    _log_heights(ax)
     dress(ax, title, "largest variance of the noise, in units of the column's", ylabel)
     ax.set_xticks(places, [column.removeprefix("noise ") for column in columns])
     add_legend(ax, entries, loc="upper center", bbox_to_anchor=(0.5, -0.2))

@@ -15,6 +15,7 @@ import numpy as np
 from uptonoise.augmentation import pooled_variances
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like, make_gamma_bags
+from uptonoise.experiments._figures import size_errors
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
 from uptonoise.experiments.covariate_shift import shrunk_plrr
 from uptonoise.noise import add_noise
@@ -96,4 +97,5 @@ EXPERIMENT = SplitExperiment(
     _errors,
     ("rows fitted", "rows tested", "level", "phases"),
     quick_settings=[replace(one, fitted=20, tested=(10, 40), n_fitted=60, n_tested=30) for one in SETTINGS[:3]],
+    draw=size_errors(),
 )

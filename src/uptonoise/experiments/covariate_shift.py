@@ -28,6 +28,7 @@ LEVELS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 KINDS = ("laplace", "t", "cauchy", "uniform")
 _KIND_LEVELS = (1.0, 3.0)
 _TRAINED = 3.0
+_DRAWN = ("plrr", "glrr", "ggrr", "shrunk plrr", "shrunk plrr + noise", "ggrr + noise")
 
 
 def _gamma(seed: int) -> Data:
@@ -90,5 +91,5 @@ EXPERIMENT = SplitExperiment(
     _errors,
     ("model", "noise", "level"),
     quick_settings=(replace(GAMMA, draw=_few_gamma), QUICK_SETTINGS[0]),
-    draw=noise_errors(),
+    draw=noise_errors(models={"": _DRAWN}),
 )

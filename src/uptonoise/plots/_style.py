@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 GREY = "0.45"
 FAINT = 0.3  # the opacity of what is not reliable
@@ -135,7 +136,7 @@ def said(name: object, length: int = _NAME_LENGTH) -> str:
     return text.replace("$", r"\$")
 
 
-def add_legend(ax: Axes, entries: Sequence[tuple[Any, str]], **options: Any) -> None:
+def add_legend(ax: Axes | Figure, entries: Sequence[tuple[Any, str]], **options: Any) -> None:
     """Add a legend of pairs of an artist and its escaped label; also of those that begin with an underscore."""
     if not entries:
         return
