@@ -7,26 +7,18 @@ settings, take longer than all other models together: they are fitted in six of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from uptonoise.experiments import aerosol_noise
-from uptonoise.experiments._bag_fits import Fit, FitExperiment, clean_errors
+from uptonoise.experiments._bag_fits import FitExperiment, clean_errors, in_a_share
 
 SPLITS = 10
 _SHARE = 0.6
 
-
-def fits() -> Sequence[Fit]:
-    """Return all models, and in which share of the splits they take part."""
-    return [replace(fit, share=_SHARE if "network" in fit.model else 1.0) for fit in aerosol_noise.fits()]
-
-
 EXPERIMENT = FitExperiment(
     "aerosol-table",
     __doc__.splitlines()[0],
-    fits,
+    partial(in_a_share, aerosol_noise.fits, "network", _SHARE),
     aerosol_noise.quick_fits,
     partial(clean_errors, n_splits=SPLITS),
     SPLITS,

@@ -7,27 +7,19 @@ models fitted against noise, which take long, in a fifth of the runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from uptonoise.experiments import dark_matter_noise
-from uptonoise.experiments._bag_fits import Fit, FitExperiment, clean_errors
+from uptonoise.experiments._bag_fits import FitExperiment, clean_errors, in_a_share
 from uptonoise.experiments._figures import split_errors
 
 SPLITS, SETS_OF_FREQUENCIES = 10, 50
 _SHARE = 0.2
 
-
-def fits() -> Sequence[Fit]:
-    """Return all models, and in which share of the runs they take part."""
-    return [replace(fit, share=_SHARE if "noise" in fit.model else 1.0) for fit in dark_matter_noise.fits()]
-
-
 EXPERIMENT = FitExperiment(
     "dark-matter-table",
     __doc__.splitlines()[0],
-    fits,
+    partial(in_a_share, dark_matter_noise.fits, "noise", _SHARE),
     dark_matter_noise.quick_fits,
     partial(clean_errors, n_splits=SPLITS),
     SPLITS * SETS_OF_FREQUENCIES,
