@@ -41,7 +41,7 @@ from uptonoise.characteristic import (
     unit,
 )
 from uptonoise.discrepancy import fourier_features
-from uptonoise.frequencies import Law, Method, as_frequencies, median_scale, sample_frequencies
+from uptonoise.frequencies import Law, Method, as_frequencies, checked_flag, median_scale, sample_frequencies
 from uptonoise.reliability import Reliability
 from uptonoise.rows import (
     ArrayRows,
@@ -554,6 +554,7 @@ class PhaseFeatures(_FrequencyFeatures):
     def _learns(self) -> bool:
         if self.amplitude not in get_args(Amplitude):
             raise ValueError(f"amplitude must be one of {', '.join(get_args(Amplitude))}; got {self.amplitude!r}")
+        checked_flag(self.bounded, "bounded")
         return self.amplitude == "shrunk"
 
     def _learn(self, found: Characteristic) -> None:

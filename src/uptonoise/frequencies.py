@@ -369,6 +369,22 @@ def positive_int(value: Any, name: str) -> int:
     return int(value)
 
 
+def checked_flag(value: Any, name: str) -> bool:
+    """Return a truth value, or raise where it is something else.
+
+    Examples
+    --------
+    >>> from uptonoise.frequencies import checked_flag
+    >>> checked_flag("no", "steady")
+    Traceback (most recent call last):
+        ...
+    ValueError: steady must be True or False; got 'no'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
 def checked_number(value: Any, name: str, *, least: float = 0.0, above: bool = False, most: float = np.inf) -> float:
     """Return a number at least (or above) `least` and below `most`, or raise.
 

@@ -180,7 +180,8 @@ class Predicted(NamedTuple):
         source = first.fitted_rows(X)
         if not source.can_be_read_again:
             raise ValueError(
-                f"{source.name} is read twice, and an iterator can be read only once; or fit with steady=False"
+                f"{source.name} is read twice, and an iterator can be read only once; read it into Bags, or fit with "
+                "steady=False"
             )
         found = first.characteristic(source)
         features = first.from_characteristic(found)

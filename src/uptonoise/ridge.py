@@ -42,7 +42,7 @@ from uptonoise.augmentation import (
 )
 from uptonoise.bags import BagRows, Bags, checked_weights
 from uptonoise.features import Amplitude, FourierFeatures, MeanFeatures, PhaseFeatures
-from uptonoise.frequencies import checked_number
+from uptonoise.frequencies import checked_flag, checked_number
 from uptonoise.influence import Predicted, Steadiness, knows_errors
 from uptonoise.noise import add_noise
 from uptonoise.reliability import Reliability
@@ -302,6 +302,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         weights = checked_weights(sample_weight, len(bags))
         alphas = _checked_numbers("alphas", self.alphas, least=0.0)
         tolerance = checked_number(self.tolerance, "tolerance")
+        checked_flag(self.steady, "steady")
         generator, _ = seeded_generator(self.random_state)
         seeds = [int(seed) for seed in generator.integers(2**31, size=4)]
         splits = _checked_splits(self.cv, bags, targets, groups, seeds[2])
