@@ -37,7 +37,7 @@ test-browser: $(INSTALLED) $(AXE)
 
 # The engines bring many packages, and warnings of their own, so they have an environment of their own.
 test-adapters: $(ADAPTERS)/.installed
-	$(ADAPTERS)/bin/python -m pytest -o filterwarnings=default tests/test_adapters.py
+	$(ADAPTERS)/bin/python -m pytest -o filterwarnings=default tests/inference/test_adapters.py
 
 $(ADAPTERS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ADAPTERS)

@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("triton") else [f"src/uptonoise/engines/{name}.py" for name in ("_kernels", "_triton")]
+_GPU = "src/uptonoise/engines/gpu"
+collect_ignore = [] if find_spec("triton") else [f"{_GPU}/kernels.py", f"{_GPU}/launch.py"]

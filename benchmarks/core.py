@@ -14,7 +14,7 @@ import numpy as np
 from _measure import best_time, extra_megabytes, interleaved, row
 
 import uptonoise as un
-from uptonoise._threads import n_threads
+from uptonoise._util.threads import n_threads
 
 N_ROWS, N_COLUMNS, N_FREQUENCIES, N_BAGS = 1_000_000, 5, 100, 10_000
 SEED = 0

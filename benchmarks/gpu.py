@@ -27,7 +27,7 @@ import triton.language as tl
 from _measure import best_time, row
 
 import uptonoise as un
-from uptonoise._threads import n_threads
+from uptonoise._util.threads import n_threads
 from uptonoise.engines import on_device, tensor_features
 
 N_ROWS, N_COLUMNS, N_FREQUENCIES, SEED = 11_000_000, 7, 1_000, 0

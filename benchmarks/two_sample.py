@@ -16,7 +16,7 @@ import pted
 from _measure import best_time, extra_megabytes, interleaved, row
 
 import uptonoise as un
-from uptonoise._threads import n_threads
+from uptonoise._util.threads import n_threads
 
 SEED = 0
 

@@ -12,7 +12,7 @@ import numpy as np
 from _measure import best_time, interleaved, row
 
 import uptonoise as un
-from uptonoise._threads import n_threads
+from uptonoise._util.threads import n_threads
 
 SEED = 0
 

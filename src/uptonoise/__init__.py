@@ -11,111 +11,42 @@ True
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from uptonoise import datasets
-from uptonoise.bags import Bags
-from uptonoise.characteristic import UnreliablePhaseWarning, ecf, phase
-from uptonoise.comparison import Comparison, GroupComparison, compare, compare_groups
-from uptonoise.discrepancy import mmd, paired_mmd, pairwise_mmd, pairwise_phd, phd
-from uptonoise.engines import scan_csv, scan_dask, scan_parquet
-from uptonoise.frequencies import median_scale, sample_frequencies
-from uptonoise.kernels import embedding_kernel, fourier_kernel, phase_kernel
-from uptonoise.noise import RobustnessCurve, add_noise, robustness_curve
-from uptonoise.sketch import Sketch
-from uptonoise.twosample import (
-    TwoSampleResult,
-    UnequalNoiseWarning,
-    extra_noise,
-    flip_test,
-    me_test,
-    mmd_test,
-    paired_difference_test,
-    pairwise_phase_test,
-    phase_test,
-    phase_test_power,
-    phd_test,
-    sme_test,
-)
-
-if TYPE_CHECKING:
-    from uptonoise import inference, nets
-    from uptonoise.features import FourierFeatures, MeanFeatures, NoiseAugmented, PhaseFeatures, RowTransformer
-    from uptonoise.ridge import BagRidgeCV, ggrr, glrr, lgrr, make_bag_classifier, pgrr, plrr
+from typing import Any
 
 __version__ = "0.1.0.dev0"
 
-__all__ = [
-    "BagRidgeCV",
-    "Bags",
-    "Comparison",
-    "FourierFeatures",
-    "GroupComparison",
-    "MeanFeatures",
-    "NoiseAugmented",
-    "PhaseFeatures",
-    "RobustnessCurve",
-    "RowTransformer",
-    "Sketch",
-    "TwoSampleResult",
-    "UnequalNoiseWarning",
-    "UnreliablePhaseWarning",
-    "add_noise",
-    "compare",
-    "compare_groups",
-    "datasets",
-    "ecf",
-    "embedding_kernel",
-    "extra_noise",
-    "flip_test",
-    "fourier_kernel",
-    "ggrr",
-    "glrr",
-    "inference",
-    "lgrr",
-    "make_bag_classifier",
-    "me_test",
-    "median_scale",
-    "mmd",
-    "mmd_test",
-    "nets",
-    "paired_difference_test",
-    "paired_mmd",
-    "pairwise_mmd",
-    "pairwise_phase_test",
-    "pairwise_phd",
-    "pgrr",
-    "phase",
-    "phase_kernel",
-    "phase_test",
-    "phase_test_power",
-    "phd",
-    "phd_test",
-    "plrr",
-    "robustness_curve",
-    "sample_frequencies",
-    "scan_csv",
-    "scan_dask",
-    "scan_parquet",
-    "sme_test",
-]
-
-# What is loaded only when it is asked for: torch is an extra, and scikit-learn's estimators take a while to import.
-_LATER = {
-    "uptonoise.features": ("FourierFeatures", "MeanFeatures", "NoiseAugmented", "PhaseFeatures", "RowTransformer"),
-    "uptonoise.ridge": ("BagRidgeCV", "ggrr", "glrr", "lgrr", "make_bag_classifier", "pgrr", "plrr"),
+# The public names of each package, which is loaded when one of them is first used; __init__.pyi tells type checkers.
+_NAMES = {
+    "bags": "Bags",
+    "comparison": "Comparison GroupComparison compare compare_groups",
+    "engines": "scan_csv scan_dask scan_parquet",
+    "fourier": (
+        "Sketch UnreliablePhaseWarning ecf embedding_kernel fourier_kernel median_scale mmd paired_mmd "
+        "pairwise_mmd pairwise_phd phase phase_kernel phd sample_frequencies"
+    ),
+    "learning": (
+        "BagRidgeCV FourierFeatures MeanFeatures NoiseAugmented PhaseFeatures RobustnessCurve RowTransformer "
+        "add_noise ggrr glrr lgrr make_bag_classifier pgrr plrr robustness_curve"
+    ),
+    "twosample": (
+        "TwoSampleResult UnequalNoiseWarning extra_noise flip_test me_test mmd_test paired_difference_test "
+        "pairwise_phase_test phase_test phase_test_power phd_test sme_test"
+    ),
 }
+_PACKAGES = ("datasets", "inference", "nets", "plots")
+_HOMES = {name: package for package, names in _NAMES.items() for name in names.split()}
+
+__all__ = sorted((*_HOMES, *_PACKAGES))
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("inference", "nets"):
+    if name in _PACKAGES:
         return import_module(f"uptonoise.{name}")
-    module = next((module for module, names in _LATER.items() if name in names), None)
-    if module is None:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(module), name)
+    value = globals()[name] = getattr(import_module(f"uptonoise.{_HOMES[name]}"), name)
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

@@ -1,12 +1,12 @@
 """Simulators, and loaders of public data that users download themselves."""
 
-from uptonoise.datasets._aerosol import load_misr1, make_aerosol_like
-from uptonoise.datasets._dark_matter import load_dark_matter, make_dark_matter_like
-from uptonoise.datasets._demo import DEMO_COLUMNS, DemoPair, make_demo_pairs
-from uptonoise.datasets._gamma_bags import make_gamma_bags
-from uptonoise.datasets._higgs import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI, Higgs, load_higgs
-from uptonoise.datasets._nhanes import BloodPressure, load_blood_pressure
-from uptonoise.datasets._simulated import NOISE_KINDS, make_chi2_samples, symmetric_noise
+from uptonoise.datasets.aerosol import load_misr1, make_aerosol_like
+from uptonoise.datasets.dark_matter import load_dark_matter, make_dark_matter_like
+from uptonoise.datasets.demo import DEMO_COLUMNS, DemoPair, make_demo_pairs
+from uptonoise.datasets.gamma_bags import make_gamma_bags
+from uptonoise.datasets.higgs import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI, Higgs, load_higgs
+from uptonoise.datasets.nhanes import BloodPressure, load_blood_pressure
+from uptonoise.datasets.simulated import NOISE_KINDS, make_chi2_samples, symmetric_noise
 
 __all__ = [
     "DEMO_COLUMNS",

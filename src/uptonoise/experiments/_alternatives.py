@@ -7,9 +7,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.datasets import HIGGS_HIGH_LEVEL, make_chi2_samples
 from uptonoise.experiments._higgs import draw_processes
-from uptonoise.rows import Floats
 
 
 class Sized(Protocol):

@@ -12,15 +12,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from uptonoise.augmentation import pooled_variances
+from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import load_dark_matter, load_misr1
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 from uptonoise.experiments._figures import Draw
 from uptonoise.experiments._splits import SplitExperiment, error_row, root_mean_square
 from uptonoise.experiments.bag_models import AEROSOL, DARK_MATTER, Data, Setting, standardised
-from uptonoise.noise import add_noise
-from uptonoise.rows import Floats
+from uptonoise.learning import add_noise, pooled_variances
 
 Make = Callable[..., Any]
 

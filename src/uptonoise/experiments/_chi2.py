@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.experiments._rejections import Cell, Tests
-from uptonoise.rows import Floats
 
 AT_MOST = frozenset({"phase"})
 """Tests that may reject less often than the level says."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.rows import Floats
 
 _REACH = 2.0
 

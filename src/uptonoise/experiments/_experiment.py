@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from joblib import Parallel, delayed
 
 import uptonoise
-from uptonoise._files import written_whole
-from uptonoise._progress import Progress
-from uptonoise._threads import single_threaded_blas
+from uptonoise._util.files import written_whole
+from uptonoise._util.progress import Progress
+from uptonoise._util.threads import single_threaded_blas
 from uptonoise.experiments._figures import Draw, save_figure, titled
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Experiment(ABC):
         quick : bool
             Only a look: few repetitions of small cells.
         progress : bool, optional
-            As for :class:`~uptonoise._progress.Progress`.
+            As for :class:`~uptonoise._util.progress.Progress`.
         """
         chosen = self.quickened() if quick else self
         n = repetitions or chosen.default_repetitions

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uptonoise._files import written_whole
-from uptonoise.plots._style import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, said, styled
+from uptonoise._util.files import written_whole
+from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, said, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

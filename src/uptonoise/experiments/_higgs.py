@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.datasets import load_higgs
 from uptonoise.experiments._chi2 import AT_MOST
 from uptonoise.experiments._figures import Panel
 from uptonoise.experiments._rejections import Cell, Tests
 from uptonoise.experiments.chi2_level import OURS
-from uptonoise.rows import Floats
 from uptonoise.twosample import me_test, phd_test, sme_test
 
 TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, **OURS}

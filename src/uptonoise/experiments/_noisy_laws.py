@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.datasets import symmetric_noise
 from uptonoise.experiments._rejections import Cell, Tests
-from uptonoise.rows import Floats
 
 
 class Law(NamedTuple):

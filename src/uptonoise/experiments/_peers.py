@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import epps_singleton_2samp
 
-from uptonoise.rows import Floats
+from uptonoise._util.typing import Floats
 
 
 class Outcome(NamedTuple):

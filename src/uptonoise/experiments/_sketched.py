@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from uptonoise.sketch import Sketch
+from uptonoise.fourier import Sketch
 from uptonoise.twosample import PhaseResult, phase_test
 
 

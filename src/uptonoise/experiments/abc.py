@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from scipy import stats
 
+from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 from uptonoise.experiments._figures import Draw, Rows, dots, look, panels_of
 from uptonoise.inference import (
@@ -28,9 +29,8 @@ from uptonoise.inference import (
     calibration,
     simulate,
 )
-from uptonoise.plots._style import GREY, add_legend, dress, styled
-from uptonoise.ridge import BagRidgeCV, plrr
-from uptonoise.rows import Floats
+from uptonoise.learning import BagRidgeCV, plrr
+from uptonoise.plots import GREY, add_legend, dress, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, KFold, PredefinedSplit
 
+from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like, make_dark_matter_like
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
-from uptonoise.features import RowTransformer
-from uptonoise.kernels import embedding_kernel
-from uptonoise.ridge import BagRidgeCV, ggrr, glrr, lgrr, pgrr, plrr
-from uptonoise.rows import Floats
+from uptonoise.fourier import embedding_kernel
+from uptonoise.learning import BagRidgeCV, RowTransformer, ggrr, glrr, lgrr, pgrr, plrr
 
 MODELS: dict[str, Callable[..., BagRidgeCV]] = {"plrr": plrr, "glrr": glrr, "lgrr": lgrr, "pgrr": pgrr, "ggrr": ggrr}
 _EXACT_SCALES = (0.5, 1.0, 2.0, 4.0)

@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from uptonoise.augmentation import pooled_variances
+from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like, make_gamma_bags
 from uptonoise.experiments._figures import size_errors
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
 from uptonoise.experiments.covariate_shift import shrunk_plrr
-from uptonoise.noise import add_noise
-from uptonoise.ridge import plrr
-from uptonoise.rows import Floats
+from uptonoise.learning import add_noise, plrr, pooled_variances
 
 _MIXED = (5, 5_000)
 _LEVELS = (0.0, 1.0, 3.0)

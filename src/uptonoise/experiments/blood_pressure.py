@@ -12,10 +12,10 @@ from functools import cache, partial
 import numpy as np
 from scipy.stats import ks_2samp
 
+from uptonoise._util.typing import Floats
 from uptonoise.datasets import BloodPressure, load_blood_pressure
 from uptonoise.experiments._peers import Outcome
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
-from uptonoise.rows import Floats
 from uptonoise.twosample import mmd_test, phase_test, sme_test
 
 

@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import stats
 
+from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 from uptonoise.experiments._figures import dots
 from uptonoise.inference import FourierABC, PhaseABC, SemiAutomaticABC, calibration, simulate
-from uptonoise.rows import Floats
 
 N_ROWS = 20
 METHODS: dict[str, Any] = {"phase": PhaseABC, "Fourier": FourierABC, "semi-automatic": SemiAutomaticABC}

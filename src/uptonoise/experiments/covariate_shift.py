@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from uptonoise.augmentation import pooled_variances
 from uptonoise.datasets import make_gamma_bags
 from uptonoise.experiments._figures import noise_errors
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
 from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS, SETTINGS, Data, Part, Setting, standardised
-from uptonoise.noise import add_noise
-from uptonoise.ridge import BagRidgeCV
+from uptonoise.learning import BagRidgeCV, add_noise, pooled_variances
 
 LEVELS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 KINDS = ("laplace", "t", "cauchy", "uniform")

@@ -12,16 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.characteristic import ecf
 from uptonoise.experiments._bag_fits import Fit, aerosol, network
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import binned, histograms
 from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.experiments.bag_models import QUICK_SETTINGS
-from uptonoise.noise import add_noise
-from uptonoise.ridge import glrr
-from uptonoise.rows import Floats
+from uptonoise.fourier import ecf
+from uptonoise.learning import add_noise, glrr
 
 KINDS = ("random", "learnt")
 

@@ -16,10 +16,8 @@ from uptonoise.datasets import make_chi2_samples
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._noisy_laws import LAWS, draw
-from uptonoise.sketch import Sketch
-from uptonoise.twosample import extra_noise, phase_test
-from uptonoise.twosample._places import Places
-from uptonoise.twosample._ridge import Sample, decomposed
+from uptonoise.fourier import Sketch
+from uptonoise.twosample import Places, Sample, decomposed, extra_noise, phase_test
 
 EFFECTS = (
     ((200, 200), 1, (0.0, 0.0)),

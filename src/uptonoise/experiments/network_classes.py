@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GridSearchCV
 
+from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._seeded import Problem, SeededExperiment
+from uptonoise.learning import make_bag_classifier
 from uptonoise.nets import FourierNetClassifier, PhaseNetClassifier
-from uptonoise.ridge import make_bag_classifier
-from uptonoise.rows import Floats
 
 _FREEDOMS = np.array([2.0, 8.0])
 _TRAINED = (0.0, 1.0)

@@ -14,7 +14,7 @@ import numpy as np
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, new_figure
 from uptonoise.experiments._tasks import TaskExperiment, Values
-from uptonoise.plots._style import LOOKS, styled
+from uptonoise.plots import LOOKS, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

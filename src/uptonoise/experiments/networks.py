@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GridSearchCV
 
+from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like
 from uptonoise.experiments._directions import make_direction_bags
@@ -23,10 +24,8 @@ from uptonoise.experiments._figures import noise_bands
 from uptonoise.experiments._seeded import Problem, SeededExperiment
 from uptonoise.experiments.bag_models import standardised
 from uptonoise.experiments.covariate_shift import shrunk_plrr
+from uptonoise.learning import glrr, plrr, robustness_curve
 from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
-from uptonoise.noise import robustness_curve
-from uptonoise.ridge import glrr, plrr
-from uptonoise.rows import Floats
 
 LEVELS = (0.0, 0.02, 0.1, 0.3, 1.0)
 _REPEATS = 3

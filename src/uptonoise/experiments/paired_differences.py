@@ -13,14 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.characteristic import ecf
-from uptonoise.discrepancy import squared_mmd, squared_paired_mmd, squared_phd
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import binned, histograms
 from uptonoise.experiments._tasks import TaskExperiment, Values
-from uptonoise.frequencies import median_scale, sample_frequencies
-from uptonoise.rows import Floats
+from uptonoise.fourier import ecf, median_scale, sample_frequencies, squared_mmd, squared_paired_mmd, squared_phd
 
 FREEDOMS = (4, 8)
 DISTANCES = {

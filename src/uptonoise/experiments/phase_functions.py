@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uptonoise.characteristic import ecf
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, new_figure
 from uptonoise.experiments._tasks import TaskExperiment, Values
-from uptonoise.plots._style import LOOKS, dress, styled
+from uptonoise.fourier import ecf
+from uptonoise.plots import LOOKS, dress, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

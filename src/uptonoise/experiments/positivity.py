@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.experiments._alternatives import HIGGS, Alternative, chi2
 from uptonoise.experiments._noisy_laws import cell
 from uptonoise.experiments._peers import Outcome
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.experiments.noise_level import COLUMNS, KINDS, RATIOS, SIZES
-from uptonoise.rows import Floats
-from uptonoise.twosample import phase_test
-from uptonoise.twosample._phase import POSITIVITY_SHARE
+from uptonoise.twosample import POSITIVITY_SHARE, phase_test
 
 
 def phases_only(X: Any, Y: Any, random_state: Any) -> Outcome:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uptonoise.characteristic import ecf
+from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, look, panels_of
 from uptonoise.experiments._tasks import TaskExperiment, Values
-from uptonoise.plots._style import GREY, add_legend, dress, styled
-from uptonoise.rows import Floats
+from uptonoise.fourier import ecf
+from uptonoise.plots import GREY, add_legend, dress, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

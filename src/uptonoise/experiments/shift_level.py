@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.experiments._alternatives import chi2
 from uptonoise.experiments._noisy_laws import LAWS, draw
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
-from uptonoise.rows import Floats
 from uptonoise.twosample import phase_test
 
 ROWS: Tests = {"rows": partial(phase_test, invariant_to="noise+shift")}

@@ -12,12 +12,12 @@ from typing import get_args
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.comparison import Verdict, compare
 from uptonoise.experiments._alternatives import chi2
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._noisy_laws import LAWS, draw
-from uptonoise.rows import Floats
 
 _NOISE, _OFFSET, _OTHER, _NONE = "noise", "noise and an offset", "another law", "none"
 

@@ -6,7 +6,7 @@ near their predictions are to that of the observed bag. With phase features the 
 
 from typing import TYPE_CHECKING, Any
 
-from uptonoise.inference._abc import (
+from uptonoise.inference.abc import (
     DRABC,
     FourierABC,
     PhaseABC,
@@ -14,14 +14,23 @@ from uptonoise.inference._abc import (
     SemiAutomaticABC,
     UnlikeSimulationsWarning,
 )
-from uptonoise.inference._adapters import padded, pyabc_sumstat, sbi_embedding
-from uptonoise.inference._calibration import Calibration, calibration
-from uptonoise.inference._posterior import Posterior, SmallSampleWarning
-from uptonoise.inference._simulation import SimulationError, Simulations, simulate
-from uptonoise.inference._statistics import moments, quantile_powers
+from uptonoise.inference.adapters import padded, pyabc_sumstat, sbi_embedding
+from uptonoise.inference.calibration import Calibration, calibration
+from uptonoise.inference.posterior import Posterior, SmallSampleWarning
+from uptonoise.inference.simulation import SimulationError, Simulations, simulate
+from uptonoise.inference.statistics import moments, quantile_powers
 
 if TYPE_CHECKING:
-    from uptonoise.inference._kernel_ridge import KernelBagRidge
+    from uptonoise.inference.kernel_ridge import KernelBagRidge
+
+
+def __getattr__(name: str) -> Any:
+    if name == "KernelBagRidge":  # scikit-learn's estimators take a while to import
+        from uptonoise.inference.kernel_ridge import KernelBagRidge
+
+        return KernelBagRidge
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "DRABC",
@@ -44,11 +53,3 @@ __all__ = [
     "sbi_embedding",
     "simulate",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "KernelBagRidge":  # scikit-learn's estimators take a while to import
-        from uptonoise.inference._kernel_ridge import KernelBagRidge
-
-        return KernelBagRidge
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,10 +8,10 @@ try:
 except ImportError as error:
     raise ImportError('uptonoise.nets needs torch; pip install "uptonoise[torch]" brings it') from error
 
-from uptonoise.nets._classifiers import FourierNetClassifier, PhaseNetClassifier
-from uptonoise.nets._layers import FourierLayer, PhaseLayer
-from uptonoise.nets._paper import paper_grid
-from uptonoise.nets._regressors import FourierNetRegressor, PhaseNetRegressor
+from uptonoise.nets.classifiers import FourierNetClassifier, PhaseNetClassifier
+from uptonoise.nets.layers import FourierLayer, PhaseLayer
+from uptonoise.nets.paper import paper_grid
+from uptonoise.nets.regressors import FourierNetRegressor, PhaseNetRegressor
 
 __all__ = [
     "FourierLayer",

@@ -8,16 +8,23 @@
 >>> plt.close()
 """
 
-from uptonoise.plots._characteristic import plot_characteristic, plot_phase, plot_phase_gap
-from uptonoise.plots._densities import plot_densities
-from uptonoise.plots._heat_map import plot_heat_map
-from uptonoise.plots._intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
-from uptonoise.plots._overview import plot, plot_overview
-from uptonoise.plots._posterior import plot_calibration, plot_posterior
-from uptonoise.plots._results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
-from uptonoise.plots._robustness import plot_robustness
+from uptonoise.plots.characteristic import plot_characteristic, plot_phase, plot_phase_gap
+from uptonoise.plots.densities import plot_densities
+from uptonoise.plots.heat_map import plot_heat_map
+from uptonoise.plots.intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
+from uptonoise.plots.overview import plot, plot_overview
+from uptonoise.plots.posterior import plot_calibration, plot_posterior
+from uptonoise.plots.results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
+from uptonoise.plots.robustness import plot_robustness
+from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, said, styled
 
 __all__ = [
+    "GREY",
+    "LOOKS",
+    "Look",
+    "add_legend",
+    "dress",
+    "height_of",
     "plot",
     "plot_calibration",
     "plot_characteristic",
@@ -36,4 +43,8 @@ __all__ = [
     "plot_posterior",
     "plot_pvalues",
     "plot_robustness",
+    "require",
+    "rows_of_names",
+    "said",
+    "styled",
 ]

@@ -9,6 +9,6 @@ try:
 except ImportError:
     raise ImportError('a report needs jinja2 and matplotlib: pip install "uptonoise[cli]"') from None
 
-from uptonoise.report._page import write_report
+from uptonoise.report.page import write_report
 
 __all__ = ["write_report"]

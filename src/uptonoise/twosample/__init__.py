@@ -1,38 +1,69 @@
 """Two-sample tests, one file a test, and the result that they share."""
 
-from uptonoise.twosample._effect import EffectSize
-from uptonoise.twosample._extra_noise import ExtraNoise, extra_noise
-from uptonoise.twosample._flip import FlipResult, flip_test
-from uptonoise.twosample._me import MeResult, me_test
-from uptonoise.twosample._mmd import MmdResult, mmd_test
-from uptonoise.twosample._paired import PairedDifferenceResult, SmeResult, paired_difference_test, sme_test
-from uptonoise.twosample._pairwise import PairwiseResult, pairwise_phase_test
-from uptonoise.twosample._phase import PhaseResult, phase_test
-from uptonoise.twosample._phd import PhdResult, UnequalNoiseWarning, phd_test
-from uptonoise.twosample._planning import phase_test_power
-from uptonoise.twosample._result import TwoSampleResult
+from uptonoise.twosample.flip import FlipResult, FlipSums, flip_test
+from uptonoise.twosample.paper import (
+    MeResult,
+    MmdResult,
+    PairedDifferenceResult,
+    PhdResult,
+    SmeResult,
+    UnequalNoiseWarning,
+    me_test,
+    mmd_test,
+    paired_difference_test,
+    phd_test,
+    sme_test,
+)
+from uptonoise.twosample.phase import (
+    EffectSize,
+    ExtraNoise,
+    PairwiseResult,
+    PhaseResult,
+    extra_noise,
+    pairwise_phase_test,
+    phase_test,
+    phase_test_power,
+)
+from uptonoise.twosample.phase.offset import why_no_shift
+from uptonoise.twosample.phase.pairs import Adjustment, adjusted_pvalues
+from uptonoise.twosample.phase.places import Places
+from uptonoise.twosample.phase.statistic import Sample, decomposed
+from uptonoise.twosample.phase.test import POSITIVITY_SHARE, as_sketches
+from uptonoise.twosample.result import TwoSampleResult, as_json, p_is, said_pvalue
 
 __all__ = [
+    "POSITIVITY_SHARE",
+    "Adjustment",
     "EffectSize",
     "ExtraNoise",
     "FlipResult",
+    "FlipSums",
     "MeResult",
     "MmdResult",
     "PairedDifferenceResult",
     "PairwiseResult",
     "PhaseResult",
     "PhdResult",
+    "Places",
+    "Sample",
     "SmeResult",
     "TwoSampleResult",
     "UnequalNoiseWarning",
+    "adjusted_pvalues",
+    "as_json",
+    "as_sketches",
+    "decomposed",
     "extra_noise",
     "flip_test",
     "me_test",
     "mmd_test",
+    "p_is",
     "paired_difference_test",
     "pairwise_phase_test",
     "phase_test",
     "phase_test_power",
     "phd_test",
+    "said_pvalue",
     "sme_test",
+    "why_no_shift",
 ]

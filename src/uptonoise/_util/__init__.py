@@ -1,0 +1,1 @@
+"""Tools that know nothing of the subject: types, checks of arguments, wording, seeds, threads, files."""

@@ -1,0 +1,80 @@
+"""Files that are written whole or not at all, and plain archives of arrays."""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+
+def checked_target(path: str | os.PathLike[str], *, force: bool) -> Path:
+    """Return where to write; raise in one clear line where that cannot be, before any work is done.
+
+    Examples
+    --------
+    >>> from uptonoise._util.files import checked_target
+    >>> checked_target("no such folder/report.html", force=False)
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: the folder no such folder does not exist; make it first
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise IsADirectoryError(f"{target} is a folder; name a file in it, such as {target / 'report.html'}")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"the folder {target.parent} does not exist; make it first")
+    if target.exists() and not force:
+        raise FileExistsError(f"{target} exists; force=True overwrites it")
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(f"the folder {target.parent} is not writable")
+    return target
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a file beside the target, and move it there at the end: readers see the old file or the new one, whole.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from uptonoise._util.files import written_whole
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with written_whole(pathlib.Path(folder, "a.txt")) as file:
+    ...         _ = file.write(b"all of it")
+    ...     pathlib.Path(folder, "a.txt").read_text()
+    'all of it'
+    """
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
+    """Write arrays to a plain .npz file."""
+    with written_whole(path) as file:
+        np.savez(file, **arrays)
+
+
+def read_arrays(path: Path, what: str) -> dict[str, Any]:
+    """Read arrays from an .npz file without executing anything; `what` is what the file should be, for messages."""
+    content = io.BytesIO(path.read_bytes())  # so that an error from here on is about the content
+    try:
+        with np.lib.npyio.NpzFile(content, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError) as error:
+        raise ValueError(f"{path} is not {what}, or it is truncated: {error}") from None

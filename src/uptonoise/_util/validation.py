@@ -1,0 +1,49 @@
+"""Checks of arguments that know nothing of the subject."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+
+def positive_int(value: Any, name: str) -> int:
+    """Return `value` as an int, or raise where it is not a positive whole number."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a positive integer; got {value!r}")
+    return int(value)
+
+
+def checked_flag(value: Any, name: str) -> bool:
+    """Return a truth value, or raise where it is something else.
+
+    Examples
+    --------
+    >>> from uptonoise._util.validation import checked_flag
+    >>> checked_flag("no", "steady")
+    Traceback (most recent call last):
+        ...
+    ValueError: steady must be True or False; got 'no'
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def checked_number(value: Any, name: str, *, least: float = 0.0, above: bool = False, most: float = np.inf) -> float:
+    """Return a number at least (or above) `least` and below `most`, or raise.
+
+    Examples
+    --------
+    >>> from uptonoise._util.validation import checked_number
+    >>> checked_number(-1, "decay")
+    Traceback (most recent call last):
+        ...
+    ValueError: decay must be a number at least 0 and below inf; got -1
+    """
+    real = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not real or not (least < value if above else least <= value) or not value < most:
+        lower = f"above {least:g}" if above else f"at least {least:g}"
+        raise ValueError(f"{name} must be a number {lower} and below {most:g}; got {value!r}")
+    return float(value)

@@ -1,0 +1,95 @@
+"""Pairs of simulated samples of which the truth is known: one for each verdict of a comparison."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from uptonoise._util.random import RandomState, as_generator
+from uptonoise._util.typing import Floats
+
+DEMO_COLUMNS = ("energy", "angle", "time")
+_SHAPE = 2.0  # of the gamma laws of the signal
+
+
+class DemoPair(NamedTuple):
+    """Two samples, what happened between them, and the verdict that is right."""
+
+    story: str
+    truth: str
+    names: tuple[str, str]
+    X: Floats
+    Y: Floats
+
+
+def make_demo_pairs(random_state: RandomState = 0) -> list[DemoPair]:
+    """Return five pairs of samples of two detectors, one for each verdict of :func:`~uptonoise.compare`.
+
+    Parameters
+    ----------
+    random_state : None, int, Generator or RandomState
+        The seed.
+
+    Returns
+    -------
+    list of DemoPair
+
+    Examples
+    --------
+    >>> from uptonoise.datasets import make_demo_pairs
+    >>> for pair in make_demo_pairs():
+    ...     print(pair.truth)
+    no difference found
+    differ only by noise
+    differ by noise and an offset
+    differ beyond noise and an offset
+    too noisy to tell
+    """
+    generator = as_generator(random_state)
+
+    def signal(n_rows: int) -> Floats:
+        return generator.gamma(_SHAPE, size=(n_rows, len(DEMO_COLUMNS)))
+
+    def noise(n_rows: int, sd: float) -> Floats:
+        return generator.laplace(scale=sd / np.sqrt(2), size=(n_rows, len(DEMO_COLUMNS)))
+
+    n, few = 3_000, 60
+    other = generator.gamma(3 * _SHAPE, size=(n, len(DEMO_COLUMNS))) / 3
+    return [
+        DemoPair(
+            "one detector, two runs",
+            "no difference found",
+            ("run 1", "run 2"),
+            signal(n),
+            signal(n),
+        ),
+        DemoPair(
+            "the new detector is noisier",
+            "differ only by noise",
+            ("old", "new"),
+            signal(n),
+            signal(n) + noise(n, 1.0),
+        ),
+        DemoPair(
+            "the new detector is noisier, and its zero has moved",
+            "differ by noise and an offset",
+            ("old", "new"),
+            signal(n),
+            signal(n) + noise(n, 1.0) + [0.5, 0.0, 0.0],
+        ),
+        DemoPair(
+            "the new detector is noisier, and sees another process",
+            "differ beyond noise and an offset",
+            ("old", "new"),
+            signal(n),
+            other + noise(n, 1.0),
+        ),
+        DemoPair(
+            "few rows of a detector that is nearly broken",
+            "too noisy to tell",
+            ("old", "broken"),
+            signal(few),
+            signal(few) + noise(few, 15.0),
+        ),
+    ]

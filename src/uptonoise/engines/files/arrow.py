@@ -1,0 +1,177 @@
+"""Arrow batches as pieces of rows, and Arrow (Feather) files."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise.engines.files.tables import PIECE_ROWS, Groups, Piece, TableFile, arrow, one_line
+
+
+class TypedFile(TableFile):
+    """A file whose format says the type of each column."""
+
+    def __init__(self, path: Path, schema: Any, n_rows: int | None) -> None:
+        self.path, self.n_rows = path, n_rows
+        self.names = tuple(schema.names)
+        # What pandas keeps as the labels of the rows is no column of its frame, hence none here.
+        labels = (schema.pandas_metadata or {}).get("index_columns", [])
+        self.data_names = tuple(name for name in self.names if name not in labels)
+        self._types = dict(zip(schema.names, schema.types, strict=True))
+
+    def not_numbers(self) -> dict[str, str]:
+        """Return the columns whose type is not numeric."""
+        return {name: _described(kind) for name, kind in self._types.items() if not _is_numeric(_plain(kind))}
+
+    def not_groups(self) -> dict[str, str]:
+        """Return the columns whose type is neither text nor a number nor a date."""
+        return {name: _described(kind) for name, kind in self._types.items() if not _is_group(_plain(kind))}
+
+    def group_kind(self, name: str) -> str | None:
+        """Return what the type of a column says that its groups are."""
+        kind = _plain(self._types[name])
+        if _is_text(kind):
+            return "text"
+        types = arrow().types
+        return "numbers" if types.is_integer(kind) or types.is_floating(kind) else _described(kind)
+
+
+class ArrowFile(TypedFile):
+    """A file in Arrow's own format, as Feather and polars write it: batches with a directory, or a stream of them."""
+
+    def __init__(self, path: Path) -> None:
+        pa = arrow()
+        self.path = path
+        path.open("rb").close()  # for Python's own word where it cannot be opened
+        try:
+            with pa.memory_map(str(path)) as file, self._reader(file) as reader:
+                super().__init__(path, reader.schema, self._count(file, reader.schema))
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(error) from None
+
+    def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
+        """Yield the file's batches, cut where they are large."""
+        pa = arrow()
+        wanted = {*columns, *([] if by is None else [by])}
+        fields = [place for place, name in enumerate(self.names) if name in wanted]
+        done = 0
+        try:
+            with pa.memory_map(str(self.path)) as file, self._reader(file, fields) as reader:
+                for batch in itertools.chain.from_iterable(map(cut, _batches(reader))):
+                    done += batch.num_rows
+                    yield batch_piece(
+                        batch, columns, by, done / self.n_rows if self.n_rows else file.tell() / file.size()
+                    )
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(error) from None
+
+    def _count(self, file: Any, schema: Any) -> int | None:
+        """Return the number of rows of a file with a directory, None for a stream; one column is enough for that."""
+        if not schema.names or not _has_directory(file):
+            return None
+        return sum(int(batch.num_rows) for batch in _batches(self._reader(file, [0])))
+
+    def _reader(self, file: Any, fields: Sequence[int] = ()) -> Any:
+        pa = arrow()
+        options = pa.ipc.IpcReadOptions(included_fields=list(fields))
+        return (pa.ipc.open_file if _has_directory(file) else pa.ipc.open_stream)(file, options=options)
+
+    def _unreadable(self, error: BaseException) -> ValueError:
+        return ValueError(
+            f"{self.path} is not a file in Arrow's format (Feather version 2), or it is cut short or damaged: "
+            f"{one_line(error)}"
+        )
+
+
+def _has_directory(file: Any) -> bool:
+    return bool(file.read_at(6, 0) == b"ARROW1")
+
+
+def _batches(reader: Any) -> Iterator[Any]:
+    if hasattr(reader, "num_record_batches"):
+        return (reader.get_batch(number) for number in range(reader.num_record_batches))
+    return iter(reader)
+
+
+def cut(batch: Any) -> Iterator[Any]:
+    """Yield a record batch in parts that are small enough."""
+    return (batch.slice(start, PIECE_ROWS) for start in range(0, batch.num_rows, PIECE_ROWS))
+
+
+def batch_piece(batch: Any, columns: Sequence[str], by: str | None, fraction: float) -> Piece:
+    """Return a record batch as a piece of rows.
+
+    The values lie column by column, as Arrow has them; whoever computes turns them, block by block and in threads.
+    """
+    values = np.empty((len(columns), batch.num_rows))
+    for number, name in enumerate(columns):
+        values[number] = _floats(batch.column(name))
+    return Piece(values.T, None if by is None else _groups(batch.column(by)), fraction)
+
+
+def _floats(column: Any) -> Floats:
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not pa.types.is_floating(column.type):
+        column = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 lose digits, not their size
+    if column.null_count:
+        column = column.cast(pa.float64()).fill_null(np.nan)
+    floats: Floats = _numbers(column)
+    return floats
+
+
+def _numbers(column: Any) -> Any:
+    """Return numbers without missing ones as they lie in memory.
+
+    Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
+    """
+    return np.from_dlpack(column)
+
+
+def _groups(column: Any) -> Groups:
+    pa = arrow()
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_floating(column.type):
+        compute = arrow("pyarrow.compute")
+        column = compute.if_else(compute.is_nan(column), None, column)
+    if pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type) and column.null_count == 0:
+        return Groups(_numbers(column).astype(np.int64), None)
+    encoded = column.dictionary_encode()
+    codes = _numbers(encoded.indices.fill_null(-1))
+    return Groups(encoded.dictionary.to_pylist(), codes)
+
+
+def _plain(kind: Any) -> Any:
+    return kind.value_type if arrow().types.is_dictionary(kind) else kind
+
+
+def _is_numeric(kind: Any) -> bool:
+    types = arrow().types
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def _is_text(kind: Any) -> bool:
+    types = arrow().types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or kind == arrow().string_view())
+
+
+def _is_group(kind: Any) -> bool:
+    types = arrow().types
+    tests = (types.is_integer, types.is_floating, types.is_boolean, types.is_date, types.is_timestamp, types.is_time)
+    return _is_text(kind) or any(test(kind) for test in tests)
+
+
+def _described(kind: Any) -> str:
+    """Return what a column of a type holds, in words."""
+    types = arrow().types
+    if _is_text(_plain(kind)):
+        return "text"
+    return f"dates or times ({kind})" if types.is_temporal(kind) else f"values of the type {kind}"

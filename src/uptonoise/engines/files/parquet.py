@@ -1,0 +1,119 @@
+"""Rows of Parquet files, in pieces of their row groups."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from copy import copy
+from pathlib import Path
+
+from uptonoise.engines.files.arrow import TypedFile, batch_piece
+from uptonoise.engines.files.paths import Paths, found_files, shown_paths, suffix_of
+from uptonoise.engines.files.tables import PIECE_ROWS, FileRows, Missing, Piece, arrow, one_line
+from uptonoise.rows import RowSource
+
+PARQUET_SUFFIXES = (".parquet", ".pq")
+_READ_BYTES = 1 << 20  # of each column at a time, so that a large row group is never in memory as a whole
+
+
+def scan_parquet(
+    path: Paths,
+    *,
+    columns: Sequence[str] | None = None,
+    by: str | None = None,
+    missing: Missing = "error",
+    progress: bool | None = None,
+) -> RowSource:
+    """Return the rows of Parquet files, which are read some thousand rows at a time whenever they are needed.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file, a folder (all its ``.parquet`` and ``.pq`` files, also those in folders below, sorted), or a pattern
+        such as ``"data/2024-*.parquet"``. All files must have the columns that are used.
+    columns : sequence of str, optional
+        The columns to use, in this order; only they are read. By default all, which must then be numeric.
+    by : str, optional
+        The column that says which group each row belongs to; the rows are then bags, one a group.
+    missing : {"error", "drop"}
+        What to do with a row that has a missing value in a column that is used.
+    progress : bool, optional
+        Whether to show how far a pass has come; by default on a terminal, if it takes more than about a second.
+
+    Returns
+    -------
+    RowSource
+        It can be read any number of times; ``n_dropped`` says how many rows the last pass has left out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import numpy as np, pyarrow as pa, pyarrow.parquet as pq
+    >>> import uptonoise as un
+    >>> from uptonoise.engines import scan_parquet
+    >>> rows = np.random.default_rng(0).normal(size=(1_000, 2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.parquet")
+    ...     pq.write_table(pa.table({"x": rows[:, 0], "y": rows[:, 1]}), path)
+    ...     un.Sketch([[1.0, 2.0]]).update(scan_parquet(path))
+    Sketch(1,000 rows, 1 frequency, 2 columns: x, y)
+    """
+    files = [ParquetFile(file) for file in found_files(path, _parquet_files)]
+    return FileRows(files, shown_paths(path), columns=columns, by=by, missing=missing, progress=progress)
+
+
+def _parquet_files(folder: Path, files: list[Path]) -> list[Path]:
+    return [file for file in files if suffix_of(file) in PARQUET_SUFFIXES]
+
+
+class ParquetFile(TypedFile):
+    """One Parquet file, or some of its row groups."""
+
+    def __init__(self, path: Path) -> None:
+        pa, pq = arrow(), arrow("pyarrow.parquet")
+        path.open("rb").close()  # for Python's own word where it cannot be opened
+        try:
+            with pq.ParquetFile(path) as file:
+                super().__init__(path, file.schema_arrow, file.metadata.num_rows)
+                groups = range(file.metadata.num_row_groups)
+                self._sizes = [file.metadata.row_group(group).num_rows for group in groups]
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(path, error) from None
+        self._groups = groups
+        self._rows_before = 0
+
+    def split(self, n_rows: int) -> list[ParquetFile]:
+        """Return runs of row groups, of `n_rows` rows each or somewhat more."""
+        parts, start, held = [], 0, 0
+        for group, size in enumerate(self._sizes):
+            held += size
+            if held >= n_rows or group == len(self._sizes) - 1:
+                part = copy(self)
+                part._groups, part.n_rows = range(start, group + 1), held
+                part._rows_before = sum(self._sizes[:start])
+                parts.append(part)
+                start, held = group + 1, 0
+        return parts
+
+    def row(self, number: int) -> str:
+        """Return how messages call a row: by its place in the whole file."""
+        return super().row(self._rows_before + number)
+
+    def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
+        """Yield the batches of the file's row groups."""
+        pa, pq = arrow(), arrow("pyarrow.parquet")
+        wanted = [*columns, *([] if by is None else [by])]
+        done = 0
+        try:
+            # pre_buffer, the default of recent versions, would read the whole file ahead.
+            with pq.ParquetFile(self.path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
+                for batch in file.iter_batches(PIECE_ROWS, row_groups=self._groups, columns=wanted):
+                    done += batch.num_rows
+                    yield batch_piece(batch, columns, by, done / max(self.n_rows or 0, 1))
+        except FileNotFoundError:
+            raise  # it was there when it was opened first; the message names it
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(self.path, error) from None
+
+
+def _unreadable(path: Path, error: BaseException) -> ValueError:
+    return ValueError(f"{path} is not a Parquet file, or it is cut short or damaged: {one_line(error)}")

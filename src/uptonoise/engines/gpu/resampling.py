@@ -1,0 +1,56 @@
+"""What the tests that resample compute from rows, for torch tensors: on their device, with the same draws as on a CPU.
+
+Labels are drawn in this machine's memory, so that a seed gives the same p-value everywhere, and go to the
+device block by block. The products are float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from uptonoise._util.typing import Floats
+from uptonoise.engines.gpu.features import Projection, as_vector, waves_of
+from uptonoise.fourier import Waves, labelled_wave_sums, mean_variance
+
+
+@mean_variance.register(Tensor)
+def _mean_variance(X: Tensor, Y: Tensor) -> float:
+    return float(torch.cat([X, Y]).var(dim=0).mean())
+
+
+@labelled_wave_sums.register(Tensor)
+def _labelled_wave_sums(
+    X: Tensor, Y: Tensor, frequencies: Floats, labels: Iterable[NDArray[np.float32]]
+) -> tuple[Floats, Floats]:
+    pooled = torch.cat([X, Y])
+    pooled -= as_vector(_medians(pooled), pooled.device)
+    projection = _projection(Waves(frequencies, "fast"), pooled)
+    sums = torch.zeros((), dtype=torch.float64, device=pooled.device)
+    total = torch.zeros(2 * len(frequencies), dtype=torch.float64, device=pooled.device)
+    start = 0
+    for labelled in labels:
+        stop = start + labelled.shape[1]
+        block = torch.cat(waves_of(pooled[start:stop], projection), dim=1).double()
+        sums = sums + torch.from_numpy(labelled).to(pooled.device).double() @ block
+        total += block.sum(dim=0)
+        start = stop
+    return sums.cpu().numpy(), total.cpu().numpy()
+
+
+def _projection(waves: Waves, rows: Tensor) -> Projection:
+    """Return the frequencies for rows that are not too large."""
+    extremes = torch.stack(torch.aminmax(rows, dim=0)).cpu().numpy()
+    waves.check_size(extremes)
+    return Projection.of(waves, rows, float(np.abs(extremes).max()))
+
+
+def _medians(rows: Tensor) -> Floats:
+    """Return the median of each column, as numpy has it: the mean of the two in the middle where there are two."""
+    in_order = rows.sort(dim=0).values
+    middle = in_order[(len(rows) - 1) // 2 : len(rows) // 2 + 1]
+    return np.asarray(middle.mean(dim=0).cpu().numpy())

@@ -1,0 +1,77 @@
+"""The waist: frequencies, the empirical characteristic function, sketches and distances."""
+
+from uptonoise.fourier.characteristic import (
+    BagPart,
+    BagSums,
+    Characteristic,
+    RowWaves,
+    SampleSum,
+    UnreliablePhaseWarning,
+    Waves,
+    as_complex,
+    bags_of_rows,
+    characteristic,
+    check_precision,
+    ecf,
+    phase,
+    unit,
+)
+from uptonoise.fourier.designs import BLOCK_WEIGHTS, all_columns, column_grid, column_pairs
+from uptonoise.fourier.discrepancy import (
+    fourier_features,
+    mmd,
+    paired_mmd,
+    pairwise_mmd,
+    pairwise_phd,
+    phd,
+    squared_mmd,
+    squared_paired_mmd,
+    squared_phd,
+)
+from uptonoise.fourier.frequencies import Law, Method, as_frequencies, median_scale, sample_frequencies
+from uptonoise.fourier.kernels import embedding_kernel, fourier_kernel, phase_kernel
+from uptonoise.fourier.row_sums import labelled_wave_sums, mean_variance
+from uptonoise.fourier.sketch import MomentSum, Sketch, turned
+
+__all__ = [
+    "BLOCK_WEIGHTS",
+    "BagPart",
+    "BagSums",
+    "Characteristic",
+    "Law",
+    "Method",
+    "MomentSum",
+    "RowWaves",
+    "SampleSum",
+    "Sketch",
+    "UnreliablePhaseWarning",
+    "Waves",
+    "all_columns",
+    "as_complex",
+    "as_frequencies",
+    "bags_of_rows",
+    "characteristic",
+    "check_precision",
+    "column_grid",
+    "column_pairs",
+    "ecf",
+    "embedding_kernel",
+    "fourier_features",
+    "fourier_kernel",
+    "labelled_wave_sums",
+    "mean_variance",
+    "median_scale",
+    "mmd",
+    "paired_mmd",
+    "pairwise_mmd",
+    "pairwise_phd",
+    "phase",
+    "phase_kernel",
+    "phd",
+    "sample_frequencies",
+    "squared_mmd",
+    "squared_paired_mmd",
+    "squared_phd",
+    "turned",
+    "unit",
+]

@@ -1,0 +1,133 @@
+"""Where tests up to noise look: frequencies on single columns, on pairs of columns, and on all of them.
+
+Dense directions die in high dimension: abs(phi) is a product over columns, and a dense unit vector gives each column
+too little frequency to show its skewness. Frequencies on one column see its margin whatever the other columns do;
+frequencies on two and on all columns see dependence. Blocks of them are tested one by one, so that what a few see is
+not lost among the others: those on single columns, those on pairs, and all of these together. High frequencies are for
+positivity alone: phases there are mostly noise, but only there is phi of two points negative.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from uptonoise._util.typing import Floats
+
+N_OF_A_KIND = 60
+_EACH_COLUMN = 2  # frequencies that each column has for itself, however many columns there are
+_RADII = (0.42, 0.63, 0.21, 0.315, 0.14, 0.525)  # of frequencies on one column, in the order in which columns get them
+_REACH = 0.5  # of the frequencies on several columns
+_HIGH_RADII = (1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8)  # many columns get only the first ones
+_N_HIGH = 40
+BLOCK_WEIGHTS = {"single columns": 2.0, "pairs of columns": 1.0, "all frequencies": 2.0, "high frequencies": 0.0}
+
+
+class Design(NamedTuple):
+    """Frequencies (m, d), and named blocks of them, each from a first row to the one after its last."""
+
+    frequencies: Floats
+    blocks: dict[str, tuple[int, int]]
+
+
+def default_design(lengths: Floats, generator: np.random.Generator, n_frequencies: int | None = None) -> Design:
+    """Draw the frequencies of the phase test, in units of one over the columns' lengths.
+
+    With `n_frequencies` there are at most so many in all, and as many of each kind as that leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.designs import default_design
+    >>> design = default_design(np.ones(5), np.random.default_rng(0))
+    >>> design.frequencies.shape, list(design.blocks)
+    ((220, 5), ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies'])
+    >>> len(default_design(np.ones(7), np.random.default_rng(0), 60).frequencies)
+    59
+    """
+    d = len(lengths)
+    n, high = (N_OF_A_KIND, high_columns(d)) if n_frequencies is None else _fitting(n_frequencies, d)
+    kinds = [single_columns(max(n, _EACH_COLUMN * d), d, generator)]
+    if d > 1:
+        kinds.append(_REACH * column_pairs(n, d, generator))
+    if d > 2:
+        kinds.append(_REACH * all_columns(n, d, generator))
+    blocks = {"single columns": (0, len(kinds[0]))}
+    if d > 1:
+        blocks["pairs of columns"] = (len(kinds[0]), len(kinds[0]) + n)
+        blocks["all frequencies"] = (0, sum(map(len, kinds)))
+    start = sum(map(len, kinds))
+    blocks["high frequencies"] = (start, start + len(high))
+    return Design(np.concatenate([*kinds, high]) / lengths, blocks)
+
+
+def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
+    """Return how many of a kind, and which high ones, are no more than so many together."""
+    high = high_columns(d, _N_HIGH * n_frequencies // (4 * N_OF_A_KIND))
+    kinds, singles = min(d, 3), _EACH_COLUMN * d
+    left = n_frequencies - len(high)
+    n = left // kinds
+    if n < singles:  # the columns have theirs, and the other kinds share the rest
+        n = left - singles if kinds == 1 else (left - singles) // (kinds - 1)
+    if left < singles or n < 1:
+        least = singles + len(high) + kinds - 1
+        raise ValueError(f"n_frequencies must be at least {least} for {d} columns; got {n_frequencies}")
+    return n, high
+
+
+def high_columns(d: int, n_high: int = _N_HIGH) -> Floats:
+    """Return frequencies on one column each, high enough for the characteristic function of two points to be negative.
+
+    Examples
+    --------
+    >>> from uptonoise.fourier.designs import high_columns
+    >>> [len(high_columns(d)) for d in (1, 2, 5, 10, 100)]
+    [8, 16, 40, 40, 200]
+    """
+    each = min(len(_HIGH_RADII), max(_EACH_COLUMN, n_high // d))
+    return column_grid(_HIGH_RADII[:each], d)
+
+
+def single_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
+    """Draw frequencies on one column each, the columns in turn, each time round with another radius."""
+    lap, place = np.divmod(np.arange(n_frequencies), d)
+    radii = np.resize(_RADII, lap[-1] + 1)[lap]
+    later = lap >= len(_RADII)
+    radii[later] *= generator.uniform(0.5, 1.5, np.count_nonzero(later))
+    frequencies = np.zeros((n_frequencies, d))
+    frequencies[np.arange(n_frequencies), generator.permutation(d)[place]] = radii
+    return frequencies
+
+
+def column_grid(radii: tuple[float, ...], d: int) -> Floats:
+    """Return every radius on every column.
+
+    Examples
+    --------
+    >>> from uptonoise.fourier.designs import column_grid
+    >>> column_grid((0.5, 1.0), 2)
+    array([[0.5, 0. ],
+           [0. , 0.5],
+           [1. , 0. ],
+           [0. , 1. ]])
+    """
+    return np.concatenate([radius * np.eye(d) for radius in radii])
+
+
+def column_pairs(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
+    """Draw frequencies on two random columns each."""
+    columns = np.argsort(generator.random((n_frequencies, d)), axis=1)[:, :2]
+    frequencies = np.zeros((n_frequencies, d))
+    np.put_along_axis(frequencies, columns, all_columns(n_frequencies, columns.shape[1], generator), axis=1)
+    return frequencies
+
+
+def all_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
+    """Draw random directions, with lengths of a folded normal law, one in each of its equal parts."""
+    directions = generator.standard_normal((n_frequencies, d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    uniforms = (generator.permutation(n_frequencies) + generator.uniform(1e-3, 1 - 1e-3, n_frequencies)) / n_frequencies
+    radii: Floats = ndtri((1 + uniforms) / 2)
+    return radii[:, None] * directions

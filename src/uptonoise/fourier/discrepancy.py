@@ -1,0 +1,382 @@
+"""How far two samples are apart, read off their characteristic functions at m frequencies.
+
+    mmd         mean abs(phi_X - phi_Y)^2       sees every difference, noise too
+    phd         mean abs(rho_X - rho_Y)^2       rho = phi/abs(phi): does not see symmetric noise
+    paired_mmd  4 mean Im(phi_X conj phi_Y)^2   MMD of X - Y and Y - X: 0 up to symmetric noise, and shrunk by it
+
+All are squared distances, as in the paper, and estimates that include the diagonal: a sample is at 0 from itself.
+``pairwise_mmd`` and ``pairwise_phd`` are their matrices between bags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from uptonoise._util.threads import ordered_map, single_threaded_blas
+from uptonoise._util.typing import Complex, Floats, Precision
+from uptonoise.fourier.characteristic import (
+    Characteristic,
+    as_complex,
+    characteristic,
+    check_precision,
+    unit,
+    warn_where_unreliable,
+)
+from uptonoise.fourier.frequencies import as_frequencies
+from uptonoise.fourier.sketch import Sketch
+from uptonoise.rows import RowSource, aligned, as_rows, two_samples
+
+_BLOCK_ELEMENTS = 2**20
+
+
+def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
+    """Return the squared maximum mean discrepancy of two samples, for the kernel that the frequencies stand for.
+
+    Parameters
+    ----------
+    X, Y : array, frame, RowSource, or Sketch
+        The two samples; weighted ones come as sketches.
+    frequencies : array of shape (m, d)
+        One frequency a row; two sketches bring their own.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> W = un.sample_frequencies(100, 1, random_state=0)
+    >>> un.mmd(np.zeros(5), np.zeros(7), W)
+    0.0
+    >>> un.mmd(np.zeros(5), np.ones(7), W) > 0.5
+    True
+    """
+    left, right = _both(X, Y, frequencies, precision)
+    return float(squared_mmd(left.phi, right.phi))
+
+
+def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
+    """Return the phase discrepancy of two samples: how far they are apart up to symmetric noise.
+
+    A warning says when the phase of a sample is not reliable at some frequency: it is noise there, and so is its share
+    of the distance.
+
+    Parameters
+    ----------
+    X, Y : array, frame, RowSource, or Sketch
+        The two samples; weighted ones come as sketches.
+    frequencies : array of shape (m, d)
+        One frequency a row; two sketches bring their own.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.exponential(size=(2, 50_000))
+    >>> noisy = Y + rng.normal(size=Y.shape)
+    >>> W = un.sample_frequencies(100, 1, scale=2, random_state=0)
+    >>> un.mmd(X, noisy, W) > 0.01, un.phd(X, noisy, W) < 0.001
+    (True, True)
+    """
+    left, right = _both(X, Y, frequencies, precision)
+    warn_where_unreliable(left, "X")
+    warn_where_unreliable(right, "Y")
+    return float(squared_phd(left.phi, right.phi))
+
+
+def paired_mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
+    """Return the squared maximum mean discrepancy of X - Y and Y - X, over all pairs of rows.
+
+    It is 0 where X and Y are equal up to symmetric noise, but where they are not it shrinks with the noise.
+
+    Parameters
+    ----------
+    X, Y : array, frame, RowSource, or Sketch
+        The two samples; weighted ones come as sketches.
+    frequencies : array of shape (m, d)
+        One frequency a row; two sketches bring their own.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.exponential(size=5_000), rng.normal(1, 1, size=5_000)
+    >>> W = un.sample_frequencies(100, 1, random_state=0)
+    >>> un.paired_mmd(X, Y, W) > un.paired_mmd(X + rng.normal(size=5_000), Y, W)
+    True
+    """
+    left, right = _both(X, Y, frequencies, precision)
+    return float(squared_paired_mmd(left.phi, right.phi))
+
+
+def pairwise_mmd(bags: Any, other: Any = None, frequencies: Any = None, *, precision: Precision = "fast") -> Floats:
+    """Return the squared maximum mean discrepancy of every pair of bags.
+
+    Parameters
+    ----------
+    bags : Bags, list of arrays or frames, or 3-D array
+        The bags.
+    other : Bags, list of arrays or frames, or 3-D array, optional
+        Other bags, with the same columns; by default each bag is paired with every bag of `bags`.
+    frequencies : array of shape (m, d)
+        One frequency a row, its columns in the order of those of `bags`.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+
+    Returns
+    -------
+    array of shape (n_bags, n_bags), or (n_bags, n_other)
+        Never negative; without `other` symmetric, with zeros on the diagonal. Its square root is a distance, as
+        ``metric="precomputed"`` of scikit-learn expects it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> W = un.sample_frequencies(100, 1, random_state=0)
+    >>> un.pairwise_mmd([np.zeros(5), np.zeros(7), np.ones(3)], frequencies=W).round(2)
+    array([[0.  , 0.  , 0.77],
+           [0.  , 0.  , 0.77],
+           [0.77, 0.77, 0.  ]])
+    """
+    left, right = of_bags(bags, other, frequencies, precision)
+    return squared_distances(fourier_features(left.phi), None if right is None else fourier_features(right.phi))
+
+
+def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, precision: Precision = "fast") -> Floats:
+    """Return the phase discrepancy of every pair of bags: how far they are apart up to symmetric noise.
+
+    A warning says when the phase of the bags is not reliable at more than a tenth of the frequencies.
+
+    Parameters
+    ----------
+    bags : Bags, list of arrays or frames, or 3-D array
+        The bags.
+    other : Bags, list of arrays or frames, or 3-D array, optional
+        Other bags, with the same columns; by default each bag is paired with every bag of `bags`.
+    frequencies : array of shape (m, d)
+        One frequency a row, its columns in the order of those of `bags`.
+    precision : {"fast", "float64"}
+        As for :func:`~uptonoise.ecf`.
+
+    Returns
+    -------
+    array of shape (n_bags, n_bags), or (n_bags, n_other)
+        Never negative; without `other` symmetric, with zeros on the diagonal. Its square root is a distance, as
+        ``metric="precomputed"`` of scikit-learn expects it.
+
+    Examples
+    --------
+    The second bag is the first law with noise, the third its mirror image:
+
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y, Z = rng.exponential(size=(3, 20_000)) - 1
+    >>> W = un.sample_frequencies(100, 1, scale=2, random_state=0)
+    >>> un.pairwise_phd([X, Y + rng.normal(size=Y.shape), -Z], frequencies=W).round(2)
+    array([[0.  , 0.  , 0.02],
+           [0.  , 0.  , 0.02],
+           [0.02, 0.02, 0.  ]])
+    """
+    left, right = of_bags(bags, other, frequencies, precision)
+    warn_where_unreliable(left, "bags")
+    if right is None:
+        return squared_distances(fourier_features(unit(left.phi)))
+    warn_where_unreliable(right, "other")
+    return squared_distances(fourier_features(unit(left.phi)), fourier_features(unit(right.phi)))
+
+
+def squared_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
+    """Return mean abs(phi_X - phi_Y)^2 over the last axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.discrepancy import squared_mmd
+    >>> float(squared_mmd(np.array([1.0, 1j]), np.array([1.0, 0.0])))
+    0.5
+    """
+    apart = phi_X - phi_Y
+    return np.asarray(np.mean(apart.real**2 + apart.imag**2, axis=-1))
+
+
+def squared_phd(phi_X: Complex, phi_Y: Complex) -> Floats:
+    """Return the mean squared distance of the phases over the last axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.discrepancy import squared_phd
+    >>> float(squared_phd(np.array([0.5 + 0j]), np.array([0.1 + 0j])))
+    0.0
+    """
+    return squared_mmd(unit(phi_X), unit(phi_Y))
+
+
+def squared_paired_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
+    """Return 4 mean Im(phi_X conj phi_Y)^2 over the last axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.discrepancy import squared_paired_mmd
+    >>> float(squared_paired_mmd(np.array([0.5j]), np.array([1.0 + 0j])))
+    1.0
+    """
+    return np.asarray(4 * np.mean((phi_X * np.conj(phi_Y)).imag ** 2, axis=-1))
+
+
+def _both(X: Any, Y: Any, frequencies: Any, precision: Precision) -> tuple[Characteristic, Characteristic]:
+    """Return the characteristic functions of both, from rows or from sketches."""
+    check_precision(precision)
+    if isinstance(X, Sketch) and isinstance(Y, Sketch):
+        return _of_sketches(X, Y, frequencies)
+    if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        raise ValueError("X and Y must both be samples or both be sketches; make the other one with Sketch.like")
+    if frequencies is None:
+        raise ValueError("frequencies must be given for samples: un.sample_frequencies draws them")
+    left, right = two_samples(X, Y)
+    wanted = as_frequencies(frequencies, len(left.columns))
+    return characteristic(left, wanted, precision=precision), characteristic(right, wanted, precision=precision)
+
+
+def _of_sketches(X: Sketch, Y: Sketch, frequencies: Any) -> tuple[Characteristic, Characteristic]:
+    X.check_comparable(Y)
+    if frequencies is not None and not np.array_equal(as_frequencies(frequencies, X.n_columns), X.frequencies):
+        raise ValueError("frequencies must be left out for sketches, which bring their own; got other ones")
+    for name, sketch in (("X", X), ("Y", Y)):
+        if sketch.n_rows == 0:
+            raise ValueError(f"{name} is a sketch without rows; update it first")
+    centre = X.centre  # a common one near the data: distances do not depend on it, and their accuracy does
+    return _about(X, centre), _about(Y, centre)
+
+
+def _about(sketch: Sketch, centre: Any) -> Characteristic:
+    phi = as_complex(sketch.mean_about(centre))
+    return Characteristic(phi, np.asarray(sketch.weight), np.asarray(sketch.weight_squares))
+
+
+def of_bags(
+    bags: Any, other: Any, frequencies: Any, precision: Precision
+) -> tuple[Characteristic, Characteristic | None]:
+    """Return the characteristic functions of bags, and of other bags where there are any.
+
+    Examples
+    --------
+    >>> from uptonoise.fourier.discrepancy import of_bags
+    >>> left, right = of_bags([[[1.0], [2.0]], [[3.0]]], None, [[0.0]], "fast")
+    >>> left.phi.shape, right
+    ((2, 1), None)
+    """
+    check_precision(precision)
+    if frequencies is None:
+        raise ValueError("frequencies must be given, by name where `other` is not: un.sample_frequencies draws them")
+    left, right = bag_sources(bags, other)
+    found = characteristic(left, frequencies, precision=precision)
+    return found, None if right is None else characteristic(right, frequencies, precision=precision)
+
+
+def bag_sources(bags: Any, other: Any) -> tuple[RowSource, RowSource | None]:
+    """Return bags, and other bags where there are any, as row sources with the same columns in the same order.
+
+    Examples
+    --------
+    >>> from uptonoise.fourier.discrepancy import bag_sources
+    >>> left, right = bag_sources([[[1.0], [2.0]], [[3.0]]], None)
+    >>> len(left.bag_ids), right
+    (2, None)
+    """
+    left = _bag_source(bags, "bags")
+    return left, None if other is None else aligned(_bag_source(other, "other"), left)
+
+
+def _bag_source(bags: Any, name: str) -> RowSource:
+    source = as_rows(bags, name=name)
+    if source.bag_ids is None:
+        raise ValueError(f"{name} must be Bags, a list of samples or a 3-D array; got a single sample")
+    return source
+
+
+def fourier_features(phi: Complex) -> Floats:
+    """Return sqrt(1/m) [Re phi_1, Im phi_1, Re phi_2, ...] of each row; of phases these are the phase features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.discrepancy import fourier_features
+    >>> fourier_features(np.array([[1 + 2j, 3j, 0, 4]]))
+    array([[0.5, 1. , 0. , 1.5, 0. , 0. , 2. , 0. ]])
+    """
+    return np.asarray(np.ascontiguousarray(phi).view(np.float64) / np.sqrt(phi.shape[-1]))
+
+
+def squared_distances(left: Floats, right: Floats | None = None) -> Floats:
+    """Return the squared distance of every row of `left` to every row of `right`, or of `left`.
+
+    Sums of squared differences: equal rows are at 0, which the shorter way over inner products would miss by rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.discrepancy import squared_distances
+    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    array([[ 0., 25.],
+           [25.,  0.]])
+    """
+    return matrix_of_pairs(lambda rows, others: np.asarray(cdist(rows, others, "sqeuclidean")), left, right)
+
+
+def matrix_of_pairs(function: Callable[[Floats, Floats], Floats], left: Floats, right: Floats | None = None) -> Floats:
+    """Return the matrix of a function of two rows, by threads; where `right` is None it is symmetric.
+
+    `function` takes two arrays and returns its matrix for their rows. In the symmetric case it sees half of the pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.discrepancy import matrix_of_pairs
+    >>> matrix_of_pairs(lambda rows, others: rows @ others.T, np.array([[1.0], [2.0]]))
+    array([[1., 2.],
+           [2., 4.]])
+    """
+    others = left if right is None else right
+    matrix = np.empty((len(left), len(others)))
+    step = max(1, _BLOCK_ELEMENTS // max(len(others), left.shape[1]))
+
+    def part(start: int) -> tuple[int, Floats]:
+        return start, function(left[start : start + step], others[start if right is None else 0 :])
+
+    with single_threaded_blas:
+        for start, block in ordered_map(part, range(0, len(left), step)):
+            stop = start + len(block)
+            if right is not None:
+                matrix[start:stop] = block
+                continue
+            # A product of matrices may round the two halves of a symmetric block differently.
+            block[:, : len(block)] = np.triu(block[:, : len(block)]) + np.triu(block[:, : len(block)], 1).T
+            matrix[start:stop, start:] = block
+            matrix[start:, start:stop] = block.T
+    return matrix

@@ -1,0 +1,153 @@
+"""Priors as users have them: scipy's distributions, a dict of named ones, or a function that draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.rows import as_real_array
+
+
+class Prior(NamedTuple):
+    """A law that parameters are drawn from, with their names and the interval that each must be in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import stats
+    >>> from uptonoise.inference.priors import Prior
+    >>> prior = Prior.of({"shape": stats.gamma(2), "shift": stats.norm()})
+    >>> prior.names, prior.draw(3, np.random.default_rng(0)).shape
+    (('shape', 'shift'), (3, 2))
+    >>> prior.low
+    array([  0., -inf])
+    """
+
+    names: tuple[str, ...]
+    low: Floats
+    high: Floats
+    drawn: Callable[[int, np.random.Generator], Any]
+
+    @classmethod
+    def of(cls, prior: Any) -> Prior:
+        """Return what `prior` stands for; it is drawn from twice to see whether it works."""
+        if isinstance(prior, Prior):
+            return prior
+        if isinstance(prior, Mapping):
+            return _of_named(prior)
+        if _is_distribution(prior):
+            low, high = _support(prior)
+            draw: Callable[[int, np.random.Generator], Any] = _Distribution(prior)
+        elif callable(prior) and not isinstance(prior, type) and not _is_family(prior):
+            low, high, draw = -np.inf, np.inf, prior
+        else:
+            raise ValueError(
+                "prior must be a frozen distribution of scipy, a dict of named ones, or a function prior(n, rng); "
+                f"got a {type(prior).__name__}"
+            )
+        probe = draw(2, np.random.default_rng(0)) if draw is prior else _tried(draw, "prior")
+        if isinstance(probe, Mapping):
+            names = tuple(str(name) for name in probe)
+        else:
+            found = as_real_array(probe, "a draw from prior")
+            width = 1 if found.ndim < 2 else found.shape[-1]
+            names = ("theta",) if width == 1 else tuple(f"theta{number}" for number in range(width))
+        made = cls(names, np.full(len(names), low), np.full(len(names), high), draw)
+        made.draw(2, np.random.default_rng(0))
+        return made
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of parameters, p."""
+        return len(self.names)
+
+    def draw(self, n: int, generator: np.random.Generator) -> Floats:
+        """Return n draws of shape (n, p), or raise where they are not what parameters can be."""
+        raw = self.drawn(n, generator)
+        if isinstance(raw, Mapping):
+            if tuple(map(str, raw)) != self.names:
+                raise ValueError(f"prior must return the parameters {list(self.names)}; got {list(raw)}")
+            raw = np.column_stack([as_real_array(values, f"prior[{name!r}]") for name, values in raw.items()])
+        values = as_real_array(raw, "a draw from prior").astype(np.float64)
+        if values.size != n * self.n_parameters or (values.ndim > 1 and n > 1 and values.shape[0] != n):
+            wanted = counted(self.n_parameters, "parameter")
+            raise ValueError(f"prior must return {n} draws of {wanted}; got an array of shape {values.shape}")
+        values = values.reshape(n, self.n_parameters)
+        bad = ~(np.isfinite(values) & (values >= self.low) & (values <= self.high))
+        if bad.any():
+            draw, place = np.argwhere(bad)[0]
+            raise ValueError(
+                f"prior must give finite numbers within its support, {self.low[place]:g} to {self.high[place]:g} for "
+                f"{self.names[place]}; got {values[draw, place]:g}"
+            )
+        return values
+
+    def said(self, theta: Floats) -> str:
+        """Return one draw of parameters in words."""
+        return ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, theta, strict=True))
+
+
+class _Distribution:
+    """Draws from a distribution of scipy, of the older or of the newer kind."""
+
+    def __init__(self, distribution: Any) -> None:
+        self.distribution = distribution
+
+    def __call__(self, n: int, generator: np.random.Generator) -> Any:
+        if hasattr(self.distribution, "rvs"):
+            return self.distribution.rvs(size=n, random_state=generator)
+        return self.distribution.sample(n, rng=generator)
+
+
+class _Named:
+    """Draws from several distributions, one column each."""
+
+    def __init__(self, distributions: list[_Distribution]) -> None:
+        self.distributions = distributions
+
+    def __call__(self, n: int, generator: np.random.Generator) -> Any:
+        return np.column_stack([np.reshape(one(n, generator), n) for one in self.distributions])
+
+
+def _of_named(prior: Mapping[Any, Any]) -> Prior:
+    if not prior:
+        raise ValueError("prior must have at least one named distribution; got none")
+    for name, distribution in prior.items():
+        if not isinstance(name, str) or not _is_distribution(distribution):
+            kind = type(distribution).__name__
+            raise ValueError(f"prior must have a name and a frozen distribution of scipy each; got {name!r}: a {kind}")
+        if np.size(_tried(_Distribution(distribution), f"prior[{name!r}]")) != 2:
+            raise ValueError(f"prior[{name!r}] must be of one number; give a law of several ones without names")
+    limits = np.array([_support(distribution) for distribution in prior.values()], dtype=np.float64)
+    made = Prior(tuple(prior), limits[:, 0], limits[:, 1], _Named([_Distribution(one) for one in prior.values()]))
+    made.draw(2, np.random.default_rng(0))
+    return made
+
+
+def _is_distribution(prior: Any) -> bool:
+    """Tell frozen distributions from classes and from families such as ``scipy.stats.norm``, which must be frozen."""
+    if isinstance(prior, type) or _is_family(prior):
+        return False
+    return hasattr(prior, "rvs") or (hasattr(prior, "sample") and hasattr(prior, "support"))
+
+
+def _is_family(prior: Any) -> bool:
+    return hasattr(prior, "freeze")
+
+
+def _tried(draw: Callable[[int, np.random.Generator], Any], name: str) -> Any:
+    try:
+        return draw(2, np.random.default_rng(0))
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be drawn from, as its parameters are outside their domain: {error}") from None
+
+
+def _support(distribution: Any) -> tuple[float, float]:
+    if not hasattr(distribution, "support"):
+        return -np.inf, np.inf
+    low, high = distribution.support()
+    return (float(low), float(high)) if np.ndim(low) == 0 and low <= high else (-np.inf, np.inf)

@@ -1,0 +1,116 @@
+"""How reliable the phase of each bag is at each frequency, and phases drawn to their mean where they are less so.
+
+The phase of a bag of N rows at a frequency where abs(phi) = A has an error of about
+
+    s^2 = (1 - A^2) / (2 N A^2)
+
+radians squared. The observed A^2 is too large by about 1/N, and chance makes more of it where A is 0: so 1.5/N is taken
+off. What is left is mixed with the mean square amplitude of all bags, which counts as a third of a row; that is all
+that is known of a bag of one row.
+
+Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, are drawn to it by their reliability:
+
+    u'  =  mu + k (u - mu)        k  =  tau^2 / (tau^2 + s^2)
+
+A model of u' has learnt how reliable the bags are that it was fitted on, and what it makes of phases should stay the
+same for bags of other sizes: so s^2 counts no fewer rows than the smallest of those bags had, and no more than the
+largest. That a bag has fewer is for the prediction to know, which :mod:`uptonoise.learning.steadiness` is about. Where it does
+know, s^2 is also bounded by what nine in ten of those bags have: where some phases keep k = 1 and others nothing, what
+a model makes of them all is another thing than what it has learnt, and no error of sampling.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from uptonoise._util.typing import Complex, Floats
+from uptonoise.fourier import unit
+
+_MOST_BAGS = 20_000  # to learn from; of more of them, every so many
+_CHANCE = 1.5  # over N: taken off the squared amplitude
+_LEAST_LEFT = 0.25  # of 1 - chance/N
+_PRIOR_ROWS = 0.3
+_LEAST_AMPLITUDE = 1e-3  # squared, of all bags together
+_LEAST_SPREAD = 0.02  # of the variance of phases that errors cannot explain away
+_KNOWN = 0.9  # of the errors of the fitted bags are not larger than the bound
+_SOFT_WEIGHT = 0.05  # radians squared: how much more a bag counts whose phases have no error
+
+
+class Reliability(NamedTuple):
+    """What is learnt from bags, one number a frequency.
+
+    Attributes
+    ----------
+    mean : array of shape (m,)
+        The mean phase, mu, a complex number.
+    spread : array of shape (m,)
+        The variance of phases between bags, tau^2.
+    amplitude : array of shape (m,)
+        The mean squared amplitude.
+    rows : array of shape (2,)
+        The fewest and the most rows that count.
+    largest : array of shape (m,)
+        The largest s^2 that counts.
+    """
+
+    mean: Complex
+    spread: Floats
+    amplitude: Floats
+    rows: Floats
+    largest: Floats
+
+    @classmethod
+    def learnt(cls, phi: Complex, sizes: Floats, *, bounded: bool = False) -> Reliability:
+        """Learn from the characteristic functions of bags, of shape (n, m), and their numbers of rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.learning.reliability import Reliability
+        >>> rng = np.random.default_rng(0)
+        >>> rows = rng.gamma(rng.uniform(1, 6, size=(200, 1)), size=(200, 100))
+        >>> phi = np.exp(0.3j * rows).mean(axis=1, keepdims=True)
+        >>> learnt = Reliability.learnt(phi, np.full(200, 100.0))
+        >>> drawn = learnt.drawn(phi, np.full(200, 100.0))
+        >>> bool((np.abs(drawn - learnt.mean) <= np.abs(phi / np.abs(phi) - learnt.mean)).all())
+        True
+        """
+        rows = np.array([sizes.min(), sizes.max()])
+        step = -(-len(phi) // _MOST_BAGS)
+        phi, sizes = phi[::step], sizes[::step]
+        count = sizes[:, None]
+        several = count > 1
+        squares = np.sum(np.where(several, count * np.abs(phi) ** 2 - 1, 0), axis=0)
+        amplitude = np.clip(squares / max(float(np.sum(np.where(several, count - 1, 0))), 1.0), _LEAST_AMPLITUDE, 1.0)
+        errors = _squared_errors(phi, sizes, amplitude, rows)
+        known = np.minimum(errors, 1.0)
+        weights = 1 / (_SOFT_WEIGHT + known)
+        weights /= weights.sum(axis=0)
+        phases = unit(phi)
+        mean = np.sum(weights * phases, axis=0)
+        variance = np.sum(weights * np.abs(phases - mean) ** 2, axis=0)
+        spread = np.maximum(variance - np.sum(weights * known, axis=0), _LEAST_SPREAD * variance)
+        spread = np.maximum(spread, np.finfo(np.float64).tiny)
+        largest = np.quantile(errors, _KNOWN, axis=0) if bounded else np.full(len(mean), np.inf)
+        return cls(mean, spread, amplitude, rows, largest)
+
+    def drawn(self, phi: Complex, sizes: Floats) -> Complex:
+        """Return the phases of bags, drawn to the mean by their reliability."""
+        return np.asarray(self.mean + self.kept(phi, sizes) * (unit(phi) - self.mean))
+
+    def kept(self, phi: Complex, sizes: Floats) -> Floats:
+        """Return how much of its distance from the mean each phase keeps: k."""
+        errors = np.minimum(_squared_errors(phi, sizes, self.amplitude, self.rows), self.largest)
+        return np.asarray(self.spread / (self.spread + errors))
+
+
+def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats, rows: Floats) -> Floats:
+    """Return the variance of each phase, in radians squared, as if all bags had rows within a range."""
+    count = sizes[:, None]
+    left = np.maximum(np.abs(phi) ** 2 - _CHANCE / count, 0) / np.maximum(1 - _CHANCE / count, _LEAST_LEFT)
+    squares = (count * left + _PRIOR_ROWS * amplitude) / (count + _PRIOR_ROWS)
+    squares = np.clip(squares, np.finfo(np.float64).tiny, 1.0)
+    # A point mass has no error at all, and a bag of a few equal rows is not known to be one.
+    return np.asarray((1 - squares + 1e-3 / count) / (2 * np.clip(count, *rows) * squares))

@@ -1,0 +1,410 @@
+"""What the networks' estimators share: reading bags, building and training the network, saving and loading."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor
+from torch.nn import functional
+
+from uptonoise._util.progress import Progress
+from uptonoise._util.random import RandomState, as_generator
+from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_number, positive_int
+from uptonoise.bags import checked_weights
+from uptonoise.fourier import as_frequencies, median_scale, sample_frequencies
+from uptonoise.learning import BagRidgeCV
+from uptonoise.nets import storage as _storage
+from uptonoise.nets.inputs import ReadBags, fitted_columns, given_targets, read_bags
+from uptonoise.nets.labelled import Indices, LabelledBags
+from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation
+from uptonoise.nets.losses import Loss
+from uptonoise.nets.noise import Augmentation, NoiseDomain, NoiseLevels
+from uptonoise.nets.output import Parts
+from uptonoise.nets.paper import PAPER_SETTINGS
+from uptonoise.nets.threads import threads_for
+from uptonoise.nets.training import Settings, as_device, characteristic_of, drawn_validation, standard_rows, train
+from uptonoise.rows import as_real_array
+
+_MEDIANS = ("median", "median-per-column")
+
+
+class Targets(NamedTuple):
+    """The targets of bags as a loss takes them, a weight for each bag, and strata for the validation part."""
+
+    values: Tensor
+    weights: Floats
+    strata: NDArray[Any]
+
+
+class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
+    """An estimator that trains a :class:`BagNetwork`; subclasses say which layer, which targets and which loss."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    network_: BagNetwork
+    centre_: Floats
+    scale_: Floats
+    history_: dict[str, Floats]
+    best_epoch_: int
+    noise_range_: tuple[float, float] | None
+    _layer: ClassVar[type[FourierLayer]]
+    _ridge_features: ClassVar[str]
+
+    n_frequencies: int
+    bias: bool
+    scale: ArrayLike
+    scale_factor: float
+    frequencies: ArrayLike | Literal["ridge"] | None
+    normalisation: Normalisation | None
+    learning_rate: float
+    decay: float | None
+    n_epochs: int
+    batch_size: int
+    frequency_penalty: float
+    output_penalty: float
+    validation_fraction: float
+    patience: int | None
+    solve_output: bool
+    noise_augmentation: float | None
+    noise_target: tuple[float, float] | None
+    noise_domain: NoiseDomain
+    warm_start: bool
+    device: str
+    progress: bool | None
+    random_state: RandomState
+
+    @classmethod
+    def paper(cls, **options: Any) -> Self:
+        """Return the paper's setting: batch normalisation, batches of 10 bags, 120 epochs, no early stopping.
+
+        Parameters
+        ----------
+        **options
+            Other parameters of the estimator; :func:`paper_grid` has those that the paper tunes.
+
+        Returns
+        -------
+        estimator of this class
+
+        Examples
+        --------
+        >>> from uptonoise.nets import PhaseNetRegressor
+        >>> PhaseNetRegressor.paper(learning_rate=0.003).batch_size
+        10
+        """
+        return cls(**(PAPER_SETTINGS | options))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.non_deterministic = self.random_state is None
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "network_")
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train the network.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+            The bags.
+        y : array of shape (n_bags,), or (n_bags, n_targets) for the squared loss, optional
+            The targets; by default the labels of the bags.
+        sample_weight : array of shape (n_bags,), optional
+            A weight for each bag.
+
+        Returns
+        -------
+        self
+        """
+        continues = self.warm_start and hasattr(self, "network_")
+        settings, device = self._settings(), as_device(self.device)
+        levels = NoiseLevels.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
+        generator = as_generator(self.random_state)
+        bags = read_bags(X, self, device, fitted_columns(self) if continues else None)
+        if len(bags) < 2:
+            raise ValueError(f"X must have at least 2 bags; got n_samples={len(bags)}")
+        weights = checked_weights(sample_weight, len(bags))
+        if not continues and hasattr(self, "network_"):
+            del self.network_  # where this fit fails, there is no model, rather than halves of two
+        targets = self._fit_targets(given_targets(y, bags), weights, continues)
+        picked, held_out = drawn_validation(targets.strata, targets.weights > 0, self._fraction(), generator)
+        if not continues:
+            self._fit_rows(bags)
+        loss = self._loss()
+        if continues:
+            start = self._last_network()
+        else:
+            drawn = self._first_frequencies(bags, targets, picked, generator)
+            start = self._new_network(loss, targets.values[picked], drawn)
+        everything = LabelledBags(
+            standard_rows(bags.values, self.centre_, self.scale_).to(device),
+            bags.offsets,
+            targets.values.to(device),
+            torch.from_numpy((targets.weights / targets.weights[picked].mean()).astype(np.float32)).to(device),
+        )
+        network = deepcopy(start).to(device)
+        augmentation = Augmentation()
+        if levels is not None:
+            augmentation = levels.augmentation(everything.rows, bags.variances() / self.scale_**2, generator)
+        validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
+        parts = Parts(everything, everything.part(picked), validation)
+        record = train(
+            network,
+            loss,
+            parts.training,
+            parts.validation,
+            settings,
+            augmentation,
+            generator,
+            Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs"),
+        )
+        self._finish(network, loss, parts, augmentation)
+        self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU
+        before = self.history_ if continues else {}
+        self.history_ = {
+            name: np.append(before.get(name, []), np.array(column)) for name, column in record.history.items()
+        }
+        self.best_epoch_ = record.best_epoch
+        self.noise_range_ = None if levels is None else levels.target
+        return self
+
+    @property
+    def frequencies_(self) -> Floats:
+        """The frequencies that were learnt, of shape (m, d), in the units of the data."""
+        check_is_fitted(self)
+        learnt = self.network_.layer.frequencies.detach().double().numpy()
+        return np.asarray(learnt / self.scale_)
+
+    def amplitudes(self, X: Any) -> Floats:
+        """Return abs(phi) of each bag at the learnt frequencies, to be compared with 1/sqrt(n) for a bag of n rows.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+            The bags.
+
+        Returns
+        -------
+        array of shape (n_bags, m)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.nets import FourierNetRegressor
+        >>> bags = np.random.default_rng(0).gamma(2, size=(30, 20, 1))
+        >>> model = FourierNetRegressor(8, n_epochs=2, device="cpu", random_state=0).fit(bags, np.arange(30.0))
+        >>> model.amplitudes(bags).shape
+        (30, 8)
+        """
+        check_is_fitted(self)
+        phi, _ = self._characteristic(X, self._network_on_device().layer)
+        return np.asarray(phi.double().norm(dim=-1).cpu().numpy())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import numpy as np
+        >>> from uptonoise.nets import PhaseNetRegressor
+        >>> bags = np.random.default_rng(0).gamma(2, size=(30, 20, 1))
+        >>> model = PhaseNetRegressor(8, n_epochs=2, device="cpu", random_state=0).fit(bags, np.arange(30.0))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(pathlib.Path(folder, "model.npz"))
+        ...     again = PhaseNetRegressor.load(pathlib.Path(folder, "model.npz"))
+        >>> np.array_equal(again.predict(bags), model.predict(bags))
+        True
+        """
+        check_is_fitted(self)
+        header = {
+            "n_outputs": self.network_.output.out_features,
+            "columns": None if not hasattr(self, "feature_names_in_") else list(self.feature_names_in_),
+            "n_columns": self.n_features_in_,
+            "best_epoch": self.best_epoch_,
+            "noise_range": self.noise_range_,
+            "targets": self._target_state(),
+        }
+        arrays = {"centre": self.centre_, "scale": self.scale_}
+        arrays |= {f"history.{name}": column for name, column in self.history_.items()}
+        arrays |= {f"network.{name}": tensor.numpy() for name, tensor in self.network_.state_dict().items()}
+        _storage.write(Path(path), self, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        estimator of this class
+        """
+        with _storage.read(Path(path), cls.__name__) as (params, header, arrays):
+            model = cls(**params)
+            model.n_features_in_, model.best_epoch_ = int(header["n_columns"]), int(header["best_epoch"])
+            if header["columns"] is not None:
+                model.feature_names_in_ = np.array(header["columns"], dtype=object)
+            model.noise_range_ = header["noise_range"] and tuple(header["noise_range"])
+            model._set_target_state(header["targets"])
+            model.centre_, model.scale_ = arrays["centre"], arrays["scale"]
+            model.history_ = _storage.under("history.", arrays)
+            state = {name: torch.tensor(array) for name, array in _storage.under("network.", arrays).items()}
+            layer = model._new_layer(state["layer.frequencies"].numpy())
+            network = BagNetwork(layer, int(header["n_outputs"]), normalisation=model.normalisation)
+            network.load_state_dict(state)
+            model.network_ = network.eval()
+        return model
+
+    @abstractmethod
+    def _fit_targets(self, y: Any, weights: Floats, continues: bool) -> Targets:
+        """Check targets, and learn how they are to be written as numbers unless training continues."""
+
+    @abstractmethod
+    def _loss(self) -> Loss:
+        """Return what is made small."""
+
+    @abstractmethod
+    def _target_state(self) -> dict[str, Any]:
+        """Return what was learnt from targets, ready for JSON."""
+
+    @abstractmethod
+    def _set_target_state(self, state: dict[str, Any]) -> None:
+        """Take back what :meth:`_target_state` returned."""
+
+    @abstractmethod
+    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
+        """Improve the output of a trained network in place, at the frequencies that were learnt."""
+
+    def _layer_options(self) -> dict[str, Any]:
+        """Return the options of the layer beside those that all layers have."""
+        return {}
+
+    def _settings(self) -> Settings:
+        rate = checked_number(self.learning_rate, "learning_rate", above=True)
+        n_epochs = positive_int(self.n_epochs, "n_epochs")
+        batch_size = positive_int(self.batch_size, "batch_size")
+        if self.normalisation not in (None, *get_args(Normalisation)):
+            known = ", ".join(get_args(Normalisation))
+            raise ValueError(f"normalisation must be one of {known}, or None; got {self.normalisation!r}")
+        if batch_size < 2 and self.normalisation is not None:
+            raise ValueError(f"batch_size must be at least 2 for a normalisation; got {batch_size}")
+        return Settings(
+            rate,
+            rate / n_epochs if self.decay is None else checked_number(self.decay, "decay"),
+            n_epochs,
+            batch_size,
+            checked_number(self.frequency_penalty, "frequency_penalty"),
+            checked_number(self.output_penalty, "output_penalty"),
+            None if self.patience is None else positive_int(self.patience, "patience"),
+        )
+
+    def _fraction(self) -> float:
+        return checked_number(self.validation_fraction, "validation_fraction", most=1.0)
+
+    def _fit_rows(self, bags: ReadBags) -> None:
+        """Remember the columns, and the centre and the scale of the rows."""
+        factor = checked_number(self.scale_factor, "scale_factor", above=True)
+        n_columns = len(bags.columns.columns)
+        if not isinstance(self.scale, str):
+            lengths = as_real_array(self.scale, "scale").astype(np.float64)
+            if lengths.shape not in {(), (n_columns,)} or not (np.isfinite(lengths).all() and (lengths > 0).all()):
+                raise ValueError(f"scale must be a positive length, or {n_columns} of them; got {self.scale!r}")
+        elif self.scale in _MEDIANS:
+            lengths = np.asarray(median_scale(bags.sample, per_column=self.scale == "median-per-column"))
+        else:
+            raise ValueError(f"scale must be one of {', '.join(_MEDIANS)}, or lengths; got {self.scale!r}")
+        self.scale_ = np.broadcast_to(lengths * factor, n_columns).copy()
+        self.centre_ = bags.means()
+        self.n_features_in_ = n_columns
+        if bags.columns.named:
+            self.feature_names_in_ = np.array(bags.columns.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _last_network(self) -> BagNetwork:
+        """Return the network to go on with, where the parameters that shape it are still the same."""
+        m = len(self.network_.layer.frequencies)
+        if (self.frequencies is None or isinstance(self.frequencies, str)) and self.n_frequencies != m:
+            raise ValueError(
+                f"warm_start=True goes on with the network of the last fit, which has {m} frequencies; got "
+                f"n_frequencies={self.n_frequencies!r}"
+            )
+        return self.network_
+
+    def _first_frequencies(
+        self, bags: ReadBags, targets: Targets, picked: Indices, generator: np.random.Generator
+    ) -> Floats:
+        """Return frequencies to start from in the network's units, drawn, given, or tuned on the bags picked."""
+        d = self.n_features_in_
+        if self.frequencies is None:
+            return np.asarray(sample_frequencies(self.n_frequencies, d, random_state=generator))
+        if isinstance(self.frequencies, str):
+            if self.frequencies != "ridge":
+                raise ValueError(f'frequencies must be an array, "ridge" or None; got {self.frequencies!r}')
+            y = targets.values[picked]
+            ridge = BagRidgeCV(
+                self._ridge_features,
+                n_frequencies=self.n_frequencies,
+                amplitude="plain",
+                cv=min(3, len(picked)),
+                random_state=int(generator.integers(2**31)),
+            )
+            numbers = y if y.is_floating_point() else functional.one_hot(y)
+            ridge.fit(bags.part(picked), numbers.double().numpy(), sample_weight=targets.weights[picked])
+            return np.asarray(ridge.first_.frequencies_ * (self.scale_ / self.scale_factor))
+        return as_frequencies(self.frequencies, d) * (self.scale_ / self.scale_factor)
+
+    def _new_network(self, loss: Loss, targets: Tensor, frequencies: Floats) -> BagNetwork:
+        """Return a network that predicts a constant."""
+        network = BagNetwork(self._new_layer(frequencies), loss.n_outputs, normalisation=self.normalisation)
+        with torch.no_grad():
+            network.output.bias.copy_(loss.constant(targets))
+        return network
+
+    def _new_layer(self, frequencies: Floats) -> FourierLayer:
+        m, d = frequencies.shape
+        return self._layer(d, m, bias=self.bias, frequencies=frequencies, **self._layer_options())
+
+    def _network_on_device(self) -> BagNetwork:
+        device = as_device(self.device)
+        return self.network_ if device.type == "cpu" else deepcopy(self.network_).to(device)
+
+    @torch.no_grad()
+    def _characteristic(self, X: Any, layer: FourierLayer) -> tuple[Tensor, Tensor]:
+        """Return phi of each bag and its number of rows, on the layer's device."""
+        device = layer.frequencies.device
+        bags = read_bags(X, self, device, fitted_columns(self))
+        rows = standard_rows(bags.values, self.centre_, self.scale_)
+        sizes = torch.from_numpy(bags.sizes).to(device)
+        with threads_for(len(rows) * len(layer.frequencies)):
+            return characteristic_of(layer, rows, bags.offsets), sizes
+
+    @torch.no_grad()
+    def _predicted(self, X: Any) -> Floats:
+        """Return what the outputs for each bag predict, of shape (n_bags, n_outputs)."""
+        check_is_fitted(self)
+        network = self._network_on_device()
+        outputs = network.head(*self._characteristic(X, network.layer))
+        return np.asarray(self._loss().predicted(outputs.cpu().double()).numpy())

@@ -1,0 +1,181 @@
+"""Noise that bags do not have, drawn anew for each batch: on their characteristic functions, or on their rows.
+
+The noise is that of :mod:`uptonoise.learning.augmentation`, Gaussian with a variance z of its own in each bag and column, on a
+few rows of any bag for the errors of phi, written for tensors with gradients. Noise on rows costs a draw for each
+number in the batch instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from uptonoise._util.typing import Floats
+from uptonoise.learning import VIRTUAL_ROWS, check_no_target, checked_levels, checked_target
+from uptonoise.nets.labelled import LabelledBags
+from uptonoise.nets.layers import PhiAugmentation
+
+RowAugmentation = Callable[[Tensor, Tensor], Tensor]
+"""From the rows of bags and the sizes of the bags to other rows."""
+
+NoiseDomain = Literal["fourier", "rows"]
+
+_CLEAN_SHARE = 0.2  # of the bags of a batch: ridge models have one clean copy of each bag beside four noisy ones
+_JUDGED_COPIES = 2  # of each bag that a network is judged by, with noise of their own
+
+
+class Augmentation(NamedTuple):
+    """What changes the rows or the phi of bags: those of a batch in training, and those that a network is judged by.
+
+    Rows and frequencies are in the network's units: rows less the estimator's `centre_`, divided by its `scale_`.
+    """
+
+    rows: RowAugmentation | None = None
+    phi: PhiAugmentation | None = None
+    judged_rows: RowAugmentation | None = None
+    judged_phi: PhiAugmentation | None = None
+
+    def judged(self, bags: LabelledBags) -> LabelledBags:
+        """Return copies of bags to judge by, with noise on their rows where it is there that noise is added."""
+        if self.judged_rows is None and self.judged_phi is None:
+            return bags
+        copies = bags.part(np.tile(np.arange(len(bags)), _JUDGED_COPIES))
+        if self.judged_rows is None:
+            return copies
+        sizes = torch.from_numpy(copies.sizes).to(copies.rows.device)
+        return replace(copies, rows=self.judged_rows(copies.rows, sizes))
+
+
+@dataclass(frozen=True)
+class NoiseLevels:
+    """The noise level that a network is trained against, the range that it is judged by, and where noise is added."""
+
+    level: float
+    target: tuple[float, float]
+    domain: NoiseDomain
+
+    @classmethod
+    def checked(cls, level: Any, target: Any, domain: Any) -> NoiseLevels | None:
+        """Return what the parameters of an estimator mean, None where there is no noise, or raise.
+
+        Examples
+        --------
+        >>> from uptonoise.nets.noise import NoiseLevels
+        >>> NoiseLevels.checked(2, None, "rows").target
+        (0.0, 2.0)
+        """
+        if domain not in get_args(NoiseDomain):
+            raise ValueError(f"noise_domain must be one of {', '.join(get_args(NoiseDomain))}; got {domain!r}")
+        if level is None:
+            check_no_target(target)
+            return None
+        levels = checked_levels("noise_augmentation", level)
+        if len(levels) != 1:
+            raise ValueError(
+                f"noise_augmentation must be one noise level for a network; got {level!r}. GridSearchCV tries several"
+            )
+        return cls(levels[0], checked_target(target, levels[0]), domain)
+
+    def augmentation(self, rows: Tensor, variances: Floats, generator: np.random.Generator) -> Augmentation:
+        """Return fresh noise for each batch, and noise to judge by that is the same in each epoch.
+
+        `rows` are those of all bags and `variances` those of the columns, in the network's units.
+        """
+        seeds = [int(seed) for seed in generator.integers(2**63, size=2)]
+        training = Noise(0.0, self.level, _CLEAN_SHARE, rows, variances, seeds[0])
+        judging = Noise(*self.target, 0.0, rows, variances, seeds[1], repeats=True)
+        if self.domain == "rows":
+            return Augmentation(rows=training.on_rows, judged_rows=judging.on_rows)
+        return Augmentation(phi=training.on_phi, judged_phi=judging.on_phi)
+
+
+class Noise:
+    """Gaussian noise on bags in the network's units, at levels between two numbers.
+
+    Parameters
+    ----------
+    low, high : float
+        Between which the level of each bag is drawn.
+    clean : float
+        The share of bags without noise.
+    rows : tensor of shape (n, d)
+        Rows of any bags, on the device where bags are, among which those are drawn that errors of phi are made of.
+    variances : array of shape (d,)
+        Those of the columns in the network's units: a level is a multiple of them.
+    seed : int
+        The seed of all draws.
+    repeats : bool
+        Whether each call draws the same numbers again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch
+    >>> from uptonoise.nets.noise import Noise
+    >>> noise = Noise(1.0, 1.0, 0.0, torch.zeros(1, 1), np.ones(1), 0)
+    >>> noisy = noise.on_rows(torch.zeros(20_000, 1), torch.full((10_000,), 2))
+    >>> round(float(noisy.var()), 1)  # on average half of what it is at most
+    0.5
+    """
+
+    def __init__(
+        self,
+        low: float,
+        high: float,
+        clean: float,
+        rows: Tensor,
+        variances: Floats,
+        seed: int,
+        *,
+        repeats: bool = False,
+    ) -> None:
+        self.low = low
+        self.high = high
+        self.clean = clean
+        self.rows = rows
+        self.variances = torch.tensor(variances, dtype=torch.float32, device=rows.device)
+        self.seed = seed
+        self.repeats = repeats
+        self.generator = torch.Generator(rows.device).manual_seed(seed)
+
+    def on_rows(self, rows: Tensor, sizes: Tensor) -> Tensor:
+        """Return rows of bags of these sizes with noise."""
+        sd = self._drawn_variances(len(sizes)).sqrt()
+        return torch.addcmul(rows, sd.repeat_interleave(sizes, dim=0), self._normal(rows.shape))
+
+    def on_phi(self, phi: Tensor, sizes: Tensor, frequencies: Tensor) -> Tensor:
+        """Return what noise makes of phi, of shape (n_bags, m, 2); frequencies get gradients through its damping."""
+        variances = self._drawn_variances(len(sizes))
+        damping = torch.exp(-variances @ frequencies.square().T / 2)[..., None]
+        picked = torch.randint(
+            len(self.rows), (len(sizes), VIRTUAL_ROWS), generator=self.generator, device=self.rows.device
+        )
+        drawn = self.rows[picked]
+        turned = _waves(drawn + variances.sqrt()[:, None] * self._normal(drawn.shape), frequencies)
+        errors = turned - damping * _waves(drawn, frequencies)
+        return torch.addcmul(damping * phi, (VIRTUAL_ROWS / sizes).sqrt()[:, None, None], errors)
+
+    def _drawn_variances(self, n_bags: int) -> Tensor:
+        """Return the variances of each bag's noise, of shape (n_bags, d); each batch or epoch begins with this."""
+        if self.repeats:
+            self.generator.manual_seed(self.seed)
+        levels = self.low + (self.high - self.low) * self._uniform(n_bags, 1)
+        noisy = self._uniform(n_bags, 1) >= self.clean
+        return levels * noisy * self._uniform(n_bags, len(self.variances)) * self.variances
+
+    def _uniform(self, *shape: int) -> Tensor:
+        return torch.rand(shape, generator=self.generator, device=self.variances.device)
+
+    def _normal(self, shape: torch.Size) -> Tensor:
+        return torch.randn(shape, generator=self.generator, device=self.variances.device)
+
+
+def _waves(rows: Tensor, frequencies: Tensor) -> Tensor:
+    """Return the means of cosines and sines over the rows of each bag, of shape (n_bags, m, 2)."""
+    angles = rows @ frequencies.T
+    return torch.stack([angles.cos().mean(dim=1), angles.sin().mean(dim=1)], dim=-1)

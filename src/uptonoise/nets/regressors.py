@@ -1,0 +1,344 @@
+"""Regression on bags by networks with learnt frequencies: means, or quantiles that never cross."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from sklearn.base import RegressorMixin
+
+from uptonoise._util.random import RandomState
+from uptonoise._util.typing import Floats
+from uptonoise.nets.base import BagNet, Targets
+from uptonoise.nets.docs import described
+from uptonoise.nets.inputs import checked_targets
+from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
+from uptonoise.nets.losses import Loss, PinballLoss, SquaredLoss, as_quantiles
+from uptonoise.nets.noise import Augmentation, NoiseDomain
+from uptonoise.nets.output import Parts, ridge, solve_output
+from uptonoise.nets.training import outputs_of
+
+Calibration = Literal["all", "validation"]
+
+
+@described
+class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
+    """The paper's Fourier network: regression on Fourier features of bags, at frequencies that are learnt.
+
+    Vectors (a 2-D array) are bags of one row each: so it is a network for ordinary regression too.
+
+    Parameters
+    ----------
+    n_frequencies : int
+        How many frequencies, m; there are 2m features.
+    quantiles : None, float or sequence of float
+        None minimises the squared error and predicts means. Increasing numbers between 0 and 1 minimise the pinball
+        loss of all these quantiles together, which never cross.
+    calibration : {"all", "validation"} or None
+        By which bags quantiles are shifted after training, each by a constant before its step, so that it has its share
+        of targets below it: steps of training end a few per cent beside it. "all" are the bags of fit. "validation" are
+        those kept aside for early stopping, which the network was not trained on: slightly fairer where a network has
+        learnt its bags by heart, and as uncertain as their number says.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    target_mean_, target_scale_ : arrays of shape (n_targets,)
+        The means and standard deviations of the targets, which are standardised for training.
+    quantiles_ : array or None
+        The levels of the quantiles.
+
+    See Also
+    --------
+    PhaseNetRegressor : The same on phases, which symmetric noise leaves as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.nets import FourierNetRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, size=(300, 1))
+    >>> model = FourierNetRegressor(n_frequencies=20, n_epochs=20, device="cpu", random_state=0)
+    >>> model.fit(X[:200], np.sin(2 * X[:200, 0])).score(X[200:], np.sin(2 * X[200:, 0])) > 0.9
+    True
+    """
+
+    target_mean_: Floats
+    target_scale_: Floats
+    quantiles_: Floats | None
+    _y_is_flat: bool
+    _layer = FourierLayer
+    _ridge_features = "fourier"
+
+    def __init__(
+        self,
+        n_frequencies: int = 100,
+        *,
+        quantiles: float | Sequence[float] | None = None,
+        calibration: Calibration | None = "all",
+        bias: bool = False,
+        scale: ArrayLike = "median",
+        scale_factor: float = 1.0,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
+        normalisation: Normalisation | None = "running",
+        learning_rate: float = 0.03,
+        decay: float | None = 0.1,
+        n_epochs: int = 100,
+        batch_size: int = 32,
+        frequency_penalty: float = 1e-2,
+        output_penalty: float = 1e-3,
+        validation_fraction: float = 0.1,
+        patience: int | None = 20,
+        solve_output: bool = True,
+        noise_augmentation: float | None = None,
+        noise_target: tuple[float, float] | None = None,
+        noise_domain: NoiseDomain = "fourier",
+        warm_start: bool = False,
+        device: str = "auto",
+        progress: bool | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_frequencies = n_frequencies
+        self.quantiles = quantiles
+        self.calibration = calibration
+        self.bias = bias
+        self.scale = scale
+        self.scale_factor = scale_factor
+        self.frequencies = frequencies
+        self.normalisation = normalisation
+        self.learning_rate = learning_rate
+        self.decay = decay
+        self.n_epochs = n_epochs
+        self.batch_size = batch_size
+        self.frequency_penalty = frequency_penalty
+        self.output_penalty = output_penalty
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.solve_output = solve_output
+        self.noise_augmentation = noise_augmentation
+        self.noise_target = noise_target
+        self.noise_domain = noise_domain
+        self.warm_start = warm_start
+        self.device = device
+        self.progress = progress
+        self.random_state = random_state
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the target of each bag; it does not depend on the other bags in the call.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+            The bags, with the columns of those that the model was fitted on.
+
+        Returns
+        -------
+        array of shape (n_bags,) or (n_bags, n_targets)
+            Means; of several quantiles the one that is nearest to the median.
+        """
+        predicted = self._in_units_of_targets(X)
+        if self.quantiles_ is not None:
+            return predicted[:, int(np.argmin(np.abs(self.quantiles_ - 0.5)))]
+        return predicted[:, 0] if self._y_is_flat else predicted
+
+    def predict_quantiles(self, X: Any) -> Floats:
+        """Predict the quantiles of the target of each bag.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+            The bags, with the columns of those that the model was fitted on.
+
+        Returns
+        -------
+        array of shape (n_bags, n_quantiles)
+            In increasing order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.nets import PhaseNetRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> shapes = rng.uniform(1, 6, size=100)
+        >>> bags = [rng.gamma(shape, size=(30, 1)) for shape in shapes]
+        >>> model = PhaseNetRegressor(20, quantiles=(0.1, 0.5, 0.9), n_epochs=5, device="cpu", random_state=0)
+        >>> low, middle, high = model.fit(bags, shapes).predict_quantiles(bags).T
+        >>> bool(((low <= middle) & (middle <= high)).all())
+        True
+        """
+        predicted = self._in_units_of_targets(X)
+        if self.quantiles_ is None:
+            raise ValueError("predict_quantiles needs a model with quantiles, such as quantiles=(0.1, 0.5, 0.9)")
+        return predicted
+
+    def _in_units_of_targets(self, X: Any) -> Floats:
+        return np.asarray(self._predicted(X) * self.target_scale_ + self.target_mean_)
+
+    def _fit_targets(self, y: Any, weights: Floats, continues: bool) -> Targets:
+        values = checked_targets(y, len(weights))
+        table = values[:, None] if values.ndim == 1 else values
+        quantiles = None if self.quantiles is None else as_quantiles(self.quantiles)
+        if quantiles is not None and table.shape[1] > 1:
+            raise ValueError(f"y must be one target a bag for quantiles; got {table.shape[1]} targets")
+        self._check_calibration()
+        if not continues:
+            mean = np.average(table, axis=0, weights=weights)
+            scale = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=weights))
+            self.target_mean_, self.target_scale_ = mean, np.where(scale > 0, scale, 1.0)
+            self._y_is_flat, self.quantiles_ = values.ndim == 1, quantiles
+        elif table.shape[1] != len(self.target_mean_) or not np.array_equal(quantiles, self.quantiles_):  # type: ignore[arg-type]
+            raise ValueError("warm_start=True goes on with the targets and the quantiles of the last fit; got others")
+        standard = ((table - self.target_mean_) / self.target_scale_).astype(np.float32)
+        return Targets(torch.from_numpy(standard), weights, np.zeros(len(table)))
+
+    def _check_calibration(self) -> None:
+        if self.calibration not in (None, *get_args(Calibration)):
+            known = ", ".join(get_args(Calibration))
+            raise ValueError(f"calibration must be one of {known}, or None; got {self.calibration!r}")
+        if self.quantiles is not None and self.calibration == "validation" and self.validation_fraction == 0:
+            raise ValueError('calibration="validation" needs a validation_fraction above 0; or use "all"')
+
+    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
+        if isinstance(loss, PinballLoss):
+            if self.calibration is not None:
+                self._calibrate(network, loss, parts, augmentation)
+        elif self.solve_output:
+            solve_output(network, loss, ridge, self.output_penalty, parts, augmentation)
+
+    def _calibrate(self, network: BagNetwork, loss: PinballLoss, parts: Parts, augmentation: Augmentation) -> None:
+        aside = parts.validation if self.calibration == "validation" else None
+        by = augmentation.judged(parts.everything) if aside is None else aside
+        outputs = outputs_of(network, by, augmentation.judged_phi)
+        with torch.no_grad():
+            network.output.bias.add_(loss.shift(outputs, by.targets, by.weights))
+
+    def _loss(self) -> Loss:
+        return SquaredLoss(len(self.target_mean_)) if self.quantiles_ is None else PinballLoss(self.quantiles_)
+
+    def _target_state(self) -> dict[str, Any]:
+        return {
+            "mean": self.target_mean_.tolist(),
+            "scale": self.target_scale_.tolist(),
+            "y_is_flat": self._y_is_flat,
+            "quantiles": None if self.quantiles_ is None else self.quantiles_.tolist(),
+        }
+
+    def _set_target_state(self, state: dict[str, Any]) -> None:
+        self.target_mean_, self.target_scale_ = np.array(state["mean"]), np.array(state["scale"])
+        self._y_is_flat = bool(state["y_is_flat"])
+        self.quantiles_ = None if state["quantiles"] is None else np.array(state["quantiles"])
+
+
+@described
+class PhaseNetRegressor(FourierNetRegressor):
+    """The paper's phase network: regression on phase features of bags, at frequencies that are learnt.
+
+    Additive symmetric noise with a positive characteristic function leaves phases as they are, so that predictions
+    hold where test bags have other noise than those of training.
+
+    Parameters
+    ----------
+    n_frequencies : int
+        How many frequencies, m; there are 2m features.
+    shrinkage : float
+        Draws phases to 0 where they are not reliable, as :class:`PhaseLayer` does: 0 is the paper's phase.
+    quantiles : None, float or sequence of float
+        None minimises the squared error and predicts means. Increasing numbers between 0 and 1 minimise the pinball
+        loss of all these quantiles together, which never cross.
+    calibration : {"all", "validation"} or None
+        By which bags quantiles are shifted after training, each by a constant before its step, so that it has its share
+        of targets below it: steps of training end a few per cent beside it. "all" are the bags of fit. "validation" are
+        those kept aside for early stopping, which the network was not trained on: slightly fairer where a network has
+        learnt its bags by heart, and as uncertain as their number says.
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+    target_mean_, target_scale_ : arrays of shape (n_targets,)
+        The means and standard deviations of the targets, which are standardised for training.
+    quantiles_ : array or None
+        The levels of the quantiles.
+
+    See Also
+    --------
+    FourierNetRegressor : The same with the amplitude.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.nets import PhaseNetRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> shapes = rng.uniform(1, 6, size=200)
+    >>> bags = [rng.gamma(shape, size=(50, 1)) for shape in shapes]
+    >>> model = PhaseNetRegressor(n_frequencies=20, n_epochs=20, device="cpu", random_state=0)
+    >>> model.fit(bags[:150], shapes[:150]).score(bags[150:], shapes[150:]) > 0.7
+    True
+    """
+
+    _layer = PhaseLayer
+    _ridge_features = "phase"
+
+    def __init__(
+        self,
+        n_frequencies: int = 100,
+        *,
+        shrinkage: float = 0.0,
+        quantiles: float | Sequence[float] | None = None,
+        calibration: Calibration | None = "all",
+        bias: bool = False,
+        scale: ArrayLike = "median",
+        scale_factor: float = 1.0,
+        frequencies: ArrayLike | Literal["ridge"] | None = None,
+        normalisation: Normalisation | None = "running",
+        learning_rate: float = 0.03,
+        decay: float | None = 0.1,
+        n_epochs: int = 100,
+        batch_size: int = 32,
+        frequency_penalty: float = 1e-2,
+        output_penalty: float = 1e-3,
+        validation_fraction: float = 0.1,
+        patience: int | None = 20,
+        solve_output: bool = True,
+        noise_augmentation: float | None = None,
+        noise_target: tuple[float, float] | None = None,
+        noise_domain: NoiseDomain = "fourier",
+        warm_start: bool = False,
+        device: str = "auto",
+        progress: bool | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(
+            n_frequencies,
+            quantiles=quantiles,
+            calibration=calibration,
+            bias=bias,
+            scale=scale,
+            scale_factor=scale_factor,
+            frequencies=frequencies,
+            normalisation=normalisation,
+            learning_rate=learning_rate,
+            decay=decay,
+            n_epochs=n_epochs,
+            batch_size=batch_size,
+            frequency_penalty=frequency_penalty,
+            output_penalty=output_penalty,
+            validation_fraction=validation_fraction,
+            patience=patience,
+            solve_output=solve_output,
+            noise_augmentation=noise_augmentation,
+            noise_target=noise_target,
+            noise_domain=noise_domain,
+            warm_start=warm_start,
+            device=device,
+            progress=progress,
+            random_state=random_state,
+        )
+        self.shrinkage = shrinkage
+
+    def _layer_options(self) -> dict[str, Any]:
+        return {"shrinkage": self.shrinkage}

@@ -1,0 +1,298 @@
+"""How networks are trained: Adam on mini-batches of bags, and the weights of the epoch that validated best.
+
+The rate of epoch t is rate_0 / (1 + decay t). All randomness comes from one numpy Generator, so that a seed gives the
+same network, and torch's global seed is left alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from torch import Tensor
+
+from uptonoise._util.progress import Progress
+from uptonoise._util.typing import Floats
+from uptonoise.engines.gpu.features import as_vector
+from uptonoise.nets.labelled import Indices, LabelledBags
+from uptonoise.nets.layers import BagNetwork, FourierLayer, PhiAugmentation
+from uptonoise.nets.losses import Loss
+from uptonoise.nets.noise import Augmentation
+from uptonoise.nets.threads import threads_for
+
+_BLOCK_ELEMENTS = 2**20  # rows times frequencies in memory at once where no gradient is wanted
+_LARGEST_ROW = 1e6
+_DIVERGED = 1e4  # targets are standardised: a loss of 1 is what the constant prediction has
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The numbers of a training run; `patience` is the number of epochs without a better one before it stops."""
+
+    learning_rate: float
+    decay: float
+    n_epochs: int
+    batch_size: int
+    frequency_penalty: float
+    output_penalty: float
+    patience: int | None
+
+    def rate(self, epoch: int) -> float:
+        """Return the learning rate of an epoch, from the initial one."""
+        return self.learning_rate / (1 + self.decay * epoch)
+
+    def is_over(self, epochs_since_best: int) -> bool:
+        """Tell whether the best epoch is too long ago to go on."""
+        return self.patience is not None and epochs_since_best >= self.patience
+
+
+@dataclass
+class Record:
+    """What happened: a column of numbers for each quantity, and the epoch whose weights were kept."""
+
+    history: dict[str, list[float]] = field(
+        default_factory=lambda: {"epoch": [], "learning_rate": [], "loss": [], "validation_loss": []}
+    )
+    best_epoch: int = 0
+
+    def add(self, **quantities: float) -> None:
+        """Append a row."""
+        for name, column in self.history.items():
+            column.append(quantities[name])
+
+
+def train(
+    network: BagNetwork,
+    loss: Loss,
+    bags: LabelledBags,
+    validation: LabelledBags | None,
+    settings: Settings,
+    augmentation: Augmentation,
+    generator: np.random.Generator,
+    progress: Progress,
+) -> Record:
+    """Train a network in place; it is left with the weights of the best epoch, or of the last without validation."""
+    optimizer = torch.optim.Adam(_parameter_groups(network, settings), lr=settings.learning_rate)
+    record, least, kept = Record(), np.inf, deepcopy(network.state_dict())
+    diverged = False
+    elements = len(bags.rows) / len(bags) * settings.batch_size * len(network.layer.frequencies)
+    with progress, threads_for(elements):
+        for epoch in range(settings.n_epochs):
+            for group in optimizer.param_groups:
+                group["lr"] = settings.rate(epoch)
+            trained = _one_epoch(network, loss, bags, settings.batch_size, augmentation, generator, optimizer)
+            judged = trained if validation is None else mean_loss(network, loss, validation, augmentation.judged_phi)
+            diverged = not (trained < _DIVERGED and judged < _DIVERGED)  # neither is true of NaN
+            if diverged:
+                _report_divergence(epoch, judged if trained < _DIVERGED else trained, settings, least)
+                break
+            record.add(
+                epoch=epoch,
+                learning_rate=settings.rate(epoch),
+                loss=trained,
+                validation_loss=np.nan if validation is None else judged,
+            )
+            progress.advance()
+            if judged < least:
+                least, kept, record.best_epoch = judged, deepcopy(network.state_dict()), epoch
+            elif validation is not None and settings.is_over(epoch - record.best_epoch):
+                break
+    if validation is not None or diverged:
+        network.load_state_dict(kept)
+    else:
+        record.best_epoch = settings.n_epochs - 1
+    network.eval()
+    return record
+
+
+def _parameter_groups(network: BagNetwork, settings: Settings) -> list[dict[str, Any]]:
+    """Return parameters with their penalties; Adam adds `weight_decay` times a parameter to its gradient."""
+    free = [network.output.bias] if network.layer.bias is None else [network.output.bias, network.layer.bias]
+    return [
+        {"params": [network.layer.frequencies], "weight_decay": settings.frequency_penalty},
+        {"params": [network.output.weight], "weight_decay": settings.output_penalty},
+        {"params": free},
+    ]
+
+
+def _one_epoch(
+    network: BagNetwork,
+    loss: Loss,
+    bags: LabelledBags,
+    batch_size: int,
+    augmentation: Augmentation,
+    generator: np.random.Generator,
+    optimizer: torch.optim.Optimizer,
+) -> float:
+    """Go once over all bags and return their mean loss, each at the weights that its batch met."""
+    network.train()
+    network.forget_statistics()
+    total = torch.zeros((), device=bags.rows.device)
+    for picked in batches(len(bags), batch_size, generator):
+        rows, sizes, targets, weights = bags.batch(picked)
+        if augmentation.rows is not None:
+            rows = augmentation.rows(rows, sizes)
+        of_batch = (weights * loss(network(rows, sizes, augmentation.phi), targets)).mean()
+        optimizer.zero_grad()
+        of_batch.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        total += of_batch.detach() * len(picked)
+    return float(total) / len(bags)
+
+
+def batches(n_bags: int, batch_size: int, generator: np.random.Generator) -> list[Indices]:
+    """Return the numbers of all bags in random order, in batches of nearly equal size, at least two bags in each.
+
+    A batch of one bag has no variance to normalise by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.nets.training import batches
+    >>> [len(batch) for batch in batches(21, 10, np.random.default_rng(0))]
+    [7, 7, 7]
+    >>> [len(batch) for batch in batches(3, 2, np.random.default_rng(0))]
+    [3]
+    """
+    count = min(-(-n_bags // batch_size), max(n_bags // 2, 1))
+    return np.array_split(generator.permutation(n_bags), count)
+
+
+def mean_loss(network: BagNetwork, loss: Loss, bags: LabelledBags, augment: PhiAugmentation | None) -> float:
+    """Return the weighted mean of the loss over bags."""
+    outputs = outputs_of(network, bags, augment)
+    return float((bags.weights * loss(outputs, bags.targets)).sum() / bags.weights.sum())
+
+
+@torch.no_grad()
+def outputs_of(network: BagNetwork, bags: LabelledBags, augment: PhiAugmentation | None) -> Tensor:
+    """Return the outputs for bags, each seen by itself; `augment` changes their phi."""
+    network.eval()
+    sizes = torch.from_numpy(bags.sizes).to(bags.rows.device)
+    phi = characteristic_of(network.layer, bags.rows, bags.offsets)
+    if augment is not None:
+        phi = augment(phi, sizes, network.layer.frequencies)
+    return network.head(phi, sizes)
+
+
+@torch.no_grad()
+def characteristic_of(layer: FourierLayer, rows: Tensor, offsets: Indices) -> Tensor:
+    """Return phi of each bag, of shape (n_bags, m, 2), a block of rows after the other on the layer's device.
+
+    A bag is cut from its own start, so that what else is in the call does not change how it is summed.
+    """
+    device = layer.frequencies.device
+    block_rows = max(1, _BLOCK_ELEMENTS // len(layer.frequencies))
+    edges, bag_of_piece = _pieces(offsets, block_rows)
+    sums, first = [], 0
+    while first < len(bag_of_piece):
+        last = max(first + 1, int(np.searchsorted(edges, edges[first] + block_rows, side="right")) - 1)
+        sizes = torch.from_numpy(np.diff(edges[first : last + 1])).to(device)
+        phi = layer.characteristic(rows[edges[first] : edges[last]].to(device), sizes)
+        sums.append(phi.double() * sizes[:, None, None])
+        first = last
+    total = torch.zeros(len(offsets) - 1, *sums[0].shape[1:], dtype=torch.float64, device=device)
+    total.index_add_(0, torch.from_numpy(bag_of_piece).to(device), torch.cat(sums))
+    sizes = torch.from_numpy(np.diff(offsets)).to(device)
+    return (total / sizes[:, None, None]).to(layer.frequencies.dtype)
+
+
+def _pieces(offsets: Indices, most: int) -> tuple[Indices, Indices]:
+    """Return where to cut rows so that no piece has more than `most` rows or two bags, and each piece's bag."""
+    counts = -(-np.diff(offsets) // most)
+    bag_of_piece = np.repeat(np.arange(len(counts)), counts)
+    number_in_bag = np.arange(len(bag_of_piece)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.append(offsets[bag_of_piece] + most * number_in_bag, offsets[-1]), bag_of_piece
+
+
+def drawn_validation(
+    strata: NDArray[Any], counts: NDArray[np.bool_], fraction: float, generator: np.random.Generator
+) -> tuple[Indices, Indices]:
+    """Return the numbers of the bags to train on and of those to validate by, among those that count.
+
+    The latter are a fraction of each stratum, at least one bag in all, and never a whole stratum.
+    """
+    order = generator.permutation(np.flatnonzero(counts))
+    members = [order[strata[order] == stratum] for stratum in np.unique(strata[order])]
+    numbers = [min(round(fraction * len(bags)), len(bags) - 1) for bags in members]
+    if fraction > 0 and not any(numbers):
+        numbers[int(np.argmax([len(bags) for bags in members]))] = 1
+    validation = np.concatenate([bags[:number] for bags, number in zip(members, numbers, strict=True)])
+    if len(order) - len(validation) < 2:
+        raise ValueError(
+            f"validation_fraction={fraction:g} of {len(order)} bags leaves {len(order) - len(validation)} to train on; "
+            "give a smaller one, or 0 for no early stopping"
+        )
+    return np.setdiff1d(order, validation), np.sort(validation)
+
+
+def _report_divergence(epoch: int, loss: float, settings: Settings, least: float) -> None:
+    message = (
+        f"training diverged in epoch {epoch}: the loss reached {loss:.3g}. Lower learning_rate (it is "
+        f"{settings.learning_rate:g}), or raise batch_size ({settings.batch_size}) or decay ({settings.decay:g})"
+    )
+    if np.isinf(least):
+        raise ValueError(f"{message}; no epoch before it had a usable loss")
+    warnings.warn(f"{message}; the weights of the best epoch are kept", ConvergenceWarning, stacklevel=4)
+
+
+def as_device(device: str) -> torch.device:
+    """Return a torch device, the GPU where there is one for "auto"; raise where it is not there.
+
+    Examples
+    --------
+    >>> from uptonoise.nets.training import as_device
+    >>> as_device("cpu")
+    device(type='cpu')
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError):
+        raise ValueError(f'device must be "auto", "cpu", "cuda" or "cuda:1", ...; got {device!r}') from None
+    if found.type not in ("cpu", "cuda"):
+        raise ValueError(f'device must be "auto", "cpu" or "cuda"; got {device!r}')
+    if found.type == "cuda" and not (found.index or 0) < torch.cuda.device_count():
+        raise ValueError(
+            f'device={device!r} is not there: torch sees {torch.cuda.device_count()} GPUs. Use device="cpu" or "auto"'
+        )
+    return found
+
+
+def standard_rows(values: Floats | Tensor, centre: Floats, scale: Floats) -> Tensor:
+    """Return rows as a float32 tensor where they are, about a centre and in units of a scale.
+
+    Raises where float32 is not enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.nets.training import standard_rows
+    >>> standard_rows(np.array([[1.0], [5.0]]), np.array([3.0]), np.array([2.0]))
+    tensor([[-1.],
+            [ 1.]])
+    """
+    if isinstance(values, Tensor):
+        standard = (values - as_vector(centre, values.device)).float()
+        standard /= as_vector(scale, values.device).float()
+    else:
+        array = np.empty(values.shape, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            np.subtract(values, centre, out=array, casting="same_kind")
+            array /= scale.astype(np.float32)
+        standard = torch.from_numpy(array)
+    low, high = (float(one) for one in torch.aminmax(standard))
+    largest = max(high, -low)
+    if not largest < _LARGEST_ROW:
+        raise ValueError(
+            f"X reaches {largest:.3g} scales from the mean of the training rows, where float32 has no correct digit of "
+            "a phase; clip or transform its columns, or give a larger scale"
+        )
+    return standard

@@ -1,0 +1,142 @@
+"""Densities of samples, whatever their tails: smooth curves over the range where nearly all rows lie."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.comparison import Comparison
+from uptonoise.plots.style import LOOKS, Look, add_legend, canvas, dress, said
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_GRID = 256
+_QUANTILES = (0.005, 0.995)
+_REACH = 4.0  # interquartile ranges beyond the quartiles, at most
+_CLEAR = 2.0  # standard errors
+
+
+def plot_densities(comparison: Comparison, column: int | str | None = None, *, ax: Axes | None = None) -> Axes:
+    """Plot the densities of both samples in one column, with how much noisier one of them is.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        One that holds some rows of both samples, as all have that were not made from sketches or with weights.
+    column : int or str, optional
+        The column, by its place or its name; by default the one that differs most clearly beyond noise.
+    ax : Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> from uptonoise import plots
+    >>> rng = np.random.default_rng(0)
+    >>> old, new = rng.gamma(2, size=2_000), rng.gamma(2, size=2_000) + rng.normal(size=2_000)
+    >>> ax = plots.plot_densities(un.compare(old, new, names=["old", "new"]))
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['old, 2,000 rows', 'new, 2,000 rows', 'extra noise of new: SD 0.99']
+    >>> plt.close()
+    """
+    if comparison.shown is None:
+        raise ValueError(
+            "comparison must hold rows of both samples to show their densities; it was made from sketches, with "
+            "weights, or from rows that could be read only once"
+        )
+    place = _most_telling(comparison) if column is None else column_place(column, comparison.columns)
+    values = [rows[:, place] for rows in comparison.shown]
+    name = said(comparison.columns[place])
+    with canvas(ax) as ax:
+        grid = common_grid(*values)
+        entries = []
+        for one, sample, size, look in zip(values, comparison.names, comparison.sizes, LOOKS, strict=False):
+            entries.append((draw_density(ax, one, grid, look), f"{said(sample)}, {counted(size, 'row')}"))
+        ax.set_ylim(bottom=0)
+        entries += _draw_extra_noise(ax, comparison, place, float(np.median(np.concatenate(values))))
+        beyond = np.mean([np.mean((one < grid[0]) | (one > grid[-1])) for one in values])
+        note = f"\n({beyond:.1%} of the rows lie beyond)" if beyond > 0.01 else ""
+        dress(ax, f"Densities of {name}", f"{name}, in the data's units{note}", "density")
+        add_legend(ax, entries, loc="best")
+        return ax
+
+
+def column_place(column: Any, columns: tuple[str, ...]) -> int:
+    """Return where a column is that was given by its name or its place."""
+    if isinstance(column, str) and column in columns:
+        return columns.index(column)
+    is_place = isinstance(column, int | np.integer) and not isinstance(column, bool)
+    if is_place and -len(columns) <= column < len(columns):
+        return int(column) % len(columns)
+    raise ValueError(f"column must be one of {list(columns)[:20]} or its place; got {column!r}")
+
+
+def common_grid(*samples: Floats) -> Floats:
+    """Return the points from the lowest to the highest value, without far tails, that densities are shown at."""
+    lows, highs = [], []
+    for values in samples:
+        low, first, third, high = np.quantile(values, [_QUANTILES[0], 0.25, 0.75, _QUANTILES[1]])
+        reach = _REACH * (third - first) if third > first else math.inf
+        lows.append(max(low, first - reach))
+        highs.append(min(high, third + reach))
+    low, high = min(lows), max(highs)
+    margin = 0.08 * (high - low) or 0.5 * max(1.0, abs(high))
+    return np.linspace(low - margin, high + margin, _GRID)
+
+
+def draw_density(ax: Axes, values: Floats, grid: Floats, look: Look) -> Any:
+    """Draw the density of one column, as a line at its value where it is constant, and return the line."""
+    width = _bandwidth(values[(values >= grid[0]) & (values <= grid[-1])])
+    if width == 0:
+        return ax.axvline(float(np.median(values)), color=look.color, linestyle=look.line, linewidth=1.8)
+    density = _density(values, grid, max(width, grid[1] - grid[0]))
+    ax.fill_between(grid, density, color=look.color, alpha=0.12, linewidth=0)
+    (line,) = ax.plot(grid, density, color=look.color, linestyle=look.line, linewidth=1.8)
+    return line
+
+
+def _density(values: Floats, grid: Floats, width: float) -> Floats:
+    steps = (grid[:, None] - values) / width
+    return np.asarray(np.exp(-(steps**2) / 2).mean(axis=1) / (width * math.sqrt(2 * math.pi)))
+
+
+def _bandwidth(values: Floats) -> float:
+    """Return Silverman's bandwidth; 0 for constant values."""
+    if len(values) < 2:
+        return 0.0
+    deviation, (first, third) = values.std(), np.quantile(values, [0.25, 0.75])
+    spread = min(deviation, (third - first) / 1.349) or deviation
+    return float(0.9 * spread * len(values) ** -0.2)
+
+
+def _most_telling(comparison: Comparison) -> int:
+    if comparison.by_column:
+        best = min(comparison.by_column, key=lambda one: (one.adjusted_beyond_noise, one.beyond_noise))
+        return comparison.columns.index(best.column)
+    return int(np.argmax(comparison.phase.column_shares))
+
+
+def _draw_extra_noise(ax: Axes, comparison: Comparison, place: int, centre: float) -> list[tuple[Any, str]]:
+    """Draw one standard deviation of the extra noise to both sides, where one sample is clearly noisier."""
+    found = comparison.extra_noise
+    if found is None or comparison.verdict == "differ beyond noise and an offset":
+        return []  # what amplitudes tell is not noise alone then
+    variance, error = float(found.variances[place]), float(found.standard_errors[place])
+    if not 0 < error < math.inf or abs(variance) < _CLEAR * error:
+        return []
+    deviation, noisier = math.sqrt(abs(variance)), comparison.names[0 if variance > 0 else 1]
+    top = ax.get_ylim()[1]
+    ax.set_ylim(top=1.3 * top)  # with room for the legend
+    bar = ax.errorbar(centre, 1.05 * top, xerr=deviation, color="black", capsize=4, linewidth=1.5)
+    return [(bar, f"extra noise of {said(noisier)}: SD {deviation:.2g}")]

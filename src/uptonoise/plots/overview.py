@@ -1,0 +1,147 @@
+"""The picture that each kind of result has for its ``plot`` method, and the panels of a comparison."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uptonoise.comparison import Comparison, GroupComparison
+from uptonoise.inference import Calibration, Posterior
+from uptonoise.learning import RobustnessCurve
+from uptonoise.plots.densities import plot_densities
+from uptonoise.plots.heat_map import plot_heat_map
+from uptonoise.plots.intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
+from uptonoise.plots.posterior import plot_calibration, plot_posterior
+from uptonoise.plots.results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
+from uptonoise.plots.robustness import plot_robustness
+from uptonoise.plots.style import require
+from uptonoise.twosample import (
+    EffectSize,
+    ExtraNoise,
+    MeResult,
+    MmdResult,
+    PairedDifferenceResult,
+    PairwiseResult,
+    PhaseResult,
+    PhdResult,
+    TwoSampleResult,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_PANELS = 4
+
+
+@singledispatch
+def plot(result: Any, **options: Any) -> Any:
+    """Plot a result in the way that suits its kind; its ``plot`` method does the same.
+
+    Parameters
+    ----------
+    result : object
+        What any test, :func:`~uptonoise.compare`, :func:`~uptonoise.compare_groups` or
+        :func:`~uptonoise.extra_noise` returned.
+    **options
+        `ax`, and further arguments of the function for this kind of result.
+
+    Returns
+    -------
+    Axes, or an array of four of them for a Comparison
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> from uptonoise import plots
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 200))
+    >>> plots.plot(un.phase_test(X, Y)).get_title(loc="left")
+    'Phase of X ahead of that of Y'
+    >>> plt.close()
+    """
+    raise ValueError(f"result must be the outcome of a test or of a comparison; got a {type(result).__name__}")
+
+
+plot.register(TwoSampleResult, plot_pvalues)
+plot.register(PhaseResult, plot_phase_differences)
+plot.register(MeResult, plot_locations)
+plot.register(PhdResult, plot_null)
+plot.register(PairwiseResult, plot_heat_map)
+plot.register(GroupComparison, plot_heat_map)
+plot.register(ExtraNoise, plot_extra_noise)
+plot.register(EffectSize, plot_effect)
+plot.register(RobustnessCurve, plot_robustness)
+plot.register(Posterior, plot_posterior)
+plot.register(Calibration, plot_calibration)
+
+
+@plot.register
+def _(result: MmdResult, **options: Any) -> Any:
+    return (plot_null if len(result.permuted) else plot_pvalues)(result, **options)
+
+
+@plot.register
+def _(result: PairedDifferenceResult, **options: Any) -> Any:
+    if isinstance(result.inner, MeResult):
+        return plot_locations(result.inner, **{"names": ("X − Y", "Y − X")} | options)  # noqa: RUF001
+    return (
+        plot(result.inner, **options) if isinstance(result.inner, TwoSampleResult) else plot_pvalues(result, **options)
+    )
+
+
+def plot_overview(comparison: Comparison, *, ax: Any = None) -> NDArray[Any]:
+    """Plot a comparison in four panels: the ladder, the effect, phase differences, and the column that tells most.
+
+    Without rows the last panel shows which columns carry the statistic.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What :func:`~uptonoise.compare` returned.
+    ax : array of four Axes, optional
+        Where to draw; by default a new figure.
+
+    Returns
+    -------
+    array of four Axes
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> from uptonoise import plots
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 200))
+    >>> plots.plot_overview(un.compare(X, Y)).shape
+    (4,)
+    >>> plt.close()
+    """
+    if ax is not None:
+        return _draw_panels(comparison, ax)
+    plt = require("matplotlib.pyplot")
+    figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), layout="constrained")
+    try:
+        return _draw_panels(comparison, axes)
+    except BaseException:
+        plt.close(figure)
+        raise
+
+
+def _draw_panels(comparison: Comparison, panels: Any) -> NDArray[Any]:
+    axes = np.asarray(panels, dtype=object).ravel()
+    if len(axes) != _PANELS:
+        raise ValueError(f"ax must be an array of four Axes; got {len(axes)}")
+    plot_ladder(comparison, ax=axes[0])
+    plot_effect(comparison, ax=axes[1])
+    plot_phase_differences(comparison.phase, names=comparison.names, ax=axes[2])
+    if comparison.shown is None:
+        plot_column_shares(comparison.phase, ax=axes[3])
+    else:
+        plot_densities(comparison, ax=axes[3])
+    return axes
+
+
+plot.register(Comparison, plot_overview)

@@ -1,0 +1,177 @@
+"""Which pictures a page has, with a caption for those who see them and a description for those who do not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from uptonoise import plots
+from uptonoise._util.wording import counted
+from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison
+from uptonoise.report.svg import SIZE, Picture, picture
+from uptonoise.twosample import MeResult, MmdResult, PhaseResult, p_is
+
+_DRAWN_COLUMNS = 6
+_SHARES_SAID = 5
+_MOST_ROWS = 21  # of plots with a row for each column
+_MARKED_COLUMNS = 7  # of plot_phase_differences, each with a line in the legend
+_LADDER = (4.0, 2.2)
+_LARGEST_MAP = 8.0  # inches
+
+
+class Pictures(NamedTuple):
+    """The pictures of one comparison."""
+
+    verdict: Picture
+    effect: Picture
+    densities: list[Picture]
+    others: list[Picture]
+
+
+def pictures_of(found: Comparison, columns: list[ColumnComparison]) -> Pictures:
+    """Draw a comparison; `columns` are its columns, the most telling one first."""
+    others = [_phase_differences(found)]
+    if len(found.columns) > 1 and found.differs_beyond_noise:  # else chance has the shares
+        others.append(_column_shares(found.phase))
+    if found.me is not None and found.me.pvalue <= found.alpha:
+        others.append(_locations(found, found.me))
+    if len(found.mmd.permuted):
+        others.append(_null(found.mmd))
+    drawn = [one.column for one in columns] or list(found.columns)
+    has_rows = found.shown is not None
+    return Pictures(
+        verdict=_ladder(found),
+        effect=effect_picture(found, "effect"),
+        densities=[_density(found, name) for name in drawn[:_DRAWN_COLUMNS]] if has_rows else [],
+        others=others,
+    )
+
+
+def effect_picture(found: Comparison, key: str) -> Picture:
+    """Draw the effect with its interval and the margin."""
+    effect = found.effect
+    said = f"{effect.estimate:.2g}, 95 % interval {effect.low:.2g} to {effect.high:.2g}; margin {found.margin:g}"
+
+    def plot(ax: Axes) -> None:
+        plots.plot_effect(found, ax=ax)
+        ax.set_xlabel("effect per row")
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.remove()
+
+    several = len(found.by_column) > 1
+    whose = ", of all columns together and of single ones" if several else ""
+    if several and found.effect is not found.phase.effect:
+        whose += " (together without the offset, single ones with it)"
+    bound = f"Upright mark: what it is below, with {1 - found.alpha:.3g} confidence."
+    return picture(
+        key,
+        plot,
+        caption=f"The effect with its 95 % interval{whose}. Dashed: the margin. {bound}",
+        description=f"Effect {said}.",
+        size=_height_for(1 + len(found.by_column)),
+    )
+
+
+def _height_for(n_rows: int) -> tuple[float, float]:
+    """Return the size of a picture with so many named rows."""
+    return SIZE[0], 1.4 + 0.22 * min(n_rows, _MOST_ROWS)
+
+
+def heat_map(groups: GroupComparison) -> Picture:
+    """Draw all pairs of groups."""
+    n_groups, n_differ = len(groups.names), len(groups.differing)
+    side = min(_LARGEST_MAP, 3.4 + 0.16 * n_groups)
+    return picture(
+        "heat-map",
+        lambda ax: plots.plot_heat_map(groups, ax=ax),
+        caption="Every pair of groups: the bluer, the clearer the difference beyond noise.",
+        description=(
+            f"Heat map of {n_groups} by {n_groups} groups. {counted(n_differ, 'pair')} differ; "
+            "the table of pairs below has the numbers."
+        ),
+        size=(side, 0.85 * side),
+        black_is_ink=False,
+    )
+
+
+def _ladder(found: Comparison) -> Picture:
+    said = "; ".join(f"{question}: {answer}, {why}" for question, answer, why in found.ladder())
+
+    def plot(ax: Axes) -> None:
+        plots.plot_ladder(found, ax=ax)
+        ax.set_xlabel("p-value, log scale")
+
+    return picture(
+        "ladder",
+        plot,
+        caption=f"The p-value of each step. Dashed: the level, {found.alpha:g}.",
+        description=f"The steps of the ladder. {said}.",
+        size=_LADDER,
+    )
+
+
+def _density(found: Comparison, column: str) -> Picture:
+    one, other = found.names
+    assert found.shown is not None
+    at = found.columns.index(column)
+    medians = [np.median(rows[:, at]) for rows in found.shown]
+    return picture(
+        f"density-{at}",
+        lambda ax: plots.plot_densities(found, column=column, ax=ax),
+        caption=f"{column}: how the rows of {one} and of {other} spread.",
+        description=(
+            f"Densities of {column} in {one}, with the median {medians[0]:.3g}, and in {other}, with {medians[1]:.3g}."
+        ),
+    )
+
+
+def _phase_differences(found: Comparison) -> Picture:
+    result = found.phase
+    far = int(np.count_nonzero(np.abs(result.phase_differences) > 2 * result.standard_errors))
+    return picture(
+        "phases",
+        lambda ax: plots.plot_phase_differences(result, names=found.names, ax=ax),
+        caption="By how much the phases of the characteristic functions differ; noise would leave them all at 0.",
+        description=(
+            f"Phase differences at {len(result.phase_differences):,} frequencies: {far:,} lie more than two standard "
+            "errors from 0."
+        ),
+        size=(SIZE[0], 3.0 + 0.2 * min(len(result.columns), _MARKED_COLUMNS)),
+    )
+
+
+def _column_shares(result: PhaseResult) -> Picture:
+    most = np.argsort(-result.column_shares)[:_SHARES_SAID]
+    said = ", ".join(f"{result.columns[at]} {result.column_shares[at]:.0%}" for at in most)
+    return picture(
+        "shares",
+        lambda ax: plots.plot_column_shares(result, ax=ax),
+        caption="The share of each column in the statistic of the phase test.",
+        description=f"Shares of the columns in the statistic, the largest first: {said}.",
+        size=_height_for(len(result.columns)),
+    )
+
+
+def _locations(found: Comparison, result: MeResult) -> Picture:
+    where = dict(found.findings())["where they differ most"]
+    return picture(
+        "places",
+        lambda ax: plots.plot_locations(result, found.shown, names=found.names, ax=ax),
+        caption="Where the samples differ most, noise included: the places that the ME test learnt.",
+        description=f"Places where the samples differ: {where}.",
+    )
+
+
+def _null(result: MmdResult) -> Picture:
+    return picture(
+        "null",
+        lambda ax: plots.plot_null(result, ax=ax),
+        caption="MMD of the samples, and of the same rows dealt out at random.",
+        description=(
+            f"MMD is {result.statistic:.3g}; {counted(len(result.permuted), 'permutation')} lie between "
+            f"{result.permuted.min():.3g} and {result.permuted.max():.3g}. {p_is(result.pvalue)}."
+        ),
+    )

@@ -1,0 +1,289 @@
+"""The flip test: equal up to symmetric noise, exactly, at every sample size.
+
+Pair the rows, z_i = x_i - y_i. Where X and Y are equal up to symmetric noise, z is symmetric about 0: flipping the sign
+of any rows leaves its law as it is. With odd features s_i = sin(W z_i), S = sum s_i and V = sum s_i s_i' in correlation
+form, every block of frequencies has the statistic
+
+    T = S' (V + ridge)^-1 S
+
+V is not centred, so that flips do not change it: the statistics of B flips are one product of signs (B x n) and
+features (n x m), block by block of rows. One block of frequencies has single columns, which see differences in the
+margins, the other has pairs and all of the columns, which see dependence. The largest of their standardised cube roots
+is compared with the same of all flips, which is exact again. Everything taken from the data, the scale of the
+frequencies too, is the same under flips.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.typing import Floats
+from uptonoise._util.validation import positive_int
+from uptonoise.fourier import Waves, all_columns, as_frequencies, column_grid, column_pairs
+from uptonoise.rows import ArrayRows, Block, RowSource, as_rows, sample_rows, two_samples
+from uptonoise.twosample.permutation import permutation_pvalue
+from uptonoise.twosample.result import TwoSampleResult
+from uptonoise.twosample.samples import read_samples, resident_samples
+
+_RIDGE = 0.1
+_RADII = (0.25, 0.5, 0.75, 1.0)  # of frequencies on one column, in units of one over the median difference
+_REACH = 0.7  # of those on several columns
+_LOOKED_AT = 100_000  # rows at most, for the scale of the frequencies
+_BITS_OF_A_COUNT = 256  # that Philox gives for each value of its counter
+_WHY = "the flip test"
+_DIFFERENCES = "X - Y"
+_N_JOINT = 20  # frequencies on pairs, and as many on all columns
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class FlipResult(TwoSampleResult):
+    """The outcome of :func:`flip_test`.
+
+    Attributes
+    ----------
+    paired : bool
+        Whether the pairs were given.
+    n_pairs : int
+        How many pairs of rows were used.
+    pairing_pvalues : array of shape (n_pairings,)
+        The p-value of each pairing; `pvalue` is their number times the smallest.
+    """
+
+    test: ClassVar[str] = "Flip test"
+
+    paired: bool
+    n_pairs: int
+    pairing_pvalues: Floats
+
+    def _more(self) -> list[str]:
+        if self.paired:
+            return [f"{self.n_pairs:,} pairs as given"]
+        n = len(self.pairing_pvalues)
+        return [f"{self.n_pairs:,} pairs at random" + ("" if n == 1 else f", {n} times; {n} x the smallest p-value")]
+
+
+def flip_test(
+    X: Any,
+    Y: Any,
+    *,
+    paired: bool = False,
+    n_pairings: int = 1,
+    n_flips: int = 1_000,
+    frequencies: Any = None,
+    random_state: RandomState = None,
+) -> FlipResult:
+    """Test whether two samples differ beyond symmetric noise, exactly at every sample size.
+
+    It holds its level whatever the two noises and however few the rows; pairing the rows costs some power.
+
+    Parameters
+    ----------
+    X, Y : array, frame, or RowSource
+        The two samples. Of the larger one only as many rows as the other has are used.
+    paired : bool
+        Whether row i of X and row i of Y belong together, as the same patient on two devices. Otherwise rows are paired
+        at random, for which they are read into memory; pairs that are given may lie in files or on a cluster.
+    n_pairings : int
+        How many random pairings to merge: their number times the smallest p-value, which is valid however they depend.
+        It gains power where rows are few.
+    n_flips : int
+        How many flips make the null.
+    frequencies : array of shape (m, d), optional
+        Frequencies in place of the test's own.
+    random_state : None, int, Generator or RandomState
+        The seed.
+
+    Returns
+    -------
+    FlipResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X, noisy = rng.exponential(size=100), rng.exponential(size=100) + rng.normal(size=100)
+    >>> other = 2 - rng.exponential(size=100)
+    >>> un.flip_test(X, noisy, random_state=0).pvalue > 0.05, un.flip_test(X, other, random_state=0).pvalue < 0.01
+    (True, True)
+    """
+    positive_int(n_pairings, "n_pairings")
+    positive_int(n_flips, "n_flips")
+    if paired and n_pairings > 1:
+        raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
+    pairs = _given_pairs(X, Y) if paired else _random_pairs(X, Y)
+    given = None if frequencies is None else as_frequencies(frequencies, len(pairs.columns))
+    generator, seed = seeded_generator(random_state)
+    results = [_of_differences(pairs.drawn(generator), given, n_flips, generator) for _ in range(n_pairings)]
+    pvalues = np.array([pvalue for _, pvalue in results])
+    return FlipResult(
+        statistic=results[int(np.argmin(pvalues))][0],
+        pvalue=min(1.0, float(n_pairings * pvalues.min())),
+        sizes=pairs.sizes,
+        columns=pairs.columns,
+        null=f"{n_flips:,} random flips of the differences",
+        seed=seed,
+        paired=bool(paired),
+        n_pairs=min(pairs.sizes),
+        pairing_pvalues=pvalues,
+    )
+
+
+class _Pairs(NamedTuple):
+    """How rows are paired: a draw of differences, the numbers of rows, and the columns."""
+
+    drawn: Callable[[np.random.Generator], RowSource]
+    sizes: tuple[int, int]
+    columns: tuple[str, ...]
+
+
+def _random_pairs(X: Any, Y: Any) -> _Pairs:
+    samples = resident_samples(X, Y, needed=2, why=_WHY)
+
+    def drawn(generator: np.random.Generator) -> RowSource:
+        n = min(samples.sizes)
+        left, right = (generator.permutation(size)[:n] for size in samples.sizes)
+        return as_rows(samples.X[left] - samples.Y[right], name=_DIFFERENCES)
+
+    return _Pairs(drawn, samples.sizes, samples.columns)
+
+
+def _given_pairs(X: Any, Y: Any) -> _Pairs:
+    """Return pairs of rows as they come, which need not be in memory where their number is known."""
+    left, right = two_samples(X, Y)
+    if left.n_rows is None or right.n_rows is None:
+        samples = read_samples(left, right, needed=2, why=_WHY)
+        left, right = (ArrayRows(rows, name, samples.columns) for rows, name in zip(samples[:2], "XY", strict=True))
+    sizes = int(left.n_rows or 0), int(right.n_rows or 0)
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"paired=True needs as many rows in X as in Y; got {sizes[0]} and {sizes[1]}")
+    if sizes[0] < 2:
+        raise ValueError(f"X must have at least 2 rows for {_WHY}; got {sizes[0]}")
+    differences = left.minus(right)
+    return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns)
+
+
+def _of_differences(
+    z: RowSource, given: Floats | None, n_flips: int, generator: np.random.Generator
+) -> tuple[float, float]:
+    """Return the statistic and the p-value of one pairing."""
+    looked_at = int(generator.integers(2**63))
+    if given is None:
+        some = sample_rows([z], _LOOKED_AT, np.random.default_rng(looked_at))
+        blocks = _own_blocks(_flip_invariant_lengths(some), generator)
+    else:
+        blocks = [given]
+    signs = Signs(n_flips, generator)
+    sums = z.fold(FlipSums(Waves(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
+    bounds = np.cumsum([0, *map(len, blocks)])
+    places = [slice(*ends) for ends in itertools.pairwise(bounds.tolist())]
+    largest = np.max([_standardised(sums.statistics(place)) for place in places], axis=0)
+    return float(largest[0]), permutation_pvalue(largest)
+
+
+def _own_blocks(lengths: Floats, generator: np.random.Generator) -> list[Floats]:
+    d = len(lengths)
+    kinds = [column_grid(_RADII, d)]
+    if d > 1:
+        pairs, dense = column_pairs(_N_JOINT, d, generator), all_columns(_N_JOINT, d, generator)
+        kinds.append(_REACH * np.concatenate([pairs, dense]))
+    return [kind / lengths for kind in kinds]
+
+
+def _flip_invariant_lengths(z: Floats) -> Floats:
+    """Return the median of abs(z) in each column: of the values that are not 0 where most are, and 1 where all are."""
+    sizes = np.abs(z)
+    lengths = np.median(sizes, axis=0)
+    for column in np.flatnonzero(lengths == 0):
+        others = sizes[:, column][sizes[:, column] > 0]
+        lengths[column] = np.median(others) if len(others) else 1.0
+    return lengths
+
+
+class Signs:
+    """Random signs for every row and flip, which depend on nothing but the key and the number of the row.
+
+    Philox is a function of a key and a counter: with the number of the row as the counter, whoever holds a row knows
+    its signs, and the answer is the same however the rows are cut or spread.
+
+    Parameters
+    ----------
+    n_flips : int
+        How many flips there are beside the data as they came.
+    generator : Generator
+        It draws the key.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.flip import Signs
+    >>> signs = Signs(5, np.random.default_rng(0))
+    >>> signs(0, 3).shape, bool((signs(0, 3)[:, 2:] == signs(2, 3)).all())
+    ((6, 3), True)
+    """
+
+    def __init__(self, n_flips: int, generator: np.random.Generator) -> None:
+        self.n_flips = n_flips
+        self._key = generator.integers(2**64, size=2, dtype=np.uint64)
+        self._counts = -(-n_flips // _BITS_OF_A_COUNT)  # of the counter that a row takes
+
+    def __call__(self, start: int, stop: int) -> NDArray[np.float32]:
+        """Return the signs of the rows from `start` to `stop`, (n_flips + 1, n); the first are the data."""
+        n_rows = stop - start
+        philox = np.random.Philox(key=self._key, counter=start * self._counts)
+        words = philox.random_raw(n_rows * self._counts * (_BITS_OF_A_COUNT // 64)).astype("<u8", copy=False)
+        bits = np.unpackbits(words.view(np.uint8).reshape(n_rows, -1), axis=1, count=self.n_flips)
+        signs = np.ones((self.n_flips + 1, n_rows), dtype=np.float32)
+        signs[1:] -= 2 * bits.T
+        return signs
+
+
+class FlipSums:
+    """Sums of the sines of all flips, and of products of sines, which no flip changes."""
+
+    def __init__(self, waves: Waves, signs: Signs) -> None:
+        self.waves, self.signs = waves, signs
+        self.block_rows = waves.block_rows
+        self._added: tuple[Floats, Floats] | None = None
+
+    def part(self, block: Block) -> tuple[Floats, Floats]:
+        sines = self.waves(block.values)[:, self.waves.n_frequencies :]
+        signs = self.signs(block.first_row, block.first_row + len(sines))
+        return sines.T @ sines, np.asarray(signs @ sines.astype(np.float32), dtype=np.float64)
+
+    def add(self, part: tuple[Floats, Floats]) -> None:
+        self._added = part if self._added is None else (self._added[0] + part[0], self._added[1] + part[1])
+
+    def total(self) -> tuple[Floats, Floats]:
+        assert self._added is not None
+        return self._added
+
+    def empty(self) -> FlipSums:
+        return FlipSums(self.waves, self.signs)
+
+    def renumbered(self, part: tuple[Floats, Floats], numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        return part
+
+    def statistics(self, place: slice) -> Floats:
+        """Return T of a block of frequencies for the data and all flips."""
+        products, sums = self.total()
+        second = products[place, place]
+        deviations = np.sqrt(np.diag(second))
+        unit = np.divide(1, deviations, out=np.zeros(len(second)), where=deviations > 0)
+        values, vectors = np.linalg.eigh(second * np.outer(unit, unit))
+        root = unit[:, None] * vectors / np.sqrt(np.maximum(values, 0) + _RIDGE)
+        return np.asarray(np.sum((sums[:, place] @ root) ** 2, axis=1))
+
+
+def _standardised(statistics: Floats) -> Floats:
+    """Return cube roots, which are nearly normal, in units of their own spread, so that blocks can be compared."""
+    roots = np.cbrt(statistics)
+    spread = roots.std()
+    return np.asarray((roots - roots.mean()) / (spread if spread > 0 else 1.0))

@@ -1,0 +1,167 @@
+"""The mean-embedding (ME) test: whether two samples differ in the means of a few Gaussian bumps.
+
+Jitkrittum, Szabo, Chwialkowski and Gretton (2016). Where the bumps lie and how wide they are is learnt on a part of
+the rows; the others give the p-value, so that, given the bumps, it is a Hotelling test. It sees every difference,
+noise too; on paired differences it is the paper's SME.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+
+from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.typing import Floats
+from uptonoise._util.validation import positive_int
+from uptonoise.twosample.paper.hotelling import Null, hotelling_test
+from uptonoise.twosample.paper.locations import Bumps, learn_bumps
+from uptonoise.twosample.result import TwoSampleResult
+from uptonoise.twosample.samples import Samples, read_samples
+
+_ENOUGH_TO_LEARN = 20_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class MeResult(TwoSampleResult):
+    """The outcome of :func:`me_test`.
+
+    Attributes
+    ----------
+    locations : array of shape (n_locations, d)
+        The centres of the bumps, in the data's units. They may lie outside of the data: then a bump weighs the rows in
+        a tail.
+    widths : array of shape (d,)
+        The width of the bumps in each column, in the data's units.
+    contributions : array of shape (n_locations,)
+        What each bump adds to the statistic; they sum to it.
+    regions : array of shape (n_locations, d)
+        Where in the data each bump looks: the mean of the held-out rows, weighted by it.
+    differences : array of shape (n_locations,)
+        The mean of each bump over X minus that over Y: where it is positive, X has more rows there.
+    n_train : tuple of int
+        The numbers of rows of X and Y that the bumps were learnt on.
+    """
+
+    test: ClassVar[str] = "ME test"
+
+    locations: Floats
+    widths: Floats
+    contributions: Floats
+    regions: Floats
+    differences: Floats
+    n_train: tuple[int, int]
+
+    def _more(self) -> list[str]:
+        most = int(np.argmax(self.contributions))
+        place = ", ".join(
+            f"{column} = {value:.3g}" for column, value in list(zip(self.columns, self.regions[most], strict=True))[:6]
+        ) + (", ..." if len(self.columns) > 6 else "")
+        more = "X" if self.differences[most] > 0 else "Y"
+        return [
+            f"{len(self.locations)} locations learnt on {self.n_train[0]:,} and {self.n_train[1]:,} rows",
+            f"largest contribution {self.contributions[most]:.3g}, where {more} has more rows: {place}",
+        ]
+
+
+def me_test(
+    X: Any,
+    Y: Any,
+    *,
+    n_locations: int = 10,
+    train_size: float = 0.2,
+    null: Null = "f",
+    random_state: RandomState = None,
+) -> MeResult:
+    """Test whether two samples differ at all, by the means of Gaussian bumps whose places are learnt, and show where.
+
+    Parameters
+    ----------
+    X, Y : array, frame, or RowSource
+        The two samples; they are read into memory.
+    n_locations : int
+        The number of bumps, J.
+    train_size : float
+        The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows, from where on more
+        would teach nothing and only be lost to the test.
+    null : {"f", "chi2"}
+        Hotelling's F law, or its limit for many rows as in the paper, which rejects too often for few.
+    random_state : None, int, Generator or RandomState
+        The seed of the split and of the first locations.
+
+    Returns
+    -------
+    MeResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(500, 2)), rng.normal(size=(400, 2)) * [1, 2]
+    >>> result = un.me_test(X, Y, random_state=0)
+    >>> result.pvalue < 0.01, result.locations.shape
+    (True, (10, 2))
+    """
+    J = positive_int(n_locations, "n_locations")
+    if null not in get_args(Null):
+        raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
+    if not isinstance(train_size, numbers.Real) or not 0 < train_size < 1:
+        raise ValueError(f"train_size must lie between 0 and 1; got {train_size!r}")
+    samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)")
+    _check_held_out(samples, J, train_size)
+    generator, seed = seeded_generator(random_state)
+    X_train, X_test = _split(samples.X, train_size, generator)
+    Y_train, Y_test = _split(samples.Y, train_size, generator)
+    bumps = learn_bumps(X_train, Y_train, J, generator)
+    F, G = bumps.features(X_test), bumps.features(Y_test)
+    found = hotelling_test(F, G, null)
+    return MeResult(
+        statistic=found.statistic,
+        pvalue=found.pvalue,
+        sizes=samples.sizes,
+        columns=samples.columns,
+        null=_said_null(null, found.freedoms),
+        seed=seed,
+        locations=bumps.locations,
+        widths=bumps.widths,
+        contributions=found.contributions,
+        regions=_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps),
+        differences=F.mean(axis=0) - G.mean(axis=0),
+        n_train=(len(X_train), len(Y_train)),
+    )
+
+
+def _check_held_out(samples: Samples, n_locations: int, train_size: float) -> None:
+    held_out = [size - _n_train(size, train_size) for size in samples.sizes]
+    if sum(held_out) < n_locations + 3:
+        raise ValueError(
+            f"X and Y must have at least {n_locations + 3} rows together beside those that {n_locations} locations are "
+            f"learnt on; train_size={train_size:g} leaves {held_out[0]} of X and {held_out[1]} of Y. Give more rows, "
+            "or a smaller n_locations or train_size"
+        )
+
+
+def _n_train(n_rows: int, train_size: float) -> int:
+    return min(max(2, round(train_size * n_rows)), n_rows - 2, _ENOUGH_TO_LEARN)
+
+
+def _split(rows: Floats, train_size: float, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    order, n_train = generator.permutation(len(rows)), _n_train(len(rows), train_size)
+    return rows[order[:n_train]], rows[order[n_train:]]
+
+
+def _regions(rows: Floats, features: Floats, bumps: Bumps) -> Floats:
+    """Return the mean row under each bump; the location itself where a bump reaches no row."""
+    weights = features.sum(axis=0)
+    reached = weights > 0
+    means = (features.T @ rows) / np.where(reached, weights, 1)[:, None]
+    return np.where(reached[:, None], means, bumps.locations)
+
+
+def _said_null(null: Null, freedoms: tuple[float, float]) -> str:
+    if null == "chi2":
+        return f"chi-squared with {freedoms[0]:.3g} degrees of freedom"
+    return f"F with {freedoms[0]:.3g} and {freedoms[1]:.4g} degrees of freedom"

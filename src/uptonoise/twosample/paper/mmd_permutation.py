@@ -1,0 +1,208 @@
+"""Do two samples differ at all? The maximum mean discrepancy with a permutation null: the yardstick.
+
+With the kernel matrix K of the pooled rows centred in rows and columns, and p the 0/1 vector of the rows called X,
+
+    MMD^2 = (1/n + 1/k)^2 p' K p
+
+so all permutations together are one product of labels and K, taken in blocks of rows and only over half of the
+symmetric matrix. It is the estimate with the diagonal, as :func:`uptonoise.mmd`.
+
+Two sketches need no permutations: where the samples are equal in law, the difference of the waves' means is Gaussian
+with covariance (1/n + 1/k) C, C their pooled covariance, so MMD^2 is a weighted sum of chi-squared variables, to which
+a shifted gamma law with the same three cumulants is fitted (Hall 1983; Buckley and Eagleson 1988).
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from scipy.special import chdtrc
+
+from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.typing import Floats
+from uptonoise._util.validation import positive_int
+from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
+from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
+from uptonoise.twosample.phase import Sample, centre_of, comparable
+from uptonoise.twosample.result import TwoSampleResult
+from uptonoise.twosample.samples import Samples, read_samples
+
+Method = Literal["quadratic", "fourier"]
+OF_SKETCHES = "sketches"
+
+_BLOCK_ROWS = 512
+_ROUNDING = 1e-12  # of squared waves
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class MmdResult(TwoSampleResult):
+    """The outcome of :func:`mmd_test`.
+
+    Attributes
+    ----------
+    method : str
+        "quadratic", "fourier" or "sketches".
+    scale : float or None
+        The length of the Gaussian kernel; None where frequencies were given.
+    permuted : array of shape (n_permutations,)
+        The statistics of the permutations; none for sketches.
+    """
+
+    test: ClassVar[str] = "MMD test"
+
+    method: str
+    scale: float | None
+    permuted: Floats
+
+    def _more(self) -> list[str]:
+        length = "frequencies given" if self.scale is None else f"Gaussian kernel of length {self.scale:.4g}"
+        return [f"{length}, {self.method}"]
+
+
+def mmd_test(
+    X: Any,
+    Y: Any,
+    *,
+    scale: float | Literal["median"] = "median",
+    n_permutations: int = 1_000,
+    method: Method = "quadratic",
+    n_frequencies: int = 100,
+    frequencies: Any = None,
+    random_state: RandomState = None,
+) -> MmdResult:
+    """Test whether two samples differ at all, noise included.
+
+    Parameters
+    ----------
+    X, Y : array, frame, RowSource, or Sketch
+        The two samples, which are read into memory; or two sketches with the same frequencies, which bring theirs and
+        need neither rows nor permutations.
+    scale : float or "median"
+        The length of the Gaussian kernel; "median" takes :func:`~uptonoise.median_scale` of both samples.
+    n_permutations : int
+        How many permutations make the null.
+    method : {"quadratic", "fourier"}
+        The exact kernel, in time that grows with the square of the rows, or random frequencies, in linear time.
+    n_frequencies : int
+        How many frequencies "fourier" draws.
+    frequencies : array of shape (m, d), optional
+        Frequencies for "fourier" in place of that draw.
+    random_state : None, int, Generator or RandomState
+        The seed.
+
+    Returns
+    -------
+    MmdResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(200, 2)), rng.normal(size=(150, 2))
+    >>> un.mmd_test(X, Y, random_state=0).pvalue > 0.05, un.mmd_test(X, 2 * Y, random_state=0).pvalue < 0.01
+    (True, True)
+    """
+    if method not in get_args(Method):
+        raise ValueError(f"method must be one of {', '.join(get_args(Method))}; got {method!r}")
+    if frequencies is not None and method != "fourier":
+        raise ValueError('frequencies must be left out where method is not "fourier"')
+    positive_int(n_permutations, "n_permutations")
+    positive_int(n_frequencies, "n_frequencies")
+    if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        return _of_sketches(*comparable(X, Y))
+    samples = read_samples(X, Y, needed=2, why="the MMD test")
+    generator, seed = seeded_generator(random_state)
+    length = None if frequencies is not None else _length(samples, scale, generator)
+    if method == "quadratic":
+        assert length is not None
+        statistics = _quadratic(samples, length, n_permutations, generator)
+    else:
+        d = len(samples.columns)
+        wanted = frequencies
+        if length is not None:
+            wanted = sample_frequencies(n_frequencies, d, scale=length, random_state=generator)
+        means = wave_means_by_label(samples, as_frequencies(wanted, d), n_permutations, generator)
+        statistics = squared_mmd(as_complex(means[0]), as_complex(means[1]))
+    return MmdResult(
+        statistic=float(statistics[0]),
+        pvalue=permutation_pvalue(statistics),
+        sizes=samples.sizes,
+        columns=samples.columns,
+        null=f"{n_permutations:,} permutations",
+        seed=seed,
+        method=method,
+        scale=length,
+        permuted=statistics[1:],
+    )
+
+
+def _of_sketches(X: Sketch, Y: Sketch) -> MmdResult:
+    left, right = (Sample.of(sketch, centre_of(X)) for sketch in (X, Y))
+    n, k = float(left.size), float(right.size)
+    statistic = float(np.mean(np.abs(left.phi - right.phi) ** 2))
+    pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
+    return MmdResult(
+        statistic=statistic,
+        pvalue=_quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / X.n_frequencies),
+        sizes=(X.n_rows, Y.n_rows),
+        columns=(X if X.named else Y).columns,
+        null="weighted sum of chi-squared variables",
+        seed=None,
+        method=OF_SKETCHES,
+        scale=None,
+        permuted=np.empty(0),
+    )
+
+
+def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
+    """Return the probability that the squared length of a Gaussian vector with this covariance is at least `value`."""
+    squared = covariance @ covariance
+    first, second, third = np.trace(covariance), 2 * np.trace(squared), 8 * np.sum(squared * covariance)
+    if not third > 0:
+        return 1.0 if value <= _ROUNDING else 0.0
+    freedom = 8 * second**3 / third**2
+    return float(chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second))))
+
+
+def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float:
+    if scale != "median":
+        if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
+            raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
+        return float(scale)
+    if np.ptp(samples.X, axis=0).max() == 0 and (samples.X[0] == samples.Y).all():
+        return 1.0  # all rows are equal: any kernel says that nothing differs
+    return float(median_scale(samples.X, samples.Y, random_state=generator))
+
+
+def _quadratic(samples: Samples, length: float, n_permutations: int, generator: np.random.Generator) -> Floats:
+    pooled = np.concatenate([samples.X, samples.Y])
+    pooled = (pooled - np.median(pooled, axis=0)) / length
+    n_rows = len(pooled)
+    means = np.concatenate([kernel.mean(axis=1, dtype=np.float64) for _, kernel in _kernel_blocks(pooled, whole=True)])
+    labels = next(label_blocks(samples.sizes, [n_rows], n_permutations, generator))
+    sums = np.zeros(n_permutations + 1)
+    for start, kernel in _kernel_blocks(pooled, whole=False):
+        stop = min(n_rows, start + _BLOCK_ROWS)
+        centred = kernel - (means[start:stop, None] + (means[start:] - means.mean())).astype(np.float32)
+        centred[:, stop - start :] *= 2  # the other half of the symmetric matrix
+        products = labels[:, start:stop] @ centred
+        products *= labels[:, start:]
+        sums += products.sum(axis=1, dtype=np.float64)
+    n, k = samples.sizes
+    return np.maximum(sums, 0) * (1 / n + 1 / k) ** 2
+
+
+def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield rows of the Gaussian kernel matrix in float32, whole or from the diagonal on."""
+    squares = (rows**2).sum(axis=1)
+    for start in range(0, len(rows), _BLOCK_ROWS):
+        stop, first = start + _BLOCK_ROWS, 0 if whole else start
+        halves = rows[start:stop] @ rows[first:].T
+        halves -= squares[start:stop, None] / 2
+        halves -= squares[first:] / 2
+        yield start, np.exp(np.minimum(halves, 0).astype(np.float32))

@@ -1,0 +1,140 @@
+"""The paper's phase discrepancy test: PhD with a permutation null.
+
+Permuting rows mixes the two noises, so the null is right where both samples have the same noise, or little of it, and
+wrong otherwise: then the permuted samples have other amplitudes than the real ones, and their phases another sampling
+error. This is the paper's own finding. The amplitudes tell, so the test looks at them and warns.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.validation import positive_int
+from uptonoise.fourier import as_complex, as_frequencies, mean_variance, sample_frequencies, squared_phd
+from uptonoise.twosample.permutation import permutation_pvalue, wave_means_by_label
+from uptonoise.twosample.result import TwoSampleResult
+from uptonoise.twosample.samples import Samples, resident_samples
+
+_WARNING_LEVEL = 0.01
+
+
+class UnequalNoiseWarning(UserWarning):
+    """A test that needs equal noise in both samples was used where their amplitudes differ."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PhdResult(TwoSampleResult):
+    """The outcome of :func:`phd_test`.
+
+    Attributes
+    ----------
+    amplitude_pvalue : float
+        How likely amplitudes that differ so much are where both samples have the same noise (and signal); a small
+        value says that `pvalue` cannot be trusted.
+    frequencies : array of shape (m, d)
+        The frequencies used.
+    permuted : array of shape (n_permutations,)
+        The statistics of the permutations.
+    """
+
+    test: ClassVar[str] = "PhD test"
+
+    amplitude_pvalue: float
+    frequencies: Floats
+    permuted: Floats
+
+    def _more(self) -> list[str]:
+        lines = [f"{len(self.frequencies)} frequencies; amplitudes differ with p = {self.amplitude_pvalue:.3g}"]
+        if self.amplitude_pvalue < _WARNING_LEVEL:
+            lines.append("the noise levels may differ, and the permutation null is then wrong")
+        return lines
+
+
+def phd_test(
+    X: Any,
+    Y: Any,
+    *,
+    n_frequencies: int = 50,
+    n_permutations: int = 400,
+    frequencies: Any = None,
+    random_state: RandomState = None,
+) -> PhdResult:
+    """Test whether two samples differ up to symmetric noise of the same size in both: the paper's PhD test.
+
+    Where the noise levels differ, its null is wrong and it rejects too often. A warning says when the amplitudes
+    point to that.
+
+    Parameters
+    ----------
+    X, Y : array, frame, or RowSource
+        The two samples; they are read into memory.
+    n_frequencies : int
+        How many frequencies are drawn from the paper's radial law, scaled by the samples' variance.
+    n_permutations : int
+        How many permutations make the null.
+    frequencies : array of shape (m, d), optional
+        Frequencies in place of that draw.
+    random_state : None, int, Generator or RandomState
+        The seed.
+
+    Returns
+    -------
+    PhdResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y, Z = rng.exponential(size=(500, 2)), rng.exponential(size=(500, 2)), 2 - rng.exponential(size=(500, 2))
+    >>> un.phd_test(X, Y, random_state=0).pvalue > 0.05, un.phd_test(X, Z, random_state=0).pvalue < 0.01
+    (True, True)
+    """
+    positive_int(n_permutations, "n_permutations")
+    positive_int(n_frequencies, "n_frequencies")
+    samples = resident_samples(X, Y, needed=2, why="the PhD test")
+    d = len(samples.columns)
+    generator, seed = seeded_generator(random_state)
+    if frequencies is None:
+        scale = _empirical_scale(samples)
+        frequencies = sample_frequencies(n_frequencies, d, law="radial", scale=scale, random_state=generator)
+    used = as_frequencies(frequencies, d)
+    means = wave_means_by_label(samples, used, n_permutations, generator)
+    phi_X, phi_Y = as_complex(means[0]), as_complex(means[1])
+    statistics = squared_phd(phi_X, phi_Y)
+    amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
+    if amplitude_pvalue < _WARNING_LEVEL:
+        warnings.warn(
+            f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so their noise levels may; the "
+            "permutation null of the PhD test is then wrong and its p-value too small. Use phase_test, which is "
+            "valid at any noise",
+            UnequalNoiseWarning,
+            stacklevel=2,
+        )
+    return PhdResult(
+        statistic=float(statistics[0]),
+        pvalue=permutation_pvalue(statistics),
+        sizes=samples.sizes,
+        columns=samples.columns,
+        null=f"{n_permutations:,} permutations",
+        seed=seed,
+        amplitude_pvalue=amplitude_pvalue,
+        frequencies=used,
+        permuted=statistics[1:],
+    )
+
+
+def _empirical_scale(samples: Samples) -> float:
+    """Return the square root of the pooled variance, averaged over columns; 1 where all rows are equal."""
+    return float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
+
+
+def _amplitude_difference(phi_X: Complex, phi_Y: Complex) -> Floats:
+    """Return how much larger one sample's squared amplitudes are than the other's, over all frequencies."""
+    return np.asarray(np.abs(np.mean(np.abs(phi_X) ** 2 - np.abs(phi_Y) ** 2, axis=-1)))

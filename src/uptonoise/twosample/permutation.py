@@ -1,0 +1,108 @@
+"""Permutation nulls as matrix products.
+
+A permutation of the pooled rows only says which rows are called X. With those labels as the rows of a 0/1 matrix, one
+product with the rows' features gives the sums over "X" for all permutations at once. Labels are drawn block by block:
+how many of a block's rows are called X is hypergeometric, and which ones is a random subset, so nothing of size
+permutations x rows is in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.fourier import Waves, labelled_wave_sums
+from uptonoise.twosample.samples import Samples
+
+Labels = NDArray[np.float32]
+
+
+def label_blocks(
+    sizes: tuple[int, int], block_sizes: Iterable[int], n_permutations: int, generator: np.random.Generator
+) -> Iterator[Labels]:
+    """Yield, for consecutive blocks of the pooled rows (X first), which rows are called X.
+
+    Row 0 of each block is the data as it came, and each further row a permutation of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.permutation import label_blocks
+    >>> blocks = list(label_blocks((3, 2), [2, 2, 1], 4, np.random.default_rng(0)))
+    >>> np.concatenate(blocks, axis=1).sum(axis=1)
+    array([3., 3., 3., 3., 3.], dtype=float32)
+    """
+    left = np.full(n_permutations, sizes[0])
+    rows_left = sum(sizes)
+    for size in block_sizes:
+        called = generator.hypergeometric(left, rows_left - left, size)
+        labels = np.empty((n_permutations + 1, size), dtype=np.float32)
+        labels[0] = np.arange(size) < sizes[0] - (sum(sizes) - rows_left)
+        labels[1:] = _random_subsets(called, size, generator)
+        yield labels
+        left -= called
+        rows_left -= size
+
+
+def _random_subsets(counts: NDArray[np.int64], size: int, generator: np.random.Generator) -> NDArray[np.bool_]:
+    """Return a random subset of `size` places a row, of the given counts, each equally likely.
+
+    Independent draws have nearly the right counts; then places taken at random are put right, one a row at a time,
+    until all are. No place is treated unlike another, so all subsets of a count are equally likely; it is several
+    times faster than shuffling.
+    """
+    share = round(65_536 * counts.mean() / size)
+    subsets: NDArray[np.bool_] = generator.integers(0, 65_536, (len(counts), size), dtype=np.uint16) < share
+    surplus = subsets.sum(axis=1) - counts
+    rows = np.flatnonzero(surplus)
+    while len(rows):
+        places = generator.integers(size, size=len(rows))
+        fits = subsets[rows, places] == (surplus[rows] > 0)
+        mended = rows[fits]
+        subsets[mended, places[fits]] ^= True
+        surplus[mended] -= np.sign(surplus[mended])
+        rows = rows[surplus[rows] != 0]
+    return subsets
+
+
+def permutation_pvalue(statistics: Floats) -> float:
+    """Return (1 + how many of the others are at least the first) / (1 + how many others).
+
+    Rounding must not decide between equal statistics, so one that is smaller by rounding alone counts too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.permutation import permutation_pvalue
+    >>> permutation_pvalue(np.array([3.0, 1.0, 2.0, 4.0]))
+    0.5
+    """
+    observed, others = statistics[0], statistics[1:]
+    rounding = 1e-6 * np.abs(statistics).max()
+    return float((1 + np.count_nonzero(others >= observed - rounding)) / (1 + len(others)))
+
+
+def wave_means_by_label(
+    samples: Samples, frequencies: Floats, n_permutations: int, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the means of [cos, sin] over the rows called X and over those called Y, for the data and all permutations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.permutation import wave_means_by_label
+    >>> from uptonoise.twosample.samples import read_samples
+    >>> samples = read_samples(np.zeros(3), np.full(2, np.pi), 1, "this example")
+    >>> X, Y = wave_means_by_label(samples, np.array([[1.0]]), 9, np.random.default_rng(0))
+    >>> X[0].round(6) + 0, Y[0].round(6) + 0, X.shape
+    (array([1., 0.]), array([-1.,  0.]), (10, 2))
+    """
+    block_rows, n_rows = Waves(frequencies, "fast").block_rows, sum(samples.sizes)
+    block_sizes = (min(block_rows, n_rows - start) for start in range(0, n_rows, block_rows))
+    labels = label_blocks(samples.sizes, block_sizes, n_permutations, generator)
+    sums, total = labelled_wave_sums(samples.X, samples.Y, frequencies, labels)
+    n, k = samples.sizes
+    return sums / n, (total - sums) / k

@@ -1,0 +1,232 @@
+"""The shift between two samples that are otherwise equal up to noise, from their sketches.
+
+Where X has the law of Y plus a constant d, up to symmetric noise in each, phi_X conj phi_Y is a positive number times
+exp(i w.d). So with the phases of X about a centre that is further by d than that of Y
+
+    S(d) = Im(phi_X conj phi_Y exp(-i w.d)) = 0        dS/dd = -C(d) w'        C(d) = Re(phi_X conj phi_Y exp(-i w.d))
+
+The shift is first where the phases agree best, which is where the sum of C is largest: no row moves it far, whatever
+its noise. On the frequencies of a single column a grid finds that column's part; then steps on all frequencies,
+
+    d <- d + (sum |phi_X phi_Y| w w')^-1 sum S(d) w
+
+go up and cannot overshoot, as no cosine bends more than its size. From there Gauss-Newton steps minimise
+T(d) = S'K S, with K = (R + lam)^-1 of :mod:`uptonoise.twosample.phase.statistic` and G = dS/dd. The minimum has the covariance
+
+    (G'K G)^-1 G'K R K G (G'K G)^-1 / c^2
+
+where c, one minus the trace of the scores' covariance once G is projected out over its degrees of freedom, stands for
+what K as an estimate takes from accuracy, and for what the formula does not see of that: each is a factor 1/c, as for
+least squares with an estimated covariance (Rao 1967). A test of anything else than a shift is that of S(d) with the
+columns of G as nuisance directions; to first order it does not depend on the error of d.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.wording import counted
+from uptonoise.fourier import Sketch
+from uptonoise.twosample.phase.places import Places, centre_of
+from uptonoise.twosample.phase.statistic import Ridge, Sample, decomposed
+
+_SPARE_ROWS = 2  # that a sample has beyond one a column
+_GRID_STEPS = 2.0  # a radian of the largest frequency of a column
+_GRID = 2_000  # points in each direction
+_AMBIGUOUS = 0.8  # agreement of the phases of two shifts, of 1, from which on they cannot be told apart
+_APART = 0.5  # agreement below which two shifts are not the same one
+_ALIGNED = 0.5  # agreement of the phases, of 1, below which no shift was found
+_ASCENTS = 200
+_ITERATIONS = 20
+_CONVERGED = 1e-3  # standard errors of a step
+_HALVINGS = 20
+
+
+class Shift(NamedTuple):
+    """By how much X lies further than Y in each column, with the covariance of its error and degrees of freedom."""
+
+    shift: Floats
+    covariance: Floats
+    freedom: float
+
+    def interval(self, level: float = 0.95) -> Floats:
+        """Return an interval for each column's shift, of shape (d, 2).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.twosample.phase.offset import Shift
+        >>> Shift(np.array([1.0]), np.array([[0.01]]), freedom=100.0).interval().round(3)
+        array([[0.802, 1.198]])
+        """
+        half = stdtrit(self.freedom, (1 + level) / 2) * np.sqrt(np.diag(self.covariance))
+        return np.stack([self.shift - half, self.shift + half], axis=1)
+
+
+class ShiftFit(NamedTuple):
+    """Two samples with their shift taken off, and how S(d) moves with it: G, of shape (m, d).
+
+    G is per length of a column, one over the root mean square of its frequencies, so that no column is lost in rounding
+    for the units that it is in.
+    """
+
+    left: Sample
+    right: Sample
+    nuisance: Floats
+    shift: Shift
+
+
+def fitted_shift(X: Sketch, Y: Sketch) -> ShiftFit:
+    """Estimate the shift of X against Y, up to noise, from sketches with the same frequencies.
+
+    Where the sketches have centres of their own the shift may be as large as it likes; where they share one, columns
+    that have frequencies of their own are searched as far as these are unambiguous.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> from uptonoise.twosample.phase.offset import fitted_shift
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.exponential(size=(20_000, 2)) + [5.0, -1.0], rng.exponential(size=(20_000, 2))
+    >>> left = un.Sketch.for_samples(X, Y).update(X + rng.normal(size=X.shape))
+    >>> fit = fitted_shift(left, un.Sketch.like(left).update(Y))
+    >>> fit.shift.shift.round(1)
+    array([ 5., -1.])
+    """
+    X.check_comparable(Y)
+    missing = why_no_shift(X, Y)
+    if missing is not None:
+        raise ValueError(missing)
+    place = Places.of(X, Y).largest
+    origin_X, origin_Y = centre_of(X), centre_of(Y)
+    units = np.abs(X.frequencies[place]).max(axis=0)
+    lengths = 1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0)))
+    W = X.frequencies * lengths
+    right = Sample.of(Y, origin_Y)
+    near = right.at(place)
+    start = Sample.of(X, origin_X).phi[place] * near.phi.conj()
+    ahead = _best_aligned(start, W[place], (origin_X - origin_Y) / lengths)
+    for iteration in range(_ITERATIONS):
+        left = Sample.of(X, origin_X + lengths * ahead)
+        product = left.phi * right.phi.conj()
+        G = -product.real[:, None] * W
+        here = decomposed(left.at(place), near)
+        free = here.test()
+        step = _descent(free, product[place], W[place], G[place])
+        if np.linalg.norm(free.root.T @ G[place] @ step) < _CONVERGED or iteration == _ITERATIONS - 1:
+            break
+        ahead = ahead + step
+    _check_alignment(product[place], origin_X, origin_Y)
+    covariance, freedom = _error(free, here.test(G[place]), G[place])
+    shift = origin_X + lengths * ahead - origin_Y
+    return ShiftFit(left, right, G, Shift(shift, covariance * np.outer(lengths, lengths), freedom))
+
+
+def _check_alignment(product: Complex, origin_X: Floats, origin_Y: Floats) -> None:
+    """Raise where phases do not agree at any shift that could be looked for."""
+    reached, possible = float(product.real.sum()), float(np.abs(product).sum())
+    if np.array_equal(origin_X, origin_Y) and reached < _ALIGNED * possible:
+        raise ValueError(
+            "X and Y share a centre that was given, and lie too far apart to find their shift from there; sketch each "
+            "about a centre of its own, which Sketch.like does where none was given"
+        )
+
+
+def why_no_shift(X: Sketch, Y: Sketch) -> str | None:
+    """Return what is missing for a test up to a shift, or None where nothing is."""
+    W = X.frequencies[Places.of(X, Y).largest]
+    m, d = W.shape
+    largest = np.abs(W).max(axis=0)
+    rank = int(np.linalg.matrix_rank(W / np.where(largest > 0, largest, 1)))
+    if m <= d or rank < d:
+        return (
+            f"frequencies must be more than the columns, and in as many directions, for a test up to a shift; got {m} "
+            f"in {rank} directions for {d} columns"
+        )
+    needed = d + _SPARE_ROWS
+    for name, sketch in (("X", X), ("Y", Y)):
+        if sketch.effective_size < needed - 1e-6:
+            worth = (
+                "" if sketch.effective_size > sketch.n_rows - 0.5 else f", worth {sketch.effective_size:.3g} by weight"
+            )
+            return (
+                f"{name} must have at least {needed} rows for a test up to a shift of {counted(d, 'column')}; it has "
+                f"{sketch.n_rows}{worth}"
+            )
+    return None
+
+
+def _best_aligned(product: Complex, W: Floats, apart: Floats) -> Floats:
+    """Return where phases agree best, from starts at the centres, where the grids say, and at no shift at all."""
+    starts = [np.zeros_like(apart), _grid_start(product, W)]
+    if apart.any():
+        starts.append(-apart)
+    found = [_ascended(product, W, start) for start in starts]
+    return max(found, key=lambda ahead: float(_turned_back(product, W, ahead).real.sum()))
+
+
+def _grid_start(product: Complex, W: Floats) -> Floats:
+    """Return where the phases of each column's own frequencies agree best; 0 for a column that has none."""
+    own = np.count_nonzero(W, axis=1) == 1
+    start = np.zeros(W.shape[1])
+    for column in range(W.shape[1]):
+        mine = own & (W[:, column] != 0)
+        if mine.any():
+            # A frequency and its negative say the same.
+            w = np.abs(W[mine, column])
+            upright = np.where(W[mine, column] > 0, product[mine], product[mine].conj())
+            start[column] = _grid_best(upright, w)
+    return start
+
+
+def _grid_best(product: Complex, w: Floats) -> float:
+    """Return the best point of a grid as far as positive frequencies are unambiguous together."""
+    ahead = np.arange(_GRID) / (_GRID_STEPS * w.max())
+    waves = np.exp(-1j * np.outer(ahead, w))
+    agreement = waves.real @ np.abs(product) / max(float(np.abs(product).sum()), np.finfo(np.float64).tiny)
+    # From one of two shifts that far apart the frequencies look as from the other, so half of it is told apart.
+    again = (agreement > _AMBIGUOUS) & (np.cumsum(agreement < _APART) > 0)
+    reach = int(again.argmax()) // 2 if again.any() else _GRID
+    found = np.array([(waves[:reach] @ either).real for either in (product, product.conj())])  # forward, and back
+    back, place = divmod(int(found.argmax()), reach)
+    return float(-ahead[place] if back else ahead[place])
+
+
+def _ascended(product: Complex, W: Floats, ahead: Floats) -> Floats:
+    """Go up the sum of C by steps that never overshoot."""
+    curvature = np.linalg.pinv((W.T * np.abs(product)) @ W, hermitian=True)
+    for _ in range(_ASCENTS):
+        slopes = W.T @ _turned_back(product, W, ahead).imag
+        step = curvature @ slopes
+        ahead = ahead + step
+        if np.abs(W @ step).max() < 1e-6:
+            break
+    return ahead
+
+
+def _turned_back(product: Complex, W: Floats, ahead: Floats) -> Complex:
+    """Return phi_X conj phi_Y with the phases of X about a centre that is further ahead."""
+    return np.asarray(product * np.exp(-1j * (W @ ahead)))
+
+
+def _descent(free: Ridge, product: Complex, W: Floats, G: Floats) -> Floats:
+    """Return the Gauss-Newton step of T, halved until T does not grow."""
+    step = -np.linalg.pinv(free.root.T @ G) @ free.z
+    for _ in range(_HALVINGS):
+        S = _turned_back(product, W, step).imag
+        if np.sum((S @ free.root) ** 2) <= free.statistic:
+            break
+        step = step / 2
+    return step
+
+
+def _error(free: Ridge, bound: Ridge, G: Floats) -> tuple[Floats, float]:
+    """Return the covariance of the shift and its freedom, from the scores with and without what a shift explains."""
+    inverse = np.linalg.pinv(free.root.T @ G)
+    covariance = inverse @ free.H @ inverse.T / bound.shrinkage**2
+    return covariance, max(float(bound.nu * bound.shrinkage), 1.0)

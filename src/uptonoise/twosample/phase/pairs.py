@@ -1,0 +1,252 @@
+"""The phase test between all pairs of many sketches: sensors, sites, batches.
+
+The statistics of a few dozen pairs are computed at once; p-values are adjusted for how many pairs there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.threads import ordered_map, single_threaded_blas
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.fourier import Sketch
+from uptonoise.twosample.phase.effect import noncentral
+from uptonoise.twosample.phase.places import Places, centre_of
+from uptonoise.twosample.phase.statistic import Sample, decomposed
+from uptonoise.twosample.phase.test import cauchy_combination, check_size, of_positivity, with_positivity
+
+Adjustment = Literal["holm", "bonferroni", "benjamini-hochberg", "none"]
+
+_AT_ONCE = 2**18  # numbers in a matrix of all pairs that are computed together
+_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PairwiseResult:
+    """The outcome of :func:`pairwise_phase_test`; matrices are symmetric.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the groups.
+    sizes : tuple of int
+        Their numbers of rows.
+    pvalues : array of shape (g, g)
+        The p-values of all pairs; 1 on the diagonal.
+    adjusted : array of shape (g, g)
+        The same, adjusted for the number of pairs.
+    effects : array of shape (g, g)
+        The noncentralities per row, as :class:`EffectSize` has them; 0 on the diagonal.
+    adjust : str
+        How p-values were adjusted.
+    """
+
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    pvalues: Floats
+    adjusted: Floats
+    effects: Floats
+    adjust: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as what JSON knows."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in found.items()}
+
+    def to_frame(self, native: Any = None) -> Any:
+        """Return one row a pair, the smallest p-value first, as a pandas frame or of the backend named.
+
+        Parameters
+        ----------
+        native : str or module, optional
+            What narwhals calls the backend: "pandas", "polars" or "pyarrow"; by default pandas.
+
+        Returns
+        -------
+        DataFrame
+        """
+        import narwhals as nw
+
+        one, two = self.ordered()
+        data = {
+            "one": [self.names[i] for i in one],
+            "other": [self.names[j] for j in two],
+            "pvalue": self.pvalues[one, two],
+            "adjusted": self.adjusted[one, two],
+            "effect": self.effects[one, two],
+        }
+        return nw.from_dict(data, backend=native or "pandas").to_native()
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
+        from uptonoise.plots import plot
+
+        return plot(self, ax=ax, **options)
+
+    def ordered(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the places of both groups of all pairs, the smallest p-value first."""
+        one, two = np.triu_indices(len(self.names), 1)
+        order = np.lexsort((-self.effects[one, two], self.pvalues[one, two]))
+        return one[order], two[order]
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, PairwiseResult) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.sizes, self.adjust, self.pvalues.tobytes()))
+
+    def __repr__(self) -> str:
+        one, two = self.ordered()
+        differ = int(np.count_nonzero(self.adjusted[one, two] <= 0.05))
+        lines = [
+            f"Phase tests of {counted(len(one), 'pair')} of {len(self.names):,} groups: {differ:,} differ beyond noise "
+            f"at 0.05, adjusted ({self.adjust})"
+        ]
+        for i, j in zip(one[:_SHOWN], two[:_SHOWN], strict=True):
+            adjusted, effect = self.adjusted[i, j], self.effects[i, j]
+            lines.append(f"  {self.names[i]} and {self.names[j]}: adjusted p = {adjusted:.3g}, effect {effect:.3g}")
+        return "\n".join([*lines, "  ..."] if len(one) > _SHOWN else lines)
+
+
+def pairwise_phase_test(
+    sketches: Mapping[str, Sketch] | Sequence[Sketch], *, adjust: Adjustment = "holm", positivity: bool = True
+) -> PairwiseResult:
+    """Test all pairs of many samples for differences beyond symmetric noise.
+
+    Parameters
+    ----------
+    sketches : dict of Sketch, or sequence of Sketch
+        The groups, with the same frequencies; without names they are called 0, 1, and so on.
+    adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
+        How p-values are adjusted for the number of pairs: Holm's and Bonferroni's bound the chance of any false
+        difference, Benjamini and Hochberg's the share of false ones among those found.
+    positivity : bool
+        As for :func:`phase_test`, whose p-values these are; without it, many pairs are much faster.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> sites = {name: rng.exponential(size=400) + noise * rng.normal(size=400) for name, noise in zip("abc", range(3))}
+    >>> sites["d"] = 2 - rng.exponential(size=400)
+    >>> empty = un.Sketch.for_samples(*sites.values())
+    >>> result = un.pairwise_phase_test({name: un.Sketch.like(empty).update(x) for name, x in sites.items()})
+    >>> bool((result.adjusted[3, :3] < 0.05).all()), bool((result.adjusted[:3, :3] > 0.05).all())
+    (True, True)
+    """
+    if adjust not in get_args(Adjustment):
+        raise ValueError(f"adjust must be one of {', '.join(get_args(Adjustment))}; got {adjust!r}")
+    named = _named(sketches)
+    group = list(named.values())
+    if len(group) < 2:
+        raise ValueError(f"sketches must be at least two groups; got {len(group)}")
+    for name, sketch in named.items():
+        group[0].check_comparable(sketch)
+        check_size(f"the group {name} (leave it out, or give more of it)", sketch)
+    with single_threaded_blas:
+        pvalues, effects = _all_pairs(group, bool(positivity))
+    pairs = np.triu_indices(len(group), 1)
+    adjusted = np.ones_like(pvalues)
+    adjusted[pairs] = adjusted[pairs[::-1]] = adjusted_pvalues(pvalues[pairs], adjust)
+    sizes = tuple(sketch.n_rows for sketch in group)
+    return PairwiseResult(
+        names=tuple(named), sizes=sizes, pvalues=pvalues, adjusted=adjusted, effects=effects, adjust=adjust
+    )
+
+
+def _named(sketches: Any) -> dict[str, Sketch]:
+    if isinstance(sketches, Sketch):
+        raise ValueError("sketches must be at least two groups; got one Sketch")
+    if not isinstance(sketches, Mapping | Sequence):
+        raise ValueError(f"sketches must be a dict or a sequence of Sketch objects; got a {type(sketches).__name__}")
+    named = dict(sketches) if isinstance(sketches, Mapping) else dict(enumerate(sketches))
+    for name, sketch in named.items():
+        if not isinstance(sketch, Sketch):
+            raise ValueError(f"sketches must hold Sketch objects; the group {name} is a {type(sketch).__name__}")
+    by_text = {str(name): sketch for name, sketch in named.items()}
+    if len(by_text) < len(named):
+        raise ValueError(f"sketches must have names that differ as text; got {list(named)}")
+    return by_text
+
+
+class _Pairs(NamedTuple):
+    """One group, and the places of others that it is compared with."""
+
+    one: int
+    others: slice
+
+
+def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
+    each = (Sample.of(sketch, centre_of(group[0])) for sketch in group)
+    samples = Sample(*(np.stack(parts) for parts in zip(*each, strict=True)))
+    places = Places.of(*group)
+    pvalues, effects = np.ones((len(group), len(group))), np.zeros((len(group), len(group)))
+    pairs = list(_parts(len(group), max(1, _AT_ONCE // group[0].n_frequencies ** 2)))
+    for part, (found, sizes) in zip(
+        pairs, ordered_map(lambda part: _tested(samples, part, places, positivity), pairs), strict=True
+    ):
+        pvalues[part.one, part.others] = pvalues[part.others, part.one] = found
+        effects[part.one, part.others] = effects[part.others, part.one] = sizes
+    return pvalues, effects
+
+
+def _parts(n_groups: int, at_once: int) -> Iterator[_Pairs]:
+    for one in range(n_groups - 1):
+        for start in range(one + 1, n_groups, at_once):
+            yield _Pairs(one, slice(start, min(start + at_once, n_groups)))
+
+
+def _tested(samples: Sample, pairs: _Pairs, places: Places, positivity: bool) -> tuple[Floats, Floats]:
+    """Return p-values and effects of one group with others."""
+    left, right = (Sample(*(part[chosen] for part in samples)) for chosen in pairs)
+    of_blocks = []
+    for place in places.blocks.values():
+        here = decomposed(left.at(place), right.at(place))
+        of_blocks.append(here.test().pvalue)
+        if place == places.largest:
+            found = noncentral(here)
+            effects = np.maximum(0.0, found.noncentrality) * (1 / left.size + 1 / right.size)
+    pvalues = cauchy_combination(np.stack(of_blocks, axis=-1), places.weights)
+    if positivity:
+        others = map(Sample, *right)
+        pvalues = np.array(
+            [with_positivity(p, of_positivity(left, other)) for p, other in zip(pvalues.tolist(), others, strict=True)]
+        )
+    return pvalues, effects
+
+
+def adjusted_pvalues(pvalues: Floats, adjust: Adjustment) -> Floats:
+    """Adjust p-values for how many they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.phase.pairs import adjusted_pvalues
+    >>> p = np.array([0.01, 0.04, 0.03])
+    >>> adjusted_pvalues(p, "holm").round(3), adjusted_pvalues(p, "benjamini-hochberg").round(3)
+    (array([0.03, 0.06, 0.06]), array([0.03, 0.04, 0.04]))
+    """
+    if adjust == "none":
+        return pvalues.copy()
+    n = len(pvalues)
+    if adjust == "bonferroni":
+        return np.minimum(1.0, n * pvalues)
+    order = np.argsort(pvalues)
+    if adjust == "holm":
+        in_order = np.maximum.accumulate(np.arange(n, 0, -1) * pvalues[order])
+    else:
+        in_order = np.minimum.accumulate((n / np.arange(1, n + 1) * pvalues[order])[::-1])[::-1]
+    adjusted = np.empty(n)
+    adjusted[order] = np.minimum(1.0, in_order)
+    return adjusted

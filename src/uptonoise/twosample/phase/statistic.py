@@ -1,0 +1,368 @@
+"""The ridge statistic of the phase test: from means and covariances of waves to its law under the null hypothesis.
+
+Noise that is symmetric with a positive characteristic function multiplies phi by a positive number. So where the
+samples differ by such noise alone, at every frequency w
+
+    S(w) = Im(phi_X conj phi_Y) = s_X c_Y - c_X s_Y = 0        (c, s: the means of cos(w.x) and sin(w.x))
+
+S is linear in the means of each sample, so its covariance comes from the covariances C_X and C_Y of [cos, sin], which
+two sketches hold: with J_X = [-s_Y, c_Y] and J_Y = [s_X, -c_X], one pair a frequency,
+
+    A = J_X C_X J_X' / n        B = J_Y C_Y J_Y' / k        Cov(S) = A + B
+
+The statistic of a block of frequencies is T = S'(R + lam)^-1 S, with R = A + B and S in correlation form. With (w, V)
+the eigenpairs of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)); with s1 = tr H and s2 = tr H^2,
+
+    T = |z|^2        E T = M = s1/c        Var T = 2 (s1/c^3 - (s1 - s2)/c^4)        c = 1 - s1/nu
+
+is its law where R has nu degrees of freedom: the limit of random matrices for a regularised Hotelling statistic (Chen,
+Paul, Prentice and Wang 2011). nu is Satterthwaite's for the two samples' covariances, with G and H - G the parts of H
+that come from A and from B:
+
+    nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
+
+T is given the scaled chi-squared law with this mean and variance, where a part of nu is taken off for waves that are no
+Gaussians; with very few rows, an F law whose denominator grows with their square. lam grows with the number of
+frequencies, which keeps the level for heavy tails. What S may do along some directions for reasons that are no
+difference, as an offset between the samples, is projected out of z, which is turned so that its covariance H stays
+diagonal; G is projected and turned alike.
+
+At unequal sizes the smaller sample, say Y, makes nearly all of R, and where its rows are skewed or mostly equal the few
+others may by chance be too few: B is too small just where S is large, and the level is lost. Under the null hypothesis
+the larger sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no
+more than the error of B can explain, variances that are too small are raised to those of B', and a part of the
+correlations is taken from it; the ridge is larger, nu smaller, and the smallest eigenvalues of R are cut off.
+
+All arrays may have leading dimensions, one test each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, fdtrc
+
+from uptonoise._util.typing import Complex, Floats
+from uptonoise.fourier import Sketch
+
+_RIDGE = 0.1
+_RIDGE_ROWS = 20.0
+_RIDGE_FREQUENCIES = 60.0  # from which on the ridge grows with their number
+_UNEQUAL_RIDGE = 2.0  # how much larger the ridge is at sizes as unequal as can be
+_CAUTION = 0.82  # nu is for Gaussian influence functions, which cosines and sines are not
+_MANY_CAUTION = 0.03  # how much less at many frequencies
+_UNEQUAL_CAUTION = 0.15  # how much less at unequal sizes
+_TOLERANCE = 2.0  # standard errors of a variance of the smaller sample that the larger one's may be off
+_BORROWED = 0.3  # of the correlations, at sizes as unequal as can be
+_UNEQUAL_CUT = 0.25  # of the largest eigenvalue, over the square root of the smaller size
+_FEW_ROWS = 4.0
+_MANY_ROWS = 1e5  # denominators from which on F is chi-squared
+_SMALLEST_C = 0.05
+_ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
+_NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
+_TINY = np.finfo(np.float64).tiny
+
+
+class Sample(NamedTuple):
+    """Means and covariances of cosines and sines at m frequencies, and the effective number of rows."""
+
+    cos: Floats
+    sin: Floats
+    covariance: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, sketch: Sketch, centre: Floats) -> Sample:
+        """Return the sample of a sketch, with phases about `centre`."""
+        m, mean = sketch.n_frequencies, sketch.mean_about(centre)
+        return cls(mean[:m], mean[m:], sketch.covariance_about(centre), np.asarray(sketch.effective_size))
+
+    @property
+    def phi(self) -> Complex:
+        """The characteristic function."""
+        return self.cos + 1j * self.sin
+
+    def at(self, block: slice) -> Sample:
+        """Return the sample at some of the frequencies."""
+        cos, sin = self.cos[..., block], self.sin[..., block]
+        many, m, waves = self.covariance.shape[:-2], self.cos.shape[-1], 2 * cos.shape[-1]
+        covariance = self.covariance.reshape(*many, 2, m, 2, m)[..., block, :, block].reshape(*many, waves, waves)
+        return Sample(cos, sin, covariance, self.size)
+
+    def one(self, place: int) -> Sample:
+        """Return one of many samples with the same covariance."""
+        return Sample(self.cos[place], self.sin[place], self.covariance, self.size[place])
+
+    def S(self, other: Sample) -> Floats:  # noqa: N802
+        """Return Im(phi conj phi'), phi' the other sample's."""
+        return np.asarray(self.sin * other.cos - self.cos * other.sin)
+
+    def influences(self, other: Sample) -> Floats:
+        """Return the covariance over rows of Im(exp(i w.x) conj phi), phi the other sample's."""
+        return self.projected(-other.sin, other.cos)
+
+    def projected(self, cosines: Floats, sines: Floats) -> Floats:
+        """Return the covariance over rows of the sums of cos(w.x) and sin(w.x) with these factors, one a frequency."""
+        m, C = self.cos.shape[-1], self.covariance
+        crossed = _outer(cosines, sines) * C[..., :m, m:]
+        return np.asarray(
+            _outer(cosines, cosines) * C[..., :m, :m]
+            + _outer(sines, sines) * C[..., m:, m:]
+            + crossed
+            + _transposed(crossed)
+        )
+
+
+class Spread(NamedTuple):
+    """An estimate of a part of Cov(S), with its degrees of freedom."""
+
+    covariance: Floats
+    freedom: Floats
+
+
+@dataclass(eq=False)
+class Ridge:
+    """The statistic of a block of frequencies, and its law under the null hypothesis.
+
+    Attributes
+    ----------
+    S : array of shape (..., m)
+        What is 0 under the null hypothesis.
+    basis : array of shape (..., m, r)
+        What makes uncorrelated scores of it.
+    whitening : array of shape (..., r)
+        What makes z of these.
+    variances : array of shape (..., r)
+        The variances of z, the diagonal of H.
+    nu : array
+        Degrees of freedom of H.
+    caution : array
+        The part of these that the law reckons with.
+    few_rows : array
+        The denominator of the F law of T: large, but where there are few rows.
+    """
+
+    S: Floats
+    basis: Floats
+    whitening: Floats
+    variances: Floats
+    nu: Floats
+    caution: Floats
+    few_rows: Floats
+
+    @cached_property
+    def z(self) -> Floats:
+        """The scores, whose squares add up to the statistic."""
+        return np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
+
+    @cached_property
+    def root(self) -> Floats:
+        """What makes z of S."""
+        return np.asarray(self.basis * self.whitening[..., None, :])
+
+    @cached_property
+    def H(self) -> Floats:  # noqa: N802
+        """The covariance of z."""
+        return _as_diagonal(self.variances)
+
+    @cached_property
+    def statistic(self) -> Floats:
+        """T."""
+        return np.asarray(np.sum(self.z**2, axis=-1))
+
+    @cached_property
+    def traces(self) -> tuple[Floats, Floats]:
+        """s1 and s2."""
+        return np.sum(self.variances, axis=-1), np.sum(self.variances**2, axis=-1)
+
+    @cached_property
+    def shrinkage(self) -> Floats:
+        """By how much T is larger than with a known covariance: c."""
+        return np.asarray(np.maximum(1 - self.traces[0] / np.maximum(self.caution * self.nu, _TINY), _SMALLEST_C))
+
+    @property
+    def without_caution(self) -> Ridge:
+        """The same statistic, with the law of Gaussian influence functions."""
+        return replace(self, caution=np.ones_like(self.caution))
+
+    @cached_property
+    def denominator(self) -> Floats:
+        """The degrees of freedom of the F law that adds to the variance of T what estimating H adds."""
+        (s1, s2), (mean, variance) = self.traces, self.moments
+        numerator = 2 * s2 / np.maximum(s1, _TINY) ** 2
+        more = (variance / np.maximum(mean, _TINY) ** 2 - numerator) / (1 + numerator)
+        return np.asarray(np.minimum(4 + 2 / np.maximum(more, _TINY), 1e7))
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """The mean and the variance of T under the null hypothesis."""
+        (s1, s2), c = self.traces, self.shrinkage
+        return s1 / c, np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
+
+    @cached_property
+    def pvalue(self) -> Floats:
+        """The p-value; 1 where neither sample varies at any frequency that the other lets through."""
+        return self.pvalue_of(self.statistic)
+
+    def pvalue_of(self, statistic: Floats) -> Floats:
+        """Return the p-value that another statistic would have."""
+        mean, variance = (np.maximum(moment, _TINY) for moment in self.moments)
+        freedom, ratio = 2 * mean**2 / variance, statistic / mean
+        with_few = fdtrc(freedom, np.minimum(self.few_rows, _MANY_ROWS), ratio)
+        pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
+        return np.where(self.has_rank, pvalue, 1.0)
+
+    @cached_property
+    def has_rank(self) -> NDArray[np.bool_]:
+        """Whether anything is left to test."""
+        return np.asarray(self.traces[0] > _NO_RANK)
+
+    @property
+    def noncentrality(self) -> Floats:
+        """C T - s1, which estimates what T has beyond its null mean."""
+        return np.asarray(self.shrinkage * self.statistic - self.traces[0])
+
+    @cached_property
+    def contributions(self) -> Floats:
+        """What each frequency adds to T, in units of its mean under the null hypothesis."""
+        added = self.S * np.einsum("...mr,...r->...m", self.root, self.z)
+        return np.asarray(added / np.maximum(self.moments[0], _TINY)[..., None])
+
+
+class Decomposition(NamedTuple):
+    """S in units of its standard deviations, and the eigenpairs of its correlations R = A + B."""
+
+    S: Floats
+    unit: Floats  # one over the standard deviations
+    w: Floats
+    basis: Floats  # V, with rows times unit
+    A: Floats  # V'AV
+    squares: Floats  # of the numbers in A
+    freedoms: tuple[Floats, Floats]
+    sizes: tuple[Floats, Floats]
+
+    def test(self, nuisance: Floats | None = None) -> Ridge:
+        """Return the statistic of the test, with the ridge, cut and caution that these sizes ask for.
+
+        S may move along the columns of `nuisance`, of shape (..., m, p), without that counting as a difference.
+        """
+        smaller, larger = np.minimum(*self.sizes), np.maximum(*self.sizes)
+        unequal = 1 - smaller / larger
+        many = max(1.0, self.S.shape[-1] / _RIDGE_FREQUENCIES)
+        lam = np.maximum(_RIDGE, _RIDGE_ROWS / smaller) * many * (1 + _UNEQUAL_RIDGE * unequal)
+        caution = _CAUTION - _MANY_CAUTION * (1 - 1 / many) - _UNEQUAL_CAUTION * unequal
+        return self.ridge(lam, _UNEQUAL_CUT * np.sqrt(unequal / smaller), caution, nuisance)
+
+    def ridge(self, lam: Floats, cut: Floats, caution: Floats, nuisance: Floats | None = None) -> Ridge:
+        """Return the statistic with a given ridge; eigenvalues below `cut` of the largest are left out."""
+        kept = self.w >= (cut * self.w[..., -1])[..., None]
+        w = np.where(kept, np.maximum(self.w, 0), 0)
+        whitening = np.where(kept, 1 / np.sqrt(w + lam[..., None]), 0.0)
+        variances, basis, A, squares = w * whitening**2, self.basis, self.A, self.squares
+        if nuisance is not None:
+            root = basis * whitening[..., None, :]
+            left_over = _complement(_transposed(root) @ nuisance)
+            variances, turn = np.linalg.eigh(left_over @ _as_diagonal(variances) @ left_over)
+            turn = left_over @ turn
+            basis, A = root @ turn, _transposed(turn) @ _scaled(A, whitening) @ turn
+            whitening, squares = np.ones_like(whitening), A**2
+        nu = _satterthwaite(variances, whitening**2, _diagonal(A), squares, self.freedoms)
+        few_rows = (np.minimum(*self.sizes) - 1) ** 2 / _FEW_ROWS
+        return Ridge(self.S, basis, whitening, variances, nu, caution, few_rows)
+
+
+def decomposed(left: Sample, right: Sample) -> Decomposition:
+    """Return S of two samples at the same frequencies, and its covariance decomposed."""
+    S = left.S(right)
+    A = Spread(left.influences(right) / _matrix(left.size), left.size - 1)
+    B = Spread(right.influences(left) / _matrix(right.size), right.size - 1)
+    unequal = 1 - np.minimum(left.size, right.size) / np.maximum(left.size, right.size)
+    if np.any(left.size < right.size):
+        A = _guarded(A, right, left.size, np.where(left.size < right.size, unequal, 0.0))
+    if np.any(right.size < left.size):
+        B = _guarded(B, left, right.size, np.where(right.size < left.size, unequal, 0.0))
+    variances = _diagonal(A.covariance) + _diagonal(B.covariance)
+    used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
+    unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
+    part = _scaled(A.covariance, unit)
+    w, V = np.linalg.eigh(part + _scaled(B.covariance, unit))
+    rotated = _transposed(V) @ part @ V
+    freedoms, sizes = (A.freedom, B.freedom), (left.size, right.size)
+    return Decomposition(S, unit, w, unit[..., None] * V, rotated, rotated**2, freedoms, sizes)
+
+
+def ridge(left: Sample, right: Sample, nuisance: Floats | None = None) -> Ridge:
+    """Return the test's statistic of two samples at the same frequencies."""
+    return decomposed(left, right).test(nuisance)
+
+
+def _guarded(spread: Spread, large: Sample, size: Floats, unequal: Floats) -> Spread:
+    """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
+    expected = large.influences(large) / _matrix(size)
+    variances, wanted = np.maximum(_diagonal(spread.covariance), _TINY), np.maximum(_diagonal(expected), _TINY)
+    # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
+    kurtosis = (large.cos**2 + large.sin**2) / (size[..., None] * wanted)
+    error = _TOLERANCE * wanted * np.sqrt(kurtosis / size[..., None])
+    gap = wanted - variances
+    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller.
+    alike = np.minimum(1, error / np.maximum(np.abs(gap), _TINY)) ** 2
+    raised = alike * np.maximum(gap, 0)
+    # Less noise means stronger correlations: those of a larger sample with less noise would be too strong.
+    not_cleaner = np.minimum(1, error / 4 / np.maximum(-gap, _TINY)) ** 2
+    borrowed = _BORROWED * unequal * np.mean(alike * not_cleaner, axis=-1)
+    own, other = _scaled(spread.covariance, 1 / np.sqrt(variances)), _scaled(expected, 1 / np.sqrt(wanted))
+    sd = np.sqrt(variances + unequal[..., None] * raised)
+    freedom = 1 / ((1 - borrowed) ** 2 / spread.freedom + borrowed**2 / (large.size - 1))
+    return Spread(_scaled(_matrix(1 - borrowed) * own + _matrix(borrowed) * other, sd), freedom)
+
+
+def _satterthwaite(H: Floats, scales: Floats, A: Floats, squares: Floats, freedoms: tuple[Floats, Floats]) -> Floats:
+    """Return the degrees of freedom of a sum of two Wishart matrices with means G and H - G.
+
+    G is A with rows and columns times the roots of `scales`. H is diagonal: H and A are given by their diagonals, and
+    what is off the diagonal of G, and so of H - G, by the squares of all numbers in A.
+    """
+    G = scales * A
+    off_diagonal = np.sum(scales * (squares @ scales[..., None])[..., 0], axis=-1) - np.sum(G**2, axis=-1)
+    spread = (_squared_size(G) + off_diagonal) / freedoms[0] + (_squared_size(H - G) + off_diagonal) / freedoms[1]
+    return np.asarray(_squared_size(H) / np.maximum(spread, _TINY))
+
+
+def _squared_size(diagonal: Floats) -> Floats:
+    return np.asarray(np.sum(diagonal**2, axis=-1) + np.sum(diagonal, axis=-1) ** 2)
+
+
+def _complement(directions: Floats) -> Floats:
+    """Return the projection onto what is orthogonal to the columns."""
+    basis, values, _ = np.linalg.svd(directions, full_matrices=False)
+    basis = basis * (values > 1e-10 * values[..., :1])[..., None, :]
+    return np.asarray(np.eye(directions.shape[-2]) - basis @ _transposed(basis))
+
+
+def _outer(one: Floats, two: Floats) -> Floats:
+    return np.asarray(one[..., :, None] * two[..., None, :])
+
+
+def _scaled(matrix: Floats, factors: Floats) -> Floats:
+    return np.asarray(matrix * _outer(factors, factors))
+
+
+def _matrix(numbers: Floats) -> Floats:
+    """Return numbers, one a test, in the shape that goes with matrices."""
+    return np.asarray(numbers)[..., None, None]
+
+
+def _transposed(matrix: Floats) -> Floats:
+    return np.swapaxes(matrix, -1, -2)
+
+
+def _diagonal(matrix: Floats) -> Floats:
+    return np.diagonal(matrix, axis1=-2, axis2=-1)
+
+
+def _as_diagonal(values: Floats) -> Floats:
+    return np.asarray(values[..., None] * np.eye(values.shape[-1]))
