@@ -29,8 +29,10 @@ from uptonoise._util.typing import Complex, Floats, Precision
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
 from uptonoise.fourier.characteristic import Waves, as_complex, check_precision
+from uptonoise.fourier.cluster_pass import ClusterPass
 from uptonoise.fourier.designs import default_design
 from uptonoise.fourier.frequencies import as_frequencies, median_scale, sample_names
+from uptonoise.fourier.open_clusters import OpenClusters
 from uptonoise.rows import (
     Block,
     Columns,
@@ -40,15 +42,18 @@ from uptonoise.rows import (
     as_real_array,
     as_rows,
     check_same_columns,
+    cluster_hashes,
+    clustered_rows,
     numbered_columns,
-    one_sample,
     some_rows,
 )
 
 _FORMAT = "uptonoise sketch"
-_VERSION = 1
+_VERSION = 2
+_VERSION_WITHOUT_CLUSTERS = 1
 _LARGEST_ANGLE = 1e15
 _SCALE_ROWS = 200  # of each sample
+_CLUSTERS_AT_ONCE = 4_096
 
 
 class Sketch:
@@ -104,6 +109,8 @@ class Sketch:
         self._centre = None if centre is None else _checked_centre(centre, self.n_columns)
         self._centre_is_given = centre is not None
         self._moments = _Moments.none(self.n_frequencies)
+        self._open: OpenClusters | None = None
+        self._hashes = np.empty(0, dtype=np.uint64)
 
     @classmethod
     def for_samples(
@@ -144,7 +151,7 @@ class Sketch:
         if not samples:
             raise ValueError("samples must be at least one sample; got none")
         sources = [
-            one_sample(sample, None if isinstance(sample, RowSource) else name)
+            as_rows(sample, name=None if isinstance(sample, RowSource) else name)
             for sample, name in zip(samples, sample_names(samples), strict=True)
         ]
         sources = [aligned(source, sources[0]) for source in sources]
@@ -248,6 +255,7 @@ class Sketch:
         if not isinstance(other, Sketch):
             raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
         new = other._with(_Moments.none(other.n_frequencies))
+        new._hashes = np.empty(0, dtype=np.uint64)
         if not other._centre_is_given:
             new._centre = None
         return new
@@ -255,7 +263,7 @@ class Sketch:
     def _with(self, moments: _Moments) -> Sketch:
         new = Sketch.__new__(Sketch)
         new.__dict__.update(self.__dict__, drawn=_checked_drawn(self.drawn))
-        new._moments = moments
+        new._moments, new._open = moments, None
         return new
 
     def select(self, columns: Sequence[str]) -> Sketch:
@@ -288,7 +296,7 @@ class Sketch:
         kept = np.flatnonzero((others == 0).all(axis=1) & (self._frequencies[:, places] != 0).any(axis=1))
         if len(kept) == 0:
             raise ValueError(f"columns must have frequencies of their own in the sketch; {list(wanted)} have none")
-        new = self._with(self._moments.at(kept))
+        new = self._with(self._whole.at(kept))
         new._frequencies = self._frequencies[kept][:, places]
         new._frequencies.flags.writeable = False
         new.columns = wanted
@@ -308,49 +316,131 @@ class Sketch:
         >>> bool(np.allclose(s.mirrored().ecf, un.Sketch([[1.0]]).update([-1.0, -2.0]).ecf))
         True
         """
-        signs = np.repeat([1.0, -1.0], self.n_frequencies)
-        turned_back = replace(
-            self._moments, mean=signs * self._moments.mean, scatter=self._moments.scatter * np.outer(signs, signs)
-        )
-        new = self._with(turned_back)
+        new = self._with(self._whole.mirrored())
         new._centre = None if self._centre is None else -self._centre
         return new
 
-    def update(self, X: Any, weights: Any = None) -> Sketch:
+    def update(self, X: Any, weights: Any = None, clusters: Any = None, *, complete: bool = False) -> Sketch:
         """Add rows to this sketch and return it.
 
         Parameters
         ----------
-        X : array, tensor, frame, iterator of these, or RowSource
-            One sample, or a chunk of it.
+        X : array, tensor, frame, iterator of these, Bags, or RowSource
+            One sample, or a chunk of it. Bags are clusters.
         weights : array of shape (n_rows,) or str, optional
             A weight for each row, or the column that holds them.
+        clusters : array of shape (n_rows,) or str, optional
+            An id for each row, or the column that holds them: rows with the same id belong together, as the cells of a
+            patient. Rows of a cluster may lie anywhere, in several updates too. The sum of each cluster is kept for
+            that, and where rows come sorted by cluster only those of the last 100 MB.
+        complete : bool
+            Whether no cluster gets more rows later. Then no sums are kept, and a hash of 8 bytes for each cluster is.
 
         Returns
         -------
         Sketch
             This one. Where the rows are refused it has not changed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rows = np.random.default_rng(0).normal(size=(100, 1))
+        >>> un.Sketch([[1.0]]).update(rows, clusters=np.repeat(np.arange(20), 5))
+        Sketch(100 rows in 20 clusters, 1 frequency, 1 column: x0)
         """
-        source = one_sample(X, weights=weights)
+        source = clustered_rows(X, clusters, weights=weights)
         if len(source.columns) != self.n_columns:
             raise ValueError(
                 f"X must have {counted(self.n_columns, 'column')}, as the frequencies have; got {len(source.columns)}: "
                 f"{', '.join(source.columns[:8])}"
             )
         source = aligned(source, self)
+        if self.n_rows and self.is_clustered != (source.bag_ids is not None):
+            with_or_without = "with" if self.is_clustered else "without"
+            raise ValueError(
+                f"{source.name} must come {with_or_without} clusters, as the other rows of the sketch; got it "
+                f"{'without' if self.is_clustered else 'with'} them"
+            )
         # Rows are centred where they lie, also those of a later chunk far from the first; meeting costs no accuracy.
         given = self._centre if self._centre_is_given else None
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
         waves = Waves(self._frequencies, self.precision)  # with buffers that last as long as this pass
-        added = source.fold(MomentSum(waves, near)).moments
-        if added.weight == 0:
-            raise ValueError("weights of X must not all be 0")
-        self._moments = self._moments.plus(_recentred(added, self._frequencies, near, centre))
+        if source.bag_ids is not None and not (complete and _is_of_single_rows(source)):
+            self._update_clusters(source, waves, near, centre, complete or source.ids_are_local)
+        else:
+            added = source.fold(MomentSum(waves, near)).moments
+            if added.weight == 0:
+                raise ValueError("weights of X must not all be 0")
+            if source.bag_ids is not None:
+                added = replace(added, n_clusters=added.n_rows, cross=np.zeros_like(added.mean))
+                if not source.ids_are_local:
+                    closing = ClusterPass(source, waves, near, OpenClusters(0), self._hashes)
+                    self._hashes = _joined_hashes(self._hashes, closing.checked_hashes(list(source.bag_ids)))
+            self._moments = self._moments.plus(_recentred(added, self._frequencies, near, centre))
         self._centre = centre
         if source.named and not self.named:
             self.columns, self.named = source.columns, True
         return self
+
+    def _update_clusters(self, source: RowSource, waves: Waves, near: Floats, centre: Floats, complete: bool) -> None:
+        width = 2 * self.n_frequencies
+        known = self._open or OpenClusters(width)
+        if len(known) and not np.array_equal(near, centre):
+            known = known.turned(turned(known.sums, exact_angles(self._frequencies, centre, near)))
+        moments = _Moments.none(self.n_frequencies)
+
+        def end(ended: tuple[Floats, Floats, int] | None) -> None:
+            nonlocal moments
+            moments = moments.plus(_Moments.of_clusters(*ended)) if ended else _Moments.none(self.n_frequencies)
+
+        reading = ClusterPass(source, waves, near, known, self._hashes)
+        rest = reading.run(end)
+        kept = known.without(reading.taken) if reading.taken else known
+        if complete:
+            reading.close(rest)
+            kept = known.without(reading.taken)
+        else:
+            ids = reading.ids(rest.numbers)
+            reading.checked_hashes(ids)
+            kept = kept._at(np.arange(len(kept)))
+            kept.add(ids, rest)
+        total = moments.weight + float(kept.weight.sum())
+        if total == 0:
+            raise ValueError("weights of X must not all be 0")
+        self._moments = self._moments.plus(_recentred(moments, self._frequencies, near, centre))
+        self._hashes = _joined_hashes(self._hashes, *reading.hashes)
+        if len(kept) and not np.array_equal(near, centre):
+            kept = kept.turned(turned(kept.sums, exact_angles(self._frequencies, near, centre)))
+        self._open = kept if len(kept) else None
+        if kept.are_many and kept.in_order:
+            ended, self._open = kept.split_last()
+            self._close(ended)
+
+    def _close(self, ended: OpenClusters) -> None:
+        """Count clusters that get no more rows."""
+        if len(ended):
+            moments = _Moments.of_clusters(ended.sums, ended.weight, int(ended.counts.sum()))
+            self._moments = self._moments.plus(moments)
+            self._hashes = _joined_hashes(self._hashes, cluster_hashes(ended.ids))
+
+    @property
+    def _whole(self) -> _Moments:
+        """The moments with those of clusters that may still get rows."""
+        if self._open is None:
+            return self._moments
+        if self._whole_of is None or self._whole_of[0] is not self._open:
+            of_open = _Moments.of_clusters(self._open.sums, self._open.weight, int(self._open.counts.sum()))
+            self._whole_of = (self._open, self._moments.plus(of_open))
+        return self._whole_of[1]
+
+    _whole_of: tuple[OpenClusters, _Moments] | None = None
+
+    @property
+    def cluster_hashes(self) -> NDArray[np.uint64]:
+        """Sorted 64-bit hashes of the ids of clusters; none of clusters that have no ids beyond their own sample."""
+        return _joined_hashes(self._hashes, cluster_hashes([] if self._open is None else self._open.ids))
 
     def merge(self, other: Sketch) -> Sketch:
         """Return a new sketch of the rows of both.
@@ -366,8 +456,12 @@ class Sketch:
         self.check_comparable(other)
         centred = next((one for one in (self, other) if one._centre is not None), self)
         named = next((one for one in (self, other) if one.named), self)
-        moments = self._moments.plus(other._moments_about(self._centre))
+        hashes = self.cluster_hashes, other.cluster_hashes
+        if self.n_rows and other.n_rows:
+            _check_mergeable(self, other, *hashes)
+        moments = self._whole.plus(other._moments_about(self._centre))
         new = self._with(moments)
+        new._hashes = _joined_hashes(*hashes)
         new._centre = centred._centre
         new.columns, new.named = named.columns, named.named
         return new
@@ -377,7 +471,11 @@ class Sketch:
 
     def __radd__(self, other: Any) -> Sketch:
         # sum() starts from 0.
-        return self._with(self._moments) if isinstance(other, int) and other == 0 else NotImplemented
+        if not isinstance(other, int) or other != 0:
+            return NotImplemented
+        new = self._with(self._whole)
+        new._hashes = self.cluster_hashes
+        return new
 
     def check_comparable(self, other: Sketch) -> None:
         """Raise where another sketch has other frequencies or columns."""
@@ -434,21 +532,31 @@ class Sketch:
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return self._moments.n_rows
+        return self._whole.n_rows
 
     @property
     def weight(self) -> float:
         """The sum of the weights; the number of rows where there were none."""
-        return self._moments.weight
+        return self._whole.weight
 
     @property
     def weight_squares(self) -> float:
-        """The sum of the squared weights."""
-        return self._moments.weight_squares
+        """The sum of the squared weights of rows, or of clusters."""
+        return self._whole.weight_squares
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the rows came in clusters."""
+        return self._moments.is_clustered or self._open is not None
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters; None where rows came without."""
+        return self._whole.n_clusters if self.is_clustered else None
 
     @property
     def effective_size(self) -> float:
-        """The number of equally weighted rows that would give the mean the same variance."""
+        """The number of equally weighted rows, or of clusters of equal weight, that the sample is worth."""
         return self.weight**2 / self.weight_squares if self.weight else 0.0
 
     @property
@@ -483,9 +591,11 @@ class Sketch:
         self._check_rows(2, "a covariance")
         moments = self._moments_about(_checked_centre(centre, self.n_columns))
         freedom = moments.weight - moments.weight_squares / moments.weight
-        if freedom <= 1e-12 * moments.weight:
+        if not self.is_clustered and freedom <= 1e-12 * moments.weight:
             raise ValueError("the weights of the sketch leave it an effective size of 1 row; a covariance needs 2")
-        return moments.scatter / freedom
+        if self.is_clustered and self.effective_size < 1 + 1e-9:
+            raise ValueError("the sketch has 1 cluster; a covariance needs 2")
+        return moments.covariance
 
     def _check_rows(self, needed: int, what: str) -> None:
         if self.n_rows < needed:
@@ -494,8 +604,8 @@ class Sketch:
 
     def _moments_about(self, centre: Floats | None) -> _Moments:
         if self._centre is None or centre is None:
-            return self._moments
-        return _recentred(self._moments, self._frequencies, self._centre, centre)
+            return self._whole
+        return _recentred(self._whole, self._frequencies, self._centre, centre)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sketch to a plain .npz file, whole or not at all.
@@ -512,21 +622,24 @@ class Sketch:
         """
         header = {
             "format": _FORMAT,
-            "version": _VERSION,
+            "version": _VERSION if self.is_clustered else _VERSION_WITHOUT_CLUSTERS,
             "columns": list(self.columns),
             "named": self.named,
             "precision": self.precision,
             "drawn": self.drawn,
             "n_rows": self.n_rows,
+            "n_clusters": self.n_clusters,
             "centre_is_given": self._centre_is_given,
         }
         arrays = {
             "header": np.array(json.dumps(header)),
             "frequencies": self._frequencies,
             "weights": np.array([self.weight, self.weight_squares]),
-            "mean": self._moments.mean,
-            "scatter": self._moments.scatter,
+            "mean": self._whole.mean,
+            "scatter": self._whole.scatter,
         }
+        if self._whole.cross is not None:
+            arrays |= {"cross": self._whole.cross, "cluster_hashes": self.cluster_hashes}
         if self._centre is not None:
             arrays["centre"] = self._centre
         write_arrays(Path(path), arrays)
@@ -546,6 +659,9 @@ class Sketch:
             )
             sketch._centre_is_given = bool(header["centre_is_given"])
             sketch._moments = _Moments.checked(header["n_rows"], arrays, sketch.n_frequencies)
+            if header.get("n_clusters") is not None:
+                sketch._moments = sketch._moments.with_clusters(header["n_clusters"], arrays["cross"])
+                sketch._hashes = np.sort(np.asarray(arrays["cluster_hashes"], dtype=np.uint64))
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path} is a damaged sketch: {error}") from None
         return sketch
@@ -559,7 +675,7 @@ class Sketch:
             and np.array_equal(self._frequencies, other._frequencies)
             and (self._centre is None) == (other._centre is None)
             and (self._centre is None or np.array_equal(self._centre, other._centre))  # type: ignore[arg-type]
-            and self._moments.equals(other._moments)
+            and self._whole.equals(other._whole)
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -568,18 +684,53 @@ class Sketch:
         shown = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
         frequencies = "1 frequency" if self.n_frequencies == 1 else f"{self.n_frequencies:,} frequencies"
         columns = counted(self.n_columns, "column")
-        return f"Sketch({counted(self.n_rows, 'row')}, {frequencies}, {columns}: {shown})"
+        clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
+        return f"Sketch({counted(self.n_rows, 'row')}{clusters}, {frequencies}, {columns}: {shown})"
 
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Weights, mean, and scatter: the weighted sum of outer products about the mean."""
+    """Weights, mean, and scatter: the weighted sum of outer products about the mean.
+
+    Of clusters, with u the sum of a cluster's features and n that of its weights, the scatter is the sum of
+    (u - n mean)(u - n mean)', `weight_squares` that of n^2, and `cross` that of n (u - n mean), which another mean needs.
+    """
 
     n_rows: int
     weight: float
     weight_squares: float
     mean: Floats
     scatter: Floats
+    n_clusters: int = 0
+    cross: Floats | None = None
+
+    @property
+    def is_clustered(self) -> bool:
+        return self.cross is not None
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance over rows, or over clusters: the effective size times that of the mean."""
+        total, squares = self.weight, self.weight_squares
+        if self.is_clustered:
+            return self.scatter * (total**2 / (squares * (total**2 - squares)))
+        return self.scatter / (total - squares / total)
+
+    @classmethod
+    def of_clusters(cls, sums: Floats, weight: Floats, n_rows: int) -> _Moments:
+        """Return the moments of clusters, from the sums of their rows' features and weights."""
+        total = float(weight.sum())
+        if total == 0:
+            return replace(cls.none(sums.shape[1] // 2), n_rows=n_rows, cross=np.zeros(sums.shape[1]))
+        mean = sums.sum(axis=0) / total
+        scatter = np.zeros((sums.shape[1], sums.shape[1]))
+        cross = np.zeros(sums.shape[1])
+        for start in range(0, len(sums), _CLUSTERS_AT_ONCE):
+            here = slice(start, start + _CLUSTERS_AT_ONCE)
+            beyond = sums[here] - weight[here, None] * mean
+            scatter += beyond.T @ beyond
+            cross += weight[here] @ beyond
+        return cls(n_rows, total, float(weight @ weight), mean, scatter, int(np.count_nonzero(weight)), cross)
 
     @classmethod
     def none(cls, n_frequencies: int) -> _Moments:
@@ -610,6 +761,8 @@ class _Moments:
             return replace(kept, n_rows=self.n_rows + other.n_rows)
         apart = other.mean - self.mean
         share = other.weight / weight
+        if self.is_clustered:
+            return self._plus_clusters(other, self.mean + share * apart)
         scatter = self.scatter + other.scatter
         scaled = np.sqrt(self.weight * share) * apart  # so that the product is symmetric to the last bit
         scatter += np.outer(scaled, scaled)
@@ -621,22 +774,88 @@ class _Moments:
             scatter,
         )
 
+    def with_clusters(self, n_clusters: Any, cross: Any) -> _Moments:
+        """Return moments that were read from a file as those of clusters."""
+        array = as_real_array(cross, "cross").astype(np.float64)
+        is_count = isinstance(n_clusters, int) and not isinstance(n_clusters, bool) and 0 <= n_clusters <= self.n_rows
+        if array.shape != self.mean.shape or not np.isfinite(array).all() or not is_count:
+            raise ValueError(f"its {n_clusters!r} clusters do not fit its rows")
+        return replace(self, n_clusters=n_clusters, cross=array)
+
+    def _plus_clusters(self, other: _Moments, mean: Floats) -> _Moments:
+        left, right = self._about(mean), other._about(mean)
+        assert left.cross is not None and right.cross is not None
+        return _Moments(
+            self.n_rows + other.n_rows,
+            self.weight + other.weight,
+            self.weight_squares + other.weight_squares,
+            mean,
+            left.scatter + right.scatter,
+            self.n_clusters + other.n_clusters,
+            left.cross + right.cross,
+        )
+
+    def _about(self, mean: Floats) -> _Moments:
+        """Return the scatter and the cross sums of clusters about another mean."""
+        assert self.cross is not None
+        apart = self.mean - mean
+        crossed = np.outer(self.cross, apart)
+        scaled = np.sqrt(self.weight_squares) * apart
+        scatter = self.scatter + (crossed + crossed.T) + np.outer(scaled, scaled)
+        return replace(self, scatter=scatter, cross=self.cross + self.weight_squares * apart)
+
     def at(self, frequencies: NDArray[np.intp]) -> _Moments:
         """Return the moments at some of the frequencies."""
         waves = np.concatenate([frequencies, len(self.mean) // 2 + frequencies])
-        return replace(self, mean=self.mean[waves], scatter=self.scatter[np.ix_(waves, waves)])
+        cross = None if self.cross is None else self.cross[waves]
+        return replace(self, mean=self.mean[waves], scatter=self.scatter[np.ix_(waves, waves)], cross=cross)
+
+    def mirrored(self) -> _Moments:
+        """Return the moments of the rows with their signs turned."""
+        signs = np.repeat([1.0, -1.0], len(self.mean) // 2)
+        cross = None if self.cross is None else signs * self.cross
+        return replace(self, mean=signs * self.mean, scatter=self.scatter * np.outer(signs, signs), cross=cross)
 
     def turned(self, angles: Floats) -> _Moments:
         """Return the moments after each frequency's [cos, sin] pair has turned by its angle."""
         mean = turned(self.mean, angles)
         scatter = turned(turned(self.scatter, angles).T, angles)
-        return replace(self, mean=mean, scatter=(scatter + scatter.T) / 2)
+        cross = None if self.cross is None else turned(self.cross, angles)
+        return replace(self, mean=mean, scatter=(scatter + scatter.T) / 2, cross=cross)
 
     def equals(self, other: _Moments) -> bool:
+        counts = (self.n_rows, self.n_clusters, self.weight, self.weight_squares, self.is_clustered)
         return (
-            (self.n_rows, self.weight, self.weight_squares) == (other.n_rows, other.weight, other.weight_squares)
+            counts == (other.n_rows, other.n_clusters, other.weight, other.weight_squares, other.is_clustered)
             and np.array_equal(self.mean, other.mean)
             and np.array_equal(self.scatter, other.scatter)
+        )
+
+
+def _is_of_single_rows(source: RowSource) -> bool:
+    """Tell whether every cluster is known to have one row: then rows are clusters, to the last bit."""
+    known = isinstance(source.bag_ids, np.ndarray) and not source.is_remote
+    return known and getattr(source, "weights", None) is None and source.n_rows == len(source.bag_ids)
+
+
+def _joined_hashes(*parts: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    filled = [part for part in parts if len(part)]
+    if len(filled) < 2:
+        return filled[0] if filled else np.empty(0, dtype=np.uint64)
+    return np.sort(np.concatenate(filled))
+
+
+def _check_mergeable(
+    one: Sketch, other: Sketch, own_hashes: NDArray[np.uint64], other_hashes: NDArray[np.uint64]
+) -> None:
+    """Raise where two sketches have clusters and none, or the same cluster."""
+    if one.is_clustered != other.is_clustered:
+        raise ValueError("the sketches must both have clusters, or neither; got one of each")
+    n_shared = len(np.intersect1d(own_hashes, other_hashes, assume_unique=True))
+    if n_shared:
+        raise ValueError(
+            f"the sketches hold rows of the same clusters ({n_shared:,} of {len(own_hashes):,}). All rows of a cluster "
+            "must be in one sketch: give them to one Sketch.update after the other, or divide the rows by cluster"
         )
 
 

@@ -1,5 +1,15 @@
 """Rows: what every input becomes before anything is computed from it."""
 
+from uptonoise.rows.cluster_ids import as_ids, blocks, cluster_hashes, numbered
+from uptonoise.rows.clustered import (
+    LEAST_CLUSTERS,
+    ClusteredRows,
+    SharedClustersWarning,
+    as_pair,
+    clustered_rows,
+    two_clustered,
+    warn_of_shared,
+)
 from uptonoise.rows.source import (
     Accumulator,
     AnyAccumulator,
@@ -39,30 +49,39 @@ from uptonoise.rows.source import (
 )
 
 __all__ = [
+    "LEAST_CLUSTERS",
     "Accumulator",
     "AnyAccumulator",
     "ArrayRows",
     "Block",
+    "ClusteredRows",
     "Columns",
     "FrameRows",
     "Picked",
     "RowSource",
     "RowsByBag",
     "SelectedRows",
+    "SharedClustersWarning",
     "aligned",
     "as_column_names",
     "as_frame",
+    "as_ids",
+    "as_pair",
     "as_real_array",
     "as_rows",
     "as_table",
+    "blocks",
     "by_bag",
     "check_same_columns",
+    "cluster_hashes",
+    "clustered_rows",
     "drawn_in_passing",
     "grouped_rows",
     "is_frame",
     "is_series",
     "is_tensor",
     "joined",
+    "numbered",
     "numbered_columns",
     "one_sample",
     "picked_of_bags",
@@ -73,5 +92,7 @@ __all__ = [
     "smallest",
     "some_rows",
     "tensor_values",
+    "two_clustered",
     "two_samples",
+    "warn_of_shared",
 ]

@@ -127,6 +127,7 @@ class RowSource(ABC):
     bag_ids: Sequence[Any] | NDArray[Any] | None = None
     bags_in_order: bool = False
     is_remote: bool = False
+    ids_are_local: bool = False  # whether ids of bags mean nothing beside those of another sample
 
     @abstractmethod
     def chunks(self) -> Iterator[Block]:
@@ -179,6 +180,10 @@ class RowSource(ABC):
         if isinstance(weights, str):
             return WeightColumnRows(self, weights)
         return WeightedRows(self, _checked_weights(weights))
+
+    def clustered(self, column: str) -> RowSource | None:
+        """Return the same rows as bags by a column of ids, where the source has a way of its own; None elsewhere."""
+        return None
 
     def minus(self, other: RowSource) -> RowSource:
         """Return the differences of the rows of this source and those of another one, which has as many."""
@@ -399,7 +404,7 @@ class _Derived(RowSource):
         self.source = source
         self.name, self.columns, self.named = source.name, source.columns, source.named
         self.n_rows, self.bag_ids, self.bags_in_order = source.n_rows, source.bag_ids, source.bags_in_order
-        self.can_be_read_again = source.can_be_read_again
+        self.can_be_read_again, self.ids_are_local = source.can_be_read_again, source.ids_are_local
 
     def head(self, n_rows: int = _HEAD_ROWS) -> Floats:
         return self._derived(self.source.head(n_rows))
@@ -461,7 +466,7 @@ class RowsByBag(_Derived):
                 continue
             held.append(chunk)
             count += len(chunk.values)
-            if count >= min(most, _WINDOW_OF_A_BAG * len(self.bag_ids or ())):
+            if count >= min(most, _WINDOW_OF_A_BAG * len(self.bag_ids if self.bag_ids is not None else ())):
                 yield _sorted_by_bag(held)
                 held, count = [], 0
         if held:
