@@ -404,8 +404,8 @@ class Sketch:
         else:
             ids = reading.ids(rest.numbers)
             reading.checked_hashes(ids)
-            kept = kept._at(np.arange(len(kept)))
             kept.add(ids, rest)
+            self._whole_of = None
         total = moments.weight + float(kept.weight.sum())
         if total == 0:
             raise ValueError("weights of X must not all be 0")
@@ -558,6 +558,20 @@ class Sketch:
     def effective_size(self) -> float:
         """The number of equally weighted rows, or of clusters of equal weight, that the sample is worth."""
         return self.weight**2 / self.weight_squares if self.weight else 0.0
+
+    @property
+    def independent_rows(self) -> float:
+        """How many independent rows would give the characteristic function the same sampling error, over frequencies.
+
+        Without clusters that is the effective size. With clusters it lies between their number, where the rows of a
+        cluster are all alike, and the number of rows, where they are as different as those of other clusters.
+        """
+        if not self.is_clustered or self.effective_size < 1 + 1e-9:
+            return self.effective_size
+        moments = self._whole
+        of_rows = float(np.sum(1 - np.abs(as_complex(moments.mean)) ** 2))
+        of_mean = float(np.trace(moments.covariance)) / self.effective_size
+        return float(min(self.n_rows, of_rows / of_mean)) if of_mean > 0 else float(self.n_rows)
 
     @property
     def ecf(self) -> Complex:

@@ -16,6 +16,7 @@ frequencies too, is the same under flips.
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -27,7 +28,15 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Waves, all_columns, as_frequencies, column_grid, column_pairs
-from uptonoise.rows import ArrayRows, Block, RowSource, as_rows, sample_rows, two_samples
+from uptonoise.rows import (
+    ArrayRows,
+    Block,
+    RowSource,
+    SharedClustersWarning,
+    as_rows,
+    sample_rows,
+    two_clustered,
+)
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import read_samples, resident_samples
@@ -76,6 +85,7 @@ def flip_test(
     paired: bool = False,
     n_pairings: int = 1,
     n_flips: int = 1_000,
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = None,
 ) -> FlipResult:
@@ -95,6 +105,10 @@ def flip_test(
         It gains power where rows are few.
     n_flips : int
         How many flips make the null.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`; each pairing takes one random row of
+        each cluster, so that the test stays exact. More `n_pairings` use more of the rows. Of given pairs both rows have
+        the same id.
     frequencies : array of shape (m, d), optional
         Frequencies in place of the test's own.
     random_state : None, int, Generator or RandomState
@@ -118,7 +132,7 @@ def flip_test(
     positive_int(n_flips, "n_flips")
     if paired and n_pairings > 1:
         raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
-    pairs = _given_pairs(X, Y) if paired else _random_pairs(X, Y)
+    pairs = _given_pairs(X, Y, clusters) if paired else _random_pairs(X, Y, clusters)
     given = None if frequencies is None else as_frequencies(frequencies, len(pairs.columns))
     generator, seed = seeded_generator(random_state)
     results = [_of_differences(pairs.drawn(generator), given, n_flips, generator) for _ in range(n_pairings)]
@@ -131,7 +145,8 @@ def flip_test(
         null=f"{n_flips:,} random flips of the differences",
         seed=seed,
         paired=bool(paired),
-        n_pairs=min(pairs.sizes),
+        n_pairs=pairs.n_pairs,
+        n_clusters=pairs.n_clusters,
         pairing_pvalues=pvalues,
     )
 
@@ -142,32 +157,60 @@ class _Pairs(NamedTuple):
     drawn: Callable[[np.random.Generator], RowSource]
     sizes: tuple[int, int]
     columns: tuple[str, ...]
+    n_pairs: int
+    n_clusters: tuple[int, int] | None = None
 
 
-def _random_pairs(X: Any, Y: Any) -> _Pairs:
-    samples = resident_samples(X, Y, needed=2, why=_WHY)
+def _random_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
+    samples = resident_samples(X, Y, needed=2, why=_WHY, clusters=clusters)
+    n = min(samples.n_units)
 
     def drawn(generator: np.random.Generator) -> RowSource:
-        n = min(samples.sizes)
-        left, right = (generator.permutation(size)[:n] for size in samples.sizes)
-        return as_rows(samples.X[left] - samples.Y[right], name=_DIFFERENCES)
+        left, right = samples.one_row_each(generator)
+        return as_rows(samples.X[left[:n]] - samples.Y[right[:n]], name=_DIFFERENCES)
 
-    return _Pairs(drawn, samples.sizes, samples.columns)
+    return _Pairs(drawn, samples.sizes, samples.columns, n, samples.n_clusters)
 
 
-def _given_pairs(X: Any, Y: Any) -> _Pairs:
+def _clustered_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
+    """Return pairs that were given, one random pair of each cluster at a time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SharedClustersWarning)  # the rows of a pair are of the same unit
+        samples = read_samples(X, Y, needed=2, why=_WHY, clusters=clusters)
+    _check_equal(samples.sizes)
+    if samples.clusters is None:
+        differences = as_rows(samples.X - samples.Y, name=_DIFFERENCES)
+        return _Pairs(lambda generator: differences, samples.sizes, samples.columns, len(samples.X))
+    if not np.array_equal(*samples.clusters):
+        row = int(np.argmax(samples.clusters[0] != samples.clusters[1]))
+        raise ValueError(f"clusters must be the same for both rows of a pair; they differ in row {row}")
+    z = samples.X - samples.Y
+
+    def drawn(generator: np.random.Generator) -> RowSource:
+        return as_rows(z[samples.one_row_each(generator)[0]], name=_DIFFERENCES)
+
+    return _Pairs(drawn, samples.sizes, samples.columns, samples.n_units[0], samples.n_clusters)
+
+
+def _check_equal(sizes: tuple[int, int]) -> None:
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"paired=True needs as many rows in X as in Y; got {sizes[0]} and {sizes[1]}")
+
+
+def _given_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
     """Return pairs of rows as they come, which need not be in memory where their number is known."""
-    left, right = two_samples(X, Y)
+    left, right = two_clustered(X, Y, clusters=clusters)
+    if left.bag_ids is not None:
+        return _clustered_pairs(left, right, None)
     if left.n_rows is None or right.n_rows is None:
         samples = read_samples(left, right, needed=2, why=_WHY)
         left, right = (ArrayRows(rows, name, samples.columns) for rows, name in zip(samples[:2], "XY", strict=True))
     sizes = int(left.n_rows or 0), int(right.n_rows or 0)
-    if sizes[0] != sizes[1]:
-        raise ValueError(f"paired=True needs as many rows in X as in Y; got {sizes[0]} and {sizes[1]}")
+    _check_equal(sizes)
     if sizes[0] < 2:
         raise ValueError(f"X must have at least 2 rows for {_WHY}; got {sizes[0]}")
     differences = left.minus(right)
-    return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns)
+    return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns, sizes[0])
 
 
 def _of_differences(

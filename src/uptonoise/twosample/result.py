@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from uptonoise._util.wording import counted
+
 _SMALLEST = 1e-300  # p-values below are not told apart
 
 
@@ -29,6 +31,10 @@ class TwoSampleResult:
         What the statistic was compared with.
     seed : int or None
         The seed that gives this result again; None where a Generator was given.
+    n_clusters : tuple of int, or None
+        The numbers of clusters of X and Y; None where rows are independent.
+    independent_rows : tuple of float, or None
+        How many independent rows the clusters of X and Y are worth; None without clusters, and where it is not known.
 
     Examples
     --------
@@ -48,6 +54,8 @@ class TwoSampleResult:
     columns: tuple[str, ...]
     null: str
     seed: int | None
+    n_clusters: tuple[int, int] | None = None
+    independent_rows: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as what JSON knows: numbers, strings, lists, dicts and None."""
@@ -73,10 +81,18 @@ class TwoSampleResult:
         lines = [
             f"{self.test}: {p_is(self.pvalue)}",
             f"  statistic {self.statistic:.4g}, null: {self.null}",
-            f"  X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}, {columns}; seed {self.seed}",
+            f"  X has {self._counts(0)}, Y has {self._counts(1)}, {columns}; seed {self.seed}",
             *(f"  {line}" for line in self._more()),
         ]
         return "\n".join(lines)
+
+    def _counts(self, sample: int) -> str:
+        """Return how many rows a sample has, and what they are worth."""
+        rows = f"{self.sizes[sample]:,}" + (" rows" if sample == 0 or self.n_clusters is not None else "")
+        if self.n_clusters is None:
+            return rows
+        worth = "" if self.independent_rows is None else f", worth {self.independent_rows[sample]:,.0f} independent rows"
+        return f"{rows} in {counted(self.n_clusters[sample], 'cluster')}{worth}"
 
     def _more(self) -> list[str]:
         """Return the lines that a test's own result adds to what people read."""

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from uptonoise._util.typing import Floats
-from uptonoise.rows import RowSource, read_rows, two_samples
+from uptonoise.fourier import bags_of_rows
+from uptonoise.rows import LEAST_CLUSTERS, RowSource, read_rows, two_clustered, warn_of_shared
+
+Numbers = NDArray[np.int64]
+
+_BLOCK_ROWS = 65_536
 
 
 class Samples(NamedTuple):
@@ -14,6 +22,24 @@ class Samples(NamedTuple):
     X: Floats
     Y: Floats
     columns: tuple[str, ...]
+    clusters: tuple[Numbers, Numbers] | None = None  # the number of each row's cluster, from 0 in each sample
+
+    @property
+    def n_clusters(self) -> tuple[int, int] | None:
+        """The numbers of clusters; None where rows are independent."""
+        return None if self.clusters is None else (int(self.clusters[0].max()) + 1, int(self.clusters[1].max()) + 1)
+
+    @property
+    def n_units(self) -> tuple[int, int]:
+        """The numbers of what is independent: clusters, or rows."""
+        return self.n_clusters or self.sizes
+
+    def one_row_each(self, generator: np.random.Generator) -> tuple[Numbers, Numbers]:
+        """Return the places of one random row of each cluster, in random order; of all rows without clusters."""
+        if self.clusters is None:
+            return generator.permutation(len(self.X)), generator.permutation(len(self.Y))
+        X, Y = (_one_of_each(numbers, generator) for numbers in self.clusters)
+        return X, Y
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -21,7 +47,14 @@ class Samples(NamedTuple):
         return len(self.X), len(self.Y)
 
 
-def read_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
+def _one_of_each(numbers: Numbers, generator: np.random.Generator) -> Numbers:
+    """Return the place of one random row of each cluster, the clusters in random order."""
+    shuffled = generator.permutation(len(numbers))
+    _, first = np.unique(numbers[shuffled], return_index=True)
+    return np.asarray(generator.permutation(shuffled[first]))
+
+
+def read_samples(X: Any, Y: Any, needed: int, why: str, clusters: Any = None) -> Samples:
     """Read both samples and refuse them where one has fewer rows than a test needs.
 
     Examples
@@ -30,17 +63,38 @@ def read_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
     >>> read_samples([1.0, 2.0], [3.0], needed=1, why="anything").sizes
     (2, 1)
     """
-    left, right = two_samples(X, Y)
+    left, right = two_clustered(X, Y, clusters=clusters)
     for source in (left, right):
         _refuse_remote(source)
-    return _checked(read_rows(left), read_rows(right), left, right, needed, why)
+    if left.bag_ids is None:
+        return _checked(read_rows(left), read_rows(right), left, right, needed, why)
+    return _clustered(left, right, needed, why)
 
 
-def resident_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
+def _clustered(left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
+    """Return both samples with the numbers of their rows' clusters, where these are enough."""
+    rows, numbers = [], []
+    for source in (left, right):
+        blocks = list(source.blocks(_BLOCK_ROWS))
+        rows.append(np.concatenate([block.values for block in blocks]))
+        numbers.append(np.concatenate([bags_of_rows(block, source.name) for block in blocks]))
+        n_clusters, least = int(numbers[-1].max()) + 1, max(needed, LEAST_CLUSTERS)
+        if n_clusters < least:
+            raise ValueError(f"{source.name} must have at least {least} clusters for {why}; got {n_clusters}")
+    if not (left.ids_are_local or right.ids_are_local):
+        known = set(right.bag_ids or ()) if isinstance(right.bag_ids, list) else set(np.asarray(right.bag_ids).tolist())
+        ids = left.bag_ids if isinstance(left.bag_ids, list) else np.asarray(left.bag_ids).tolist()
+        warn_of_shared([cluster for cluster in ids if cluster in known], (left.name, right.name))
+    single = all(int(of_rows.max()) + 1 == len(of_rows) for of_rows in numbers)
+    columns = (left if left.named else right).columns
+    return Samples(rows[0], rows[1], columns, None if single else (numbers[0], numbers[1]))
+
+
+def resident_samples(X: Any, Y: Any, needed: int, why: str, clusters: Any = None) -> Samples:
     """Return both samples where they are, as :func:`uptonoise.fourier.row_sums` takes them, checked as above.
 
     Two samples of this machine are arrays. Two on the same other device are what its engine has for arrays, and stay
-    there; one of each are read into memory.
+    there; one of each are read into memory, and so are rows with clusters.
 
     Examples
     --------
@@ -48,9 +102,11 @@ def resident_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
     >>> resident_samples([1.0, 2.0], [3.0], needed=1, why="anything").sizes
     (2, 1)
     """
-    left, right = two_samples(X, Y)
+    left, right = two_clustered(X, Y, clusters=clusters)
     for source in (left, right):
         _refuse_remote(source)
+    if left.bag_ids is not None:
+        return _clustered(left, right, needed, why)
     rows_X, rows_Y = left.resident(), right.resident()
     if type(rows_X) is not type(rows_Y):
         rows_X, rows_Y = read_rows(left), read_rows(right)

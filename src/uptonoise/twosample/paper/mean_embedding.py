@@ -16,6 +16,7 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
+from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
 from uptonoise.twosample.paper.hotelling import Null, hotelling_test
 from uptonoise.twosample.paper.locations import Bumps, learn_bumps
 from uptonoise.twosample.result import TwoSampleResult
@@ -73,6 +74,7 @@ def me_test(
     n_locations: int = 10,
     train_size: float = 0.2,
     null: Null = "f",
+    clusters: Any = None,
     random_state: RandomState = None,
 ) -> MeResult:
     """Test whether two samples differ at all, by the means of Gaussian bumps whose places are learnt, and show where.
@@ -88,6 +90,9 @@ def me_test(
         would teach nothing and only be lost to the test.
     null : {"f", "chi2"}
         Hotelling's F law, or its limit for many rows as in the paper, which rejects too often for few.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`. Whole clusters are held out, and T^2 has the covariance of
+        clusters; with few of them it looks at the few directions that vary most.
     random_state : None, int, Generator or RandomState
         The seed of the split and of the first locations.
 
@@ -110,14 +115,21 @@ def me_test(
         raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
     if not isinstance(train_size, numbers.Real) or not 0 < train_size < 1:
         raise ValueError(f"train_size must lie between 0 and 1; got {train_size!r}")
-    samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)")
-    _check_held_out(samples, J, train_size)
+    samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)", clusters=clusters)
+    if samples.clusters is None:
+        _check_held_out(samples, J, train_size)
+    elif null != "f":
+        raise ValueError(f'null must be "f" where rows come in clusters; got {null!r}')
     generator, seed = seeded_generator(random_state)
-    X_train, X_test = _split(samples.X, train_size, generator)
-    Y_train, Y_test = _split(samples.Y, train_size, generator)
+    train, test = _split(samples, train_size, generator)
+    X_train, Y_train = samples.X[train[0]], samples.Y[train[1]]
+    X_test, Y_test = samples.X[test[0]], samples.Y[test[1]]
     bumps = learn_bumps(X_train, Y_train, J, generator)
     F, G = bumps.features(X_test), bumps.features(Y_test)
-    found = hotelling_test(F, G, null)
+    if samples.clusters is None:
+        found = hotelling_test(F, G, null)
+    else:
+        found = clustered_hotelling_test(F, G, samples.clusters[0][test[0]], samples.clusters[1][test[1]])
     return MeResult(
         statistic=found.statistic,
         pvalue=found.pvalue,
@@ -125,6 +137,7 @@ def me_test(
         columns=samples.columns,
         null=_said_null(null, found.freedoms),
         seed=seed,
+        n_clusters=samples.n_clusters,
         locations=bumps.locations,
         widths=bumps.widths,
         contributions=found.contributions,
@@ -148,9 +161,18 @@ def _n_train(n_rows: int, train_size: float) -> int:
     return min(max(2, round(train_size * n_rows)), n_rows - 2, _ENOUGH_TO_LEARN)
 
 
-def _split(rows: Floats, train_size: float, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    order, n_train = generator.permutation(len(rows)), _n_train(len(rows), train_size)
-    return rows[order[:n_train]], rows[order[n_train:]]
+def _split(samples: Samples, train_size: float, generator: np.random.Generator) -> tuple[list[Any], list[Any]]:
+    """Return the places of the rows to learn from and of those to test, in X and in Y; clusters stay whole."""
+    train, test = [], []
+    for sample, size in enumerate(samples.n_units):
+        order, n_train = generator.permutation(size), _n_train(size, train_size)
+        parts = order[:n_train], order[n_train:]
+        if samples.clusters is not None:
+            numbers = samples.clusters[sample]
+            parts = np.flatnonzero(np.isin(numbers, parts[0])), np.flatnonzero(np.isin(numbers, parts[1]))
+        train.append(parts[0])
+        test.append(parts[1])
+    return train, test
 
 
 def _regions(rows: Floats, features: Floats, bumps: Bumps) -> Floats:

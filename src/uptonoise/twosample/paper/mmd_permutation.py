@@ -20,14 +20,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
+from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
-from uptonoise.twosample.phase import Sample, centre_of, comparable
+from uptonoise.twosample.phase import Sample, centre_of, cluster_counts, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
@@ -71,6 +72,7 @@ def mmd_test(
     n_permutations: int = 1_000,
     method: Method = "quadratic",
     n_frequencies: int = 100,
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = None,
 ) -> MmdResult:
@@ -89,6 +91,9 @@ def mmd_test(
         The exact kernel, in time that grows with the square of the rows, or random frequencies, in linear time.
     n_frequencies : int
         How many frequencies "fourier" draws.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`; clusters are permuted, not rows,
+        which is exact where those of X and Y are alike in their sizes too.
     frequencies : array of shape (m, d), optional
         Frequencies for "fourier" in place of that draw.
     random_state : None, int, Generator or RandomState
@@ -114,8 +119,10 @@ def mmd_test(
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        if clusters is not None:
+            raise ValueError("clusters must be left out for sketches, which bring their own")
         return _of_sketches(*comparable(X, Y))
-    samples = read_samples(X, Y, needed=2, why="the MMD test")
+    samples = read_samples(X, Y, needed=2, why="the MMD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
     if method == "quadratic":
@@ -126,15 +133,17 @@ def mmd_test(
         wanted = frequencies
         if length is not None:
             wanted = sample_frequencies(n_frequencies, d, scale=length, random_state=generator)
-        means = wave_means_by_label(samples, as_frequencies(wanted, d), n_permutations, generator)
+        by_label = wave_means_by_label if samples.clusters is None else cluster_means_by_label
+        means = by_label(samples, as_frequencies(wanted, d), n_permutations, generator)
         statistics = squared_mmd(as_complex(means[0]), as_complex(means[1]))
     return MmdResult(
         statistic=float(statistics[0]),
         pvalue=permutation_pvalue(statistics),
         sizes=samples.sizes,
         columns=samples.columns,
-        null=f"{n_permutations:,} permutations",
+        null=f"{n_permutations:,} permutations" + ("" if samples.clusters is None else " of clusters"),
         seed=seed,
+        n_clusters=samples.n_clusters,
         method=method,
         scale=length,
         permuted=statistics[1:],
@@ -145,18 +154,39 @@ def _of_sketches(X: Sketch, Y: Sketch) -> MmdResult:
     left, right = (Sample.of(sketch, centre_of(X)) for sketch in (X, Y))
     n, k = float(left.size), float(right.size)
     statistic = float(np.mean(np.abs(left.phi - right.phi) ** 2))
-    pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
+    if X.is_clustered or Y.is_clustered:
+        pvalue = _few_clusters_pvalue(statistic, left, right)
+    else:
+        pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
+        pvalue = _quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / X.n_frequencies)
     return MmdResult(
         statistic=statistic,
-        pvalue=_quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / X.n_frequencies),
+        pvalue=pvalue,
         sizes=(X.n_rows, Y.n_rows),
         columns=(X if X.named else Y).columns,
         null="weighted sum of chi-squared variables",
         seed=None,
+        **cluster_counts(X, Y),
         method=OF_SKETCHES,
         scale=None,
         permuted=np.empty(0),
     )
+
+
+def _few_clusters_pvalue(statistic: float, left: Sample, right: Sample) -> float:
+    """Return the p-value of MMD squared by an F distribution, whose denominator counts clusters.
+
+    The covariance of the difference is the sum of both samples' own, as clusters of other sizes vary otherwise. The
+    degrees of freedom are those of Brunner, Dette and Munk (1997) for a quadratic form that is not studentised.
+    """
+    m = len(left.cos)
+    parts = [sample.covariance / sample.size for sample in (left, right)]
+    covariance = parts[0] + parts[1]
+    trace, square = float(np.trace(covariance)), float(np.sum(covariance**2))
+    if not square > 0:
+        return 1.0 if statistic <= _ROUNDING else 0.0
+    spread = sum(float(np.trace(part)) ** 2 / (float(sample.size) - 1) for part, sample in zip(parts, (left, right), strict=True))
+    return float(fdtrc(trace**2 / square, trace**2 / spread, statistic * m / trace))
 
 
 def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
@@ -182,6 +212,8 @@ def _length(samples: Samples, scale: float | str, generator: np.random.Generator
 def _quadratic(samples: Samples, length: float, n_permutations: int, generator: np.random.Generator) -> Floats:
     pooled = np.concatenate([samples.X, samples.Y])
     pooled = (pooled - np.median(pooled, axis=0)) / length
+    if samples.clusters is not None:
+        return cluster_mmd(samples, _kernel_blocks(pooled, whole=True), n_permutations, generator)
     n_rows = len(pooled)
     means = np.concatenate([kernel.mean(axis=1, dtype=np.float64) for _, kernel in _kernel_blocks(pooled, whole=True)])
     labels = next(label_blocks(samples.sizes, [n_rows], n_permutations, generator))

@@ -17,6 +17,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import as_complex, as_frequencies, mean_variance, sample_frequencies, squared_phd
+from uptonoise.twosample.cluster_permutation import cluster_means_by_label
 from uptonoise.twosample.permutation import permutation_pvalue, wave_means_by_label
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, resident_samples
@@ -62,6 +63,7 @@ def phd_test(
     *,
     n_frequencies: int = 50,
     n_permutations: int = 400,
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = None,
 ) -> PhdResult:
@@ -78,6 +80,8 @@ def phd_test(
         How many frequencies are drawn from the paper's radial law, scaled by the samples' variance.
     n_permutations : int
         How many permutations make the null.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`; clusters are permuted, not rows.
     frequencies : array of shape (m, d), optional
         Frequencies in place of that draw.
     random_state : None, int, Generator or RandomState
@@ -98,14 +102,15 @@ def phd_test(
     """
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
-    samples = resident_samples(X, Y, needed=2, why="the PhD test")
+    samples = resident_samples(X, Y, needed=2, why="the PhD test", clusters=clusters)
     d = len(samples.columns)
     generator, seed = seeded_generator(random_state)
     if frequencies is None:
         scale = _empirical_scale(samples)
         frequencies = sample_frequencies(n_frequencies, d, law="radial", scale=scale, random_state=generator)
     used = as_frequencies(frequencies, d)
-    means = wave_means_by_label(samples, used, n_permutations, generator)
+    by_label = wave_means_by_label if samples.clusters is None else cluster_means_by_label
+    means = by_label(samples, used, n_permutations, generator)
     phi_X, phi_Y = as_complex(means[0]), as_complex(means[1])
     statistics = squared_phd(phi_X, phi_Y)
     amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
@@ -122,8 +127,9 @@ def phd_test(
         pvalue=permutation_pvalue(statistics),
         sizes=samples.sizes,
         columns=samples.columns,
-        null=f"{n_permutations:,} permutations",
+        null=f"{n_permutations:,} permutations" + ("" if samples.clusters is None else " of clusters"),
         seed=seed,
+        n_clusters=samples.n_clusters,
         amplitude_pvalue=amplitude_pvalue,
         frequencies=used,
         permuted=statistics[1:],

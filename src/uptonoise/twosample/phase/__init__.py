@@ -6,7 +6,7 @@ from uptonoise.twosample.phase.pairs import PairwiseResult, pairwise_phase_test
 from uptonoise.twosample.phase.places import centre_of, comparable
 from uptonoise.twosample.phase.power import phase_test_power
 from uptonoise.twosample.phase.statistic import Sample
-from uptonoise.twosample.phase.test import PhaseResult, phase_test
+from uptonoise.twosample.phase.test import PhaseResult, cluster_counts, phase_test
 
 __all__ = [
     "EffectSize",
@@ -15,6 +15,7 @@ __all__ = [
     "PhaseResult",
     "Sample",
     "centre_of",
+    "cluster_counts",
     "comparable",
     "extra_noise",
     "pairwise_phase_test",

@@ -239,8 +239,7 @@ def reference_effects(left: Sample, right: Sample, frequencies: Floats, known: s
 
 def _squared_amplitudes(sample: Sample) -> Floats:
     """Return abs(phi)^2 without what sampling errors add."""
-    n = sample.size
-    return np.asarray(np.clip((n * np.abs(sample.phi) ** 2 - 1) / (n - 1), 0, 1))
+    return np.clip(sample.squared_amplitudes, 0, 1)
 
 
 def _spreads(sample: Sample, frequencies: Floats) -> Floats:

@@ -138,6 +138,7 @@ def extra_noise(
     Y: Any,
     *,
     weights: tuple[Any, Any] = (None, None),
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> ExtraNoise:
@@ -156,6 +157,8 @@ def extra_noise(
         a single column are used.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`.
     frequencies : array of shape (m, d), optional
         Frequencies in place of those of the phase test; two sketches bring theirs.
     random_state : None, int, Generator or RandomState
@@ -178,7 +181,7 @@ def extra_noise(
       x1: -0.00... +- 0.0..., neither is clearly noisier
       X has 2,000 rows, Y has 2,000
     """
-    left, right, _ = as_sketches(X, Y, weights, frequencies, random_state)
+    left, right, _ = as_sketches(X, Y, weights, frequencies, random_state, clusters=clusters)
     if not _on_columns(left.frequencies).any():
         raise ValueError("the frequencies must include some on a single column, as those of Sketch.for_samples do")
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
@@ -219,8 +222,7 @@ def _on_columns(frequencies: Floats) -> NDArray[np.bool_]:
 def _log_amplitudes(sample: Sample) -> tuple[Floats, Floats]:
     """Return log|phi|^2 without its bias, and the covariance of its errors."""
     m, n = len(sample.cos), sample.size
-    squares = (n * (sample.cos**2 + sample.sin**2) - 1) / (n - 1)
-    squares = np.maximum(squares, 1e-9)  # the error of such a frequency keeps it from taking part
+    squares = np.maximum(sample.squared_amplitudes, 1e-9)  # the error of such a frequency keeps it from taking part
     C = sample.covariance**2
     second = (C[:m, :m] + C[:m, m:] + C[m:, :m] + C[m:, m:]) / np.outer(squares, squares)
     covariance = sample.projected(2 * sample.cos / squares, 2 * sample.sin / squares) / n + 2 * second / n**2

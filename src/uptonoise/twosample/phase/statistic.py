@@ -86,6 +86,13 @@ class Sample(NamedTuple):
         """The characteristic function."""
         return self.cos + 1j * self.sin
 
+    @property
+    def squared_amplitudes(self) -> Floats:
+        """The squares of abs(phi) without what sampling errors add to them, which may leave them negative."""
+        m = self.cos.shape[-1]
+        variances = np.diagonal(self.covariance, axis1=-2, axis2=-1)
+        return np.asarray(self.cos**2 + self.sin**2 - (variances[..., :m] + variances[..., m:]) / self.size[..., None])
+
     def at(self, block: slice) -> Sample:
         """Return the sample at some of the frequencies."""
         cos, sin = self.cos[..., block], self.sin[..., block]

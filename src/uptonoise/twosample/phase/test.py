@@ -16,8 +16,9 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
-from uptonoise.rows import RowSource, two_samples
+from uptonoise.rows import LEAST_CLUSTERS, RowSource, cluster_hashes, two_clustered, warn_of_shared
 from uptonoise.twosample.phase.effect import EffectSize, effect_size, powers_against, reference_effects
 from uptonoise.twosample.phase.offset import Shift, fitted_shift
 from uptonoise.twosample.phase.places import Places, centre_of, comparable
@@ -123,6 +124,7 @@ def phase_test(
     invariant_to: Invariance = "noise",
     positivity: bool = True,
     weights: tuple[Any, Any] = (None, None),
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> PhaseResult:
@@ -133,8 +135,8 @@ def phase_test(
 
     Parameters
     ----------
-    X, Y : array, tensor, frame, iterator of these, RowSource, or Sketch
-        The two samples; or two sketches with the same frequencies, as :meth:`Sketch.for_samples
+    X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
+        The two samples; two Bags are two samples of clusters. Or two sketches with the same frequencies, as :meth:`Sketch.for_samples
         <uptonoise.Sketch.for_samples>` and :meth:`Sketch.like <uptonoise.Sketch.like>` make them.
     invariant_to : {"noise", "noise+shift"}
         Whether an unknown translation, as of an instrument without a calibrated zero, counts as a difference. With
@@ -144,6 +146,10 @@ def phase_test(
         function, as between two points and one. It has a tenth of the level.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them.
+    clusters : pair of arrays, or str, optional
+        An id for each row of X and of Y, or the column of both that holds them: rows with the same id belong together,
+        as the cells of a patient, and only clusters are independent. :func:`~uptonoise.blocks` makes ids of consecutive
+        rows. At least 3 clusters in each sample; below 10 it can find large differences only.
     frequencies : array of shape (m, d), optional
         Frequencies in place of the test's own; two sketches bring theirs.
     random_state : None, int, Generator or RandomState
@@ -168,7 +174,7 @@ def phase_test(
     """
     if not isinstance(invariant_to, str) or invariant_to not in get_args(Invariance):
         raise ValueError(f"invariant_to must be one of {', '.join(get_args(Invariance))}; got {invariant_to!r}")
-    left, right, seed = as_sketches(X, Y, weights, frequencies, random_state)
+    left, right, seed = as_sketches(X, Y, weights, frequencies, random_state, clusters=clusters)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         return _of_sketches(left, right, invariant_to, bool(positivity), seed)
 
@@ -180,31 +186,38 @@ def as_sketches(
     frequencies: Any,
     random_state: RandomState,
     n_frequencies: int | None = None,
+    clusters: Any = None,
 ) -> tuple[Sketch, Sketch, int | None]:
     """Return sketches of two samples, or the two that were given, and the seed of their frequencies."""
     if not isinstance(weights, tuple | list) or len(weights) != 2:
         raise ValueError("weights must be a pair, those of X and those of Y (None for equal ones); got something else")
     seed = None
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        if any(weight is not None for weight in weights) or frequencies is not None:
-            raise ValueError("weights and frequencies must be left out for sketches, which bring their own")
+        if any(weight is not None for weight in weights) or frequencies is not None or clusters is not None:
+            raise ValueError("weights, clusters and frequencies must be left out for sketches, which bring their own")
         left, right = comparable(X, Y)
     else:
         generator, seed = seeded_generator(random_state)
-        sources = two_samples(X, Y, (weights[0], weights[1]))
+        sources = two_clustered(X, Y, (weights[0], weights[1]), clusters)
         own = frequencies is None
         if own:
             empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
         else:
             empty = Sketch(frequencies)
-        left, right = (Sketch.like(empty).update(source) for source in sources)
+        left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
+        warn_of_shared(_shared_ids(left, right, sources[0]), (sources[0].name, sources[1].name))
     for name, given, sketch in (("X", X, left), ("Y", Y, right)):
         check_size(given.name if isinstance(given, RowSource) else name, sketch)
     return left, right, seed
 
 
 def check_size(name: str, sketch: Sketch) -> None:
-    """Raise where a sketch has too few rows for any test."""
+    """Raise where a sketch has too few rows, or too few clusters, for any test."""
+    if sketch.n_clusters is not None and sketch.n_clusters < LEAST_CLUSTERS:
+        raise ValueError(
+            f"{name} must have at least {LEAST_CLUSTERS} clusters; got {sketch.n_clusters}, with "
+            f"{counted(sketch.n_rows, 'row')}. Rows within a cluster cannot replace clusters"
+        )
     if sketch.n_rows < 2 or sketch.effective_size < 1 + 1e-9:
         worth = "" if sketch.n_rows < 2 else f", with weights worth {sketch.effective_size:.3g}"
         raise ValueError(f"{name} must have at least 2 rows; got {sketch.n_rows}{worth}")
@@ -235,6 +248,7 @@ def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool,
         columns=(X if X.named else Y).columns,
         null="ridge-regularised Hotelling law" + (", Cauchy combination of blocks" if len(blocks) > 1 else ""),
         seed=seed,
+        **cluster_counts(X, Y),
         invariant_to=invariant_to,
         phase_pvalue=of_phases,
         positivity_pvalue=positivity_pvalue,
@@ -249,6 +263,25 @@ def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool,
         contributions=contributions,
         column_shares=_column_shares(X.frequencies, contributions),
     )
+
+
+def _shared_ids(left: Sketch, right: Sketch, source: RowSource) -> list[Any]:
+    """Return the ids of clusters that both samples have."""
+    shared = np.intersect1d(left.cluster_hashes, right.cluster_hashes, assume_unique=True)
+    if len(shared) == 0 or source.bag_ids is None:
+        return []
+    known = set(shared.tolist())
+    return [cluster for cluster in source.bag_ids if int(cluster_hashes([cluster])[0]) in known]
+
+
+def cluster_counts(X: Sketch, Y: Sketch) -> dict[str, Any]:
+    """Return the fields of a result that tell how many clusters there are, and what they are worth."""
+    if X.n_clusters is None or Y.n_clusters is None:
+        return {}
+    return {
+        "n_clusters": (X.n_clusters, Y.n_clusters),
+        "independent_rows": (X.independent_rows, Y.independent_rows),
+    }
 
 
 def _of_constants(left: Sample, right: Sample) -> float:
