@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Real
@@ -23,8 +24,21 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
+from uptonoise.comparison.clustered import clustered_sketches
 from uptonoise.fourier import Sketch
-from uptonoise.rows import RowSource, as_rows, grouped_rows, is_frame, read_rows, some_rows, two_samples
+from uptonoise.rows import (
+    LEAST_CLUSTERS,
+    RowSource,
+    SharedClustersWarning,
+    as_rows,
+    dependence,
+    grouped_rows,
+    is_frame,
+    read_rows,
+    some_rows,
+    two_clustered,
+    warn_of_dependence,
+)
 from uptonoise.twosample import (
     Adjustment,
     EffectSize,
@@ -37,6 +51,7 @@ from uptonoise.twosample import (
     adjusted_pvalues,
     as_json,
     as_sketches,
+    cluster_counts,
     extra_noise,
     flip_test,
     me_test,
@@ -44,6 +59,7 @@ from uptonoise.twosample import (
     p_is,
     pairwise_phase_test,
     phase_test,
+    read_samples,
     why_no_shift,
 )
 
@@ -164,6 +180,12 @@ class Comparison:
         Whether neither sample was found to be skewed: its phases then tell where it lies, and nothing else.
     shown : tuple of arrays or None
         Some rows of each sample, at most 5,000, for pictures; None without rows.
+    n_clusters : tuple of int, or None
+        Their numbers of clusters; None where rows count as independent.
+    independent_rows : tuple of float, or None
+        How many independent rows the clusters are worth.
+    dependent : tuple of str
+        Why rows look dependent, where no clusters were named.
     """
 
     names: tuple[str, str]
@@ -183,6 +205,9 @@ class Comparison:
     sketches: tuple[Sketch, Sketch]
     symmetric: bool
     shown: tuple[Floats, Floats] | None
+    n_clusters: tuple[int, int] | None = None
+    independent_rows: tuple[float, float] | None = None
+    dependent: tuple[str, ...] = ()
 
     @property
     def at_all_pvalue(self) -> float:
@@ -364,9 +389,21 @@ class Comparison:
         lines = [f"{label + '?':33}{answer:5}{why}" for label, answer, why in self.ladder()]
         lines += [f"{label:33}{text}" for label, text in self.findings()]
         lines += [f"{'missing':33}{text}" for text in self.missing]
+        lines += [f"{'warning':33}{text}" for text in self.dependent]
+        lines += [f"{'clusters':33}{text}" for text in self.clusters_in_words()]
         sizes = f"{self.sizes[0]:,} and {self.sizes[1]:,} rows"
         lines.append(f"{sizes:33}columns {_listed(self.columns)}; seed {self.seed}")
         return "\n".join([self.sentence, *(f"  {line}" for line in lines)])
+
+    def clusters_in_words(self) -> list[str]:
+        """Return for each sample how many clusters it has, and how many independent rows they are worth."""
+        if self.n_clusters is None or self.independent_rows is None:
+            return []
+        parts = zip(self.names, self.sizes, self.n_clusters, self.independent_rows, strict=True)
+        return [
+            f"{name}: {counted(n_rows, 'row')} in {counted(n_clusters, 'cluster')}, worth {worth:,.0f} independent rows"
+            for name, n_rows, n_clusters, worth in parts
+        ]
 
     def ladder(self) -> list[tuple[str, str, str]]:
         """Return the steps of the ladder: the question, the answer, and the p-values that it rests on.
@@ -453,6 +490,7 @@ def compare(
     margin: float = MARGIN,
     alpha: float = 0.05,
     weights: tuple[Any, Any] = (None, None),
+    clusters: Any = None,
     n_frequencies: int | None = None,
     random_state: RandomState = 0,
 ) -> Comparison:
@@ -460,8 +498,9 @@ def compare(
 
     Parameters
     ----------
-    X, Y : array, tensor, frame, iterator of these, RowSource, or Sketch
-        The two samples; or two sketches with the same frequencies, from which all comes that needs no rows.
+    X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
+        The two samples; two Bags are two samples of clusters. Or two sketches with the same frequencies, from which
+        all comes that needs no rows.
     names : pair of str, optional
         What to call them; by default X and Y, or their files.
     margin : float
@@ -472,6 +511,9 @@ def compare(
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them. Tests that need equal weights
         are left out then.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together: an id for each row of X and of Y, or the column of both that holds them. Without it,
+        rows that look dependent give a :class:`DependentRowsWarning`.
     n_frequencies : int, optional
         At most so many frequencies, as for :meth:`Sketch.for_samples`: fewer than by default take less time on many
         rows, and see less. Sketches bring their own.
@@ -499,23 +541,27 @@ def compare(
     """
     _check_levels(margin, alpha)
     generator, seed = seeded_generator(random_state)
+    dependent: tuple[str, ...] = ()
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         if n_frequencies is not None:
             raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
-        left, right, _ = as_sketches(X, Y, weights, None, generator)
+        left, right, _ = as_sketches(X, Y, weights, None, generator, clusters=clusters)
         rows = _Rows(None, "the rows: only sketches were given", False)
         called = ("X", "Y")
     else:
-        sources = two_samples(X, Y, weights)
+        sources = two_clustered(X, Y, weights, clusters)
         if len(sources[0].columns) > _MOST_COLUMNS:
             raise ValueError(
                 f"{sources[0].name} must have at most {_MOST_COLUMNS:,} columns for a comparison; got "
                 f"{len(sources[0].columns):,}. Choose those that matter"
             )
+        signs = [dependence(source) for source in sources]  # before the pass, which may be the only one
         left, right, _ = as_sketches(*sources, (None, None), None, generator, n_frequencies)
         rows = _Rows.of(*sources, weights=weights, n_rows=left.n_rows + right.n_rows, generator=generator)
         called = (sources[0].name, sources[1].name)
-    return _compared(left, right, rows, _checked_names(names, called), margin, alpha, generator, seed)
+        dependent = warn_of_dependence(signs)
+    answer = _compared(left, right, rows, _checked_names(names, called), margin, alpha, generator, seed)
+    return replace(answer, dependent=dependent, **cluster_counts(left, right))
 
 
 def _check_levels(margin: float, alpha: float) -> None:
@@ -541,6 +587,7 @@ class _Rows(NamedTuple):
     samples: tuple[Floats, Floats] | None
     why_none: str
     all_of_them: bool
+    clusters: Any = None
 
     @classmethod
     def of(
@@ -550,10 +597,25 @@ class _Rows(NamedTuple):
             return cls(None, "tests that take no weights", False)
         if not (left.can_be_read_again and right.can_be_read_again):
             return cls(None, "the rows: they could be read only once", False)
+        if left.bag_ids is not None:
+            return cls._clustered(left, right, n_rows)
         if n_rows <= _IN_MEMORY:
             return cls((read_rows(left), read_rows(right)), "", True)
         X, Y = (some_rows(source, _SHOWN_TO_ME, generator) for source in (left, right))
         return cls((X, Y), "", False)
+
+    @classmethod
+    def _clustered(cls, left: RowSource, right: RowSource, n_rows: int) -> _Rows:
+        """Return rows with the numbers of their clusters, those of Y after those of X."""
+        if n_rows > _IN_MEMORY or left.is_remote or right.is_remote:
+            return cls(None, f"all rows in memory where they come in clusters, at most {_IN_MEMORY:,}", False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SharedClustersWarning)  # which was given with the sketches
+            samples = read_samples(left, right, needed=LEAST_CLUSTERS, why="a comparison")
+        if samples.clusters is None or samples.n_clusters is None:
+            return cls((samples.X, samples.Y), "", True)
+        clusters = samples.clusters[0], samples.clusters[1] + samples.n_clusters[0]
+        return cls((samples.X, samples.Y), "", True, clusters)
 
 
 def _compared(
@@ -607,25 +669,28 @@ def _with_rows(
     """Return the tests that need rows, as far as there are any."""
     columns = (left if left.named else right).columns
     of_sketches = mmd_test(left, right)
-    smallest = min(left.n_rows, right.n_rows)
+    smallest = min(left.n_clusters or left.n_rows, right.n_clusters or right.n_rows)
+    clustered = left.is_clustered and rows.clusters is not None
+    units = "clusters" if clustered else "rows"
     if rows.samples is None:
         missing.append(f"ME and its places need {rows.why_none}")
-        if smallest < _FEW_ROWS:
+        if smallest < _FEW_ROWS and not left.is_clustered:
             missing.append(f"the flip test, which is exact for few rows, needs {rows.why_none}")
         return of_sketches, None, None
     X, Y = rows.samples
     mmd = of_sketches
     if rows.all_of_them:
         quadratic = len(X) + len(Y) <= _QUADRATIC
-        found = mmd_test(X, Y, method="quadratic" if quadratic else "fourier", random_state=generator)
+        method: Literal["quadratic", "fourier"] = "quadratic" if quadratic else "fourier"
+        found = mmd_test(X, Y, method=method, clusters=rows.clusters, random_state=generator)
         mmd = replace(found, columns=columns)
     me = None
     if smallest >= _LEAST_FOR_ME:
-        me = replace(me_test(X, Y, random_state=generator), columns=columns)
+        me = replace(me_test(X, Y, clusters=rows.clusters, random_state=generator), columns=columns)
     else:
-        missing.append(f"ME and its places need {_LEAST_FOR_ME} rows of each sample")
+        missing.append(f"ME and its places need {_LEAST_FOR_ME} {units} of each sample")
     flip = None
-    if rows.all_of_them and smallest < _FEW_ROWS:
+    if rows.all_of_them and smallest < _FEW_ROWS and not clustered:
         flip = replace(flip_test(X, Y, random_state=generator), columns=columns)
     return mmd, me, flip
 
@@ -829,6 +894,7 @@ def compare_groups(
     *,
     by: str | None = None,
     columns: Sequence[str] | None = None,
+    clusters: Any = None,
     adjust: Adjustment = "holm",
     margin: float = MARGIN,
     alpha: float = 0.05,
@@ -844,6 +910,9 @@ def compare_groups(
         The column of the frame that names each row's group.
     columns : sequence of str, optional
         The columns to compare; by default all but `by`.
+    clusters : str, array of shape (n_rows,), or dict of arrays, optional
+        Which rows belong together: the column of a frame or of files that holds ids, or an id for each row; of a dict
+        of samples, a dict of ids. Bags with labels need none: each bag is a cluster, and its label names its group.
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
     margin, alpha : float
@@ -869,7 +938,11 @@ def compare_groups(
     """
     _check_levels(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    sketches = _sketches_of(groups, by, columns, generator)
+    labelled = isinstance(groups, Bags) and groups.labels is not None
+    if clusters is None and not labelled:
+        sketches = _sketches_of(groups, by, columns, generator)
+    else:
+        sketches = clustered_sketches(groups, by, columns, clusters, generator)
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     pairs = pairwise_phase_test(sketches, adjust=adjust)

@@ -21,8 +21,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Experiment, Row, Runner, batched
-from uptonoise.experiments._figures import Draw as Drawing
-from uptonoise.experiments._figures import strips, wald_band
+from uptonoise.experiments._figures import Draw as Drawing, strips, wald_band
 from uptonoise.twosample import UnequalNoiseWarning
 
 Draw = Callable[[np.random.Generator], tuple[Floats, Floats]]

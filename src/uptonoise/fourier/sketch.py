@@ -30,12 +30,14 @@ from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
 from uptonoise.fourier.characteristic import Waves, as_complex, check_precision
 from uptonoise.fourier.cluster_pass import ClusterPass
+from uptonoise.fourier.cluster_sums import ClusterSums
 from uptonoise.fourier.designs import default_design
 from uptonoise.fourier.frequencies import as_frequencies, median_scale, sample_names
 from uptonoise.fourier.open_clusters import OpenClusters
 from uptonoise.rows import (
     Block,
     Columns,
+    GroupedClusters,
     RowSource,
     aligned,
     as_column_names,
@@ -166,7 +168,12 @@ class Sketch:
 
     @classmethod
     def for_groups(
-        cls, groups: Any, *, random_state: RandomState = 0, precision: Precision = "fast"
+        cls,
+        groups: Any,
+        *,
+        clusters: RowSource | None = None,
+        random_state: RandomState = 0,
+        precision: Precision = "fast",
     ) -> dict[Any, Sketch]:
         """Return the sketches of many groups by their ids, with the same frequencies, as :meth:`for_samples` has them.
 
@@ -175,6 +182,8 @@ class Sketch:
         groups : Bags, list of arrays, or RowSource with groups
             Such as ``Bags.from_long(frame, by="site")`` or ``scan_parquet(path, by="site")``. Rows of a group may be
             anywhere; they are read twice, for the scale of the frequencies and for the sketches.
+        clusters : RowSource, optional
+            The same rows by cluster, as ``scan_parquet(path, by="patient")``. A cluster lies in one group.
         random_state : None, int, Generator or RandomState
             The seed.
         precision : {"fast", "float64"}
@@ -206,6 +215,10 @@ class Sketch:
             return picked
 
         empty = cls._scaled(pick, source, random_state, precision)
+        if clusters is not None:
+            return empty._of_cluster_groups(
+                GroupedClusters(source, clusters), np.median(np.concatenate(picked), axis=0)
+            )
         centres = np.stack([np.median(rows, axis=0) for rows in picked])
         sums = source.fold(_GroupSums(Waves(empty._frequencies, precision), centres)).moments
         found: dict[Any, Sketch] = {}
@@ -215,6 +228,22 @@ class Sketch:
             sketch = found[name.item() if isinstance(name, np.generic) else name] = empty._with(moments)
             sketch._centre = centre
         return found
+
+    def _of_cluster_groups(self, rows: GroupedClusters, centre: Floats) -> dict[Any, Sketch]:
+        """Return the sketches of groups of clusters, from one pass over all rows."""
+        total = rows.fold(ClusterSums(Waves(self._frequencies, self.precision), centre)).total()
+        groups, names = np.array(rows.group_of), rows.by_group.bag_ids
+        ids = np.array(list(map(str, rows.bag_ids)), dtype=object)
+        assert names is not None
+        sketches = {}
+        for number, name in enumerate(names):
+            of_group = groups == number
+            counts = int(total.counts[of_group].sum())
+            sketch = self._with(_Moments.of_clusters(total.sums[of_group], total.weight[of_group], counts))
+            sketch._centre = centre
+            sketch._hashes = cluster_hashes(ids[of_group])
+            sketches[name.item() if isinstance(name, np.generic) else name] = sketch
+        return sketches
 
     @classmethod
     def _scaled(

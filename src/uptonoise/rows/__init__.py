@@ -4,12 +4,14 @@ from uptonoise.rows.cluster_ids import as_ids, blocks, cluster_hashes, numbered
 from uptonoise.rows.clustered import (
     LEAST_CLUSTERS,
     ClusteredRows,
+    GroupedClusters,
     SharedClustersWarning,
     as_pair,
     clustered_rows,
     two_clustered,
     warn_of_shared,
 )
+from uptonoise.rows.dependence import DependentRowsWarning, dependence, warn_of_dependence
 from uptonoise.rows.source import (
     Accumulator,
     AnyAccumulator,
@@ -56,7 +58,9 @@ __all__ = [
     "Block",
     "ClusteredRows",
     "Columns",
+    "DependentRowsWarning",
     "FrameRows",
+    "GroupedClusters",
     "Picked",
     "RowSource",
     "RowsByBag",
@@ -75,6 +79,7 @@ __all__ = [
     "check_same_columns",
     "cluster_hashes",
     "clustered_rows",
+    "dependence",
     "drawn_in_passing",
     "grouped_rows",
     "is_frame",
@@ -94,5 +99,6 @@ __all__ = [
     "tensor_values",
     "two_clustered",
     "two_samples",
+    "warn_of_dependence",
     "warn_of_shared",
 ]

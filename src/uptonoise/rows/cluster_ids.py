@@ -174,9 +174,11 @@ def _of_objects(values: NDArray[Any], name: str) -> Ids:
     if all(isinstance(entry, str) for entry in entries):
         return values
     if all(isinstance(entry, int | float | np.integer | np.floating) for entry in entries):
-        return _whole(values.astype(np.float64), name) if any(
-            isinstance(entry, float | np.floating) for entry in entries
-        ) else values.astype(np.int64)
+        return (
+            _whole(values.astype(np.float64), name)
+            if any(isinstance(entry, float | np.floating) for entry in entries)
+            else values.astype(np.int64)
+        )
     first = entries[0]
     other = next((entry for entry in entries if isinstance(entry, str) != isinstance(first, str)), None)
     if other is not None:

@@ -6,6 +6,7 @@ of a file, of chunks or of partitions. Two bags of rows are two clusters.
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -128,6 +129,56 @@ class ClusteredChunks(RowSource):
         return self._rows.head(n_rows)
 
 
+class GroupedClusters(RowSource):
+    """Rows in clusters, which lie in groups: the same rows, once by group and once by cluster, read side by side.
+
+    Attributes
+    ----------
+    group_of : list of int
+        The number of each cluster's group, after a pass.
+    """
+
+    def __init__(self, by_group: RowSource, by_cluster: RowSource) -> None:
+        self.by_group, self.by_cluster = by_group, aligned(by_cluster, by_group)
+        self.name, self.columns, self.named = by_group.name, by_group.columns, by_group.named
+        self.n_rows, self.can_be_read_again = by_group.n_rows, by_group.can_be_read_again
+        self.group_of: list[int] = []
+
+    @property
+    def bag_ids(self) -> Any:  # type: ignore[override]
+        """The ids of the clusters."""
+        return self.by_cluster.bag_ids
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield rows with the numbers of their clusters; raise where a cluster has rows in two groups."""
+        both = (source.blocks(_CHUNK_ROWS) for source in (self.by_group, self.by_cluster))
+        for of_group, of_cluster in itertools.zip_longest(*both):
+            if of_group is None or of_cluster is None or not np.array_equal(of_group.values, of_cluster.values):
+                raise ValueError(
+                    f"every row of {self.name} must have a group and a cluster; drop rows that lack one of them first"
+                )
+            self._check_groups(of_group.bags, of_cluster.bags)
+            yield of_cluster
+
+    def _check_groups(self, groups: NDArray[np.int64], clusters: NDArray[np.int64]) -> None:
+        new = int(clusters.max()) + 1 - len(self.group_of)
+        self.group_of += [-1] * max(0, new)
+        known = np.array(self.group_of)
+        first = np.unique(clusters, return_index=True)
+        known[first[0]] = np.where(known[first[0]] < 0, groups[first[1]], known[first[0]])
+        wrong = known[clusters] != groups
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            ids, names = self.bag_ids, self.by_group.bag_ids
+            assert names is not None
+            raise ValueError(
+                f"the cluster {shown(ids[clusters[row]])} of {self.name} has rows in the groups "
+                f"{shown(names[known[clusters[row]]])} and {shown(names[groups[row]])}. The groups are then not "
+                "independent: flip_test(..., paired=True) may be meant, or ids that are unique within all groups"
+            )
+        self.group_of = known.tolist()
+
+
 def _added(known: dict[Any, int], ids: list[Any], new: NDArray[Any]) -> NDArray[np.int64]:
     """Return the numbers of ids; those that are new get the next ones."""
     of_these, numbers, _ = numbered(new)
@@ -241,7 +292,9 @@ def two_clustered(
     of_X, of_Y = as_pair(clusters)
     left, right = (
         clustered_rows(sample, ids, name, weight)
-        for sample, ids, name, weight in zip((X, Y), (of_X, of_Y), (_called(X, "X"), _called(Y, "Y")), weights, strict=True)
+        for sample, ids, name, weight in zip(
+            (X, Y), (of_X, of_Y), (_called(X, "X"), _called(Y, "Y")), weights, strict=True
+        )
     )
     if (left.bag_ids is None) != (right.bag_ids is None):
         with_clusters, without = (left, right) if right.bag_ids is None else (right, left)

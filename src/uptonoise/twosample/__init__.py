@@ -28,8 +28,9 @@ from uptonoise.twosample.phase.offset import why_no_shift
 from uptonoise.twosample.phase.pairs import Adjustment, adjusted_pvalues
 from uptonoise.twosample.phase.places import Places
 from uptonoise.twosample.phase.statistic import Sample, decomposed
-from uptonoise.twosample.phase.test import POSITIVITY_SHARE, as_sketches
+from uptonoise.twosample.phase.test import POSITIVITY_SHARE, as_sketches, cluster_counts
 from uptonoise.twosample.result import TwoSampleResult, as_json, p_is, said_pvalue
+from uptonoise.twosample.samples import read_samples
 
 __all__ = [
     "POSITIVITY_SHARE",
@@ -52,6 +53,7 @@ __all__ = [
     "adjusted_pvalues",
     "as_json",
     "as_sketches",
+    "cluster_counts",
     "decomposed",
     "extra_noise",
     "flip_test",
@@ -63,6 +65,7 @@ __all__ = [
     "phase_test",
     "phase_test_power",
     "phd_test",
+    "read_samples",
     "said_pvalue",
     "sme_test",
     "why_no_shift",

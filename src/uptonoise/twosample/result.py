@@ -91,7 +91,9 @@ class TwoSampleResult:
         rows = f"{self.sizes[sample]:,}" + (" rows" if sample == 0 or self.n_clusters is not None else "")
         if self.n_clusters is None:
             return rows
-        worth = "" if self.independent_rows is None else f", worth {self.independent_rows[sample]:,.0f} independent rows"
+        worth = (
+            "" if self.independent_rows is None else f", worth {self.independent_rows[sample]:,.0f} independent rows"
+        )
         return f"{rows} in {counted(self.n_clusters[sample], 'cluster')}{worth}"
 
     def _more(self) -> list[str]:

@@ -265,6 +265,10 @@ class StreamedRows(DeviceRows):
         self.can_be_read_again = source.can_be_read_again
         self.weights = getattr(source, "weights", None)
 
+    def clustered(self, column: str) -> RowSource | None:
+        """Return the same rows as bags, by one of the columns."""
+        return self.source.clustered(column)
+
     def weighted(self, weights: Any) -> RowSource:
         """Return the same rows with a weight each."""
         return StreamedRows(self.source.weighted(weights), self.device)

@@ -185,7 +185,9 @@ def _few_clusters_pvalue(statistic: float, left: Sample, right: Sample) -> float
     trace, square = float(np.trace(covariance)), float(np.sum(covariance**2))
     if not square > 0:
         return 1.0 if statistic <= _ROUNDING else 0.0
-    spread = sum(float(np.trace(part)) ** 2 / (float(sample.size) - 1) for part, sample in zip(parts, (left, right), strict=True))
+    spread = sum(
+        float(np.trace(part)) ** 2 / (float(sample.size) - 1) for part, sample in zip(parts, (left, right), strict=True)
+    )
     return float(fdtrc(trace**2 / square, trace**2 / spread, statistic * m / trace))
 
 

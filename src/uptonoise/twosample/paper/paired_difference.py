@@ -96,9 +96,7 @@ def paired_difference_test(
     return PairedDifferenceResult(**_fields(X, Y, test, clusters, random_state, options))
 
 
-def sme_test(
-    X: Any, Y: Any, *, clusters: Any = None, random_state: RandomState = None, **options: Any
-) -> SmeResult:
+def sme_test(X: Any, Y: Any, *, clusters: Any = None, random_state: RandomState = None, **options: Any) -> SmeResult:
     """Test whether two samples differ up to symmetric noise: the paper's SME test, ME on paired differences.
 
     Parameters
