@@ -3,6 +3,7 @@
 from uptonoise.rows.cluster_ids import as_ids, blocks, cluster_hashes, numbered
 from uptonoise.rows.clustered import (
     LEAST_CLUSTERS,
+    BlockedRows,
     ClusteredRows,
     GroupedClusters,
     SharedClustersWarning,
@@ -56,6 +57,7 @@ __all__ = [
     "AnyAccumulator",
     "ArrayRows",
     "Block",
+    "BlockedRows",
     "ClusteredRows",
     "Columns",
     "DependentRowsWarning",

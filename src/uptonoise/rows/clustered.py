@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
 from uptonoise.rows.cluster_ids import BlockIds, as_ids, numbered
 from uptonoise.rows.source import (
@@ -67,6 +68,30 @@ class ClusteredRows(_Derived):
     def _check_length(self, n_rows: int, n_ids: int) -> None:
         if n_ids != n_rows:
             raise ValueError(f"clusters must have one id for each row of {self.name} ({n_rows:,}); got {n_ids:,}")
+
+
+class BlockedRows(_Derived):
+    """The same rows in blocks of consecutive ones, which are their clusters."""
+
+    ids_are_local = True
+
+    def __init__(self, source: RowSource, size: int) -> None:
+        super().__init__(source)
+        _refuse_remote(source)
+        if source.bag_ids is not None:
+            raise ValueError(f"{source.name} has bags already; blocks are for rows without them")
+        self.size, self.bag_ids, self.ids_are_local = positive_int(size, "the size of a block"), [], True
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks of the source with the numbers of their blocks."""
+        start = 0
+        for chunk in self.source.chunks():
+            stop = start + len(chunk.values)
+            self.bag_ids += range(len(self.bag_ids), -(-stop // self.size))
+            yield chunk._replace(bags=np.arange(start, stop) // self.size)
+            start = stop
+        if start < self.size:
+            raise ValueError(f"a block must not be longer than {self.name} ({start:,} rows); got {self.size:,}")
 
 
 class ClusterColumnRows(_Derived):
@@ -289,13 +314,8 @@ def two_clustered(
     (3, 3)
     """
     refuse_one_iterator_twice([X, Y], "X and Y")
-    of_X, of_Y = as_pair(clusters)
-    left, right = (
-        clustered_rows(sample, ids, name, weight)
-        for sample, ids, name, weight in zip(
-            (X, Y), (of_X, of_Y), (_called(X, "X"), _called(Y, "Y")), weights, strict=True
-        )
-    )
+    names = _called(X, "X"), _called(Y, "Y")
+    left, right = map(clustered_rows, (X, Y), as_pair(clusters), names, weights)
     if (left.bag_ids is None) != (right.bag_ids is None):
         with_clusters, without = (left, right) if right.bag_ids is None else (right, left)
         raise ValueError(
@@ -314,9 +334,9 @@ def as_pair(clusters: Any) -> tuple[Any, Any]:
     if clusters is None or isinstance(clusters, str):
         return clusters, clusters
     if not isinstance(clusters, tuple | list) or len(clusters) != 2 or any(one is None for one in clusters):
+        came = f"{len(clusters)} of them, or None in one" if isinstance(clusters, tuple | list) else "no pair"
         raise ValueError(
-            "clusters must be a pair, the ids of the rows of X and those of Y, or the name of a column of both; got "
-            f"{'a ' + type(clusters).__name__ if not isinstance(clusters, tuple | list) else counted(len(clusters), 'entry')}"
+            f"clusters must be the ids of the rows of X and those of Y, or the name of a column of both; got {came}"
         )
     return clusters[0], clusters[1]
 
@@ -327,9 +347,9 @@ def warn_of_shared(shared: Sequence[Any], names: tuple[str, str]) -> None:
         return
     some = ", ".join(map(shown, list(shared)[:3])) + (", ..." if len(shared) > 3 else "")
     warnings.warn(
-        f"{names[0]} and {names[1]} share {counted(len(shared), 'cluster id')} ({some}). If these are the same units, the "
-        "samples are not independent and the p-values do not hold: flip_test(..., paired=True) may be meant. If each "
-        "sample numbers its units for itself, give ids that differ",
+        f"{names[0]} and {names[1]} share {counted(len(shared), 'cluster id')} ({some}). If these are the same units, "
+        "the samples are not independent and the p-values do not hold: flip_test(..., paired=True) may be meant. If "
+        "each sample numbers its units for itself, give ids that differ",
         SharedClustersWarning,
         stacklevel=4,
     )

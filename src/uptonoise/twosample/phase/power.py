@@ -13,6 +13,10 @@ What Gaussian noise of variances v does is known: it multiplies E exp(i w.x) by 
 cosines and sines are those of sums and differences of frequencies, as
 
     E cos(u.x) cos(v.x) = (Re phi(u - v) + Re phi(u + v)) / 2
+
+Rows in clusters have a covariance T over rows, of which a part B lies between clusters, and C over clusters, as sketches
+hold both. With N rows in clusters worth g, C is near B + (T - B) g/N, which gives B, and clusters of s rows have
+B + (T - B)/s. Noise of their own multiplies B by g(u) g(v).
 """
 
 from __future__ import annotations
@@ -26,15 +30,16 @@ from numpy.typing import ArrayLike, NDArray
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import Sketch, turned
-from uptonoise.rows import some_rows, two_samples
+from uptonoise.rows import RowSource, read_rows, some_rows, two_clustered
 from uptonoise.twosample.phase.effect import noncentral
 from uptonoise.twosample.phase.places import Places, centre_of, comparable
 from uptonoise.twosample.phase.statistic import Sample, decomposed, ridge
 from uptonoise.twosample.phase.test import cauchy_combination, of_positivity, with_positivity
 
 _LEAST_ROWS = 20
+_LEAST_CLUSTERS = 10
 _PILOT_ROWS = 20_000  # that are drawn again
 _LARGEST_RESAMPLED = 20_000
 _AT_ONCE = 25  # draws
@@ -49,6 +54,8 @@ def phase_test_power(
     noise: Any = 0.0,
     alpha: float = 0.05,
     positivity: bool = True,
+    clusters: Any = None,
+    cluster_size: float | None = None,
     n_draws: int = 400,
     random_state: RandomState = 0,
 ) -> Any:
@@ -60,7 +67,7 @@ def phase_test_power(
         Two samples that differ as those to come will; or two sketches of them with the same frequencies. The larger,
         the better: of a few hundred rows the difference is known no better than by the effect's interval.
     n : int or sequence of int
-        The number of rows of X to plan for; several give a curve.
+        The number of rows of X to plan for, or of clusters where the pilot has clusters; several give a curve.
     k : int or sequence of int, optional
         That of Y; by default `n`.
     noise : float, array of shape (d,), or pair of these
@@ -70,6 +77,10 @@ def phase_test_power(
         The level of the test.
     positivity : bool
         As for :func:`phase_test`.
+    clusters : pair of arrays, or str, optional
+        Which rows of the pilot belong together, as for :func:`phase_test`. Then `n` and `k` are numbers of clusters.
+    cluster_size : float, optional
+        The number of rows in each cluster to plan for; by default as many as those of the pilot have on average.
     n_draws : int
         How many data sets are drawn; the power's standard error is at most 0.5 over the root of it.
     random_state : None, int, Generator or RandomState
@@ -88,6 +99,15 @@ def phase_test_power(
     >>> power = un.phase_test_power(X, Y, [50, 100, 200, 400])
     >>> bool((np.diff(power) > 0).all()), bool(un.phase_test_power(X, Y, 400, noise=1.0) < power[-1] / 2)
     (True, True)
+
+    Patients with cells: more patients, or more cells of each?
+
+    >>> patients = np.repeat(np.arange(100), 50)
+    >>> A, B = (rows + np.random.default_rng(1).normal(size=(100, 2))[patients] for rows in (X, Y))
+    >>> plan = [un.phase_test_power(A, B, n, clusters=(patients, patients + 100), cluster_size=size)
+    ...         for n, size in ((20, 20), (40, 20), (20, 40))]
+    >>> plan[1] > plan[2]
+    True
     """
     if not isinstance(alpha, Real) or not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
@@ -96,7 +116,7 @@ def phase_test_power(
         raise ValueError(f"n and k must be as many; got {len(sizes_X)} and {len(sizes_Y)}")
     sizes_X, sizes_Y = np.broadcast_arrays(sizes_X, sizes_Y)
     positive_int(n_draws, "n_draws")
-    pilot = _pilot(pilot_X, pilot_Y, noise, random_state)
+    pilot = _pilot(pilot_X, pilot_Y, noise, random_state, clusters, cluster_size)
     with single_threaded_blas:
         powers = [
             np.mean(_pvalues(pilot, (int(a), int(b)), n_draws, bool(positivity)) <= alpha)
@@ -123,26 +143,49 @@ class _Pilot(NamedTuple):
     noise: tuple[Floats, Floats]
     rows: tuple[Floats, Floats] | None
     generator: np.random.Generator
+    of_rows: tuple[Sketch, Sketch] | None = None  # where X and Y have clusters: the same rows as if independent
+    cluster_size: float | None = None
 
 
-def _pilot(pilot_X: Any, pilot_Y: Any, noise: Any, random_state: RandomState) -> _Pilot:
+def _pilot(
+    pilot_X: Any, pilot_Y: Any, noise: Any, random_state: RandomState, clusters: Any, cluster_size: Any
+) -> _Pilot:
     generator, seed = seeded_generator(random_state)
+    if cluster_size is not None:
+        checked_number(cluster_size, "cluster_size", least=1.0)
     if isinstance(pilot_X, Sketch) or isinstance(pilot_Y, Sketch):
         left, right = comparable(pilot_X, pilot_Y)
+        if left.is_clustered or right.is_clustered or clusters is not None or cluster_size is not None:
+            raise ValueError(
+                "pilot_X and pilot_Y must be rows, not sketches, to plan with clusters: a sketch of clusters does not "
+                "hold how rows vary within them"
+            )
         pilot = _Pilot(left, right, _noises(noise, left.n_columns), None, generator)
     else:
-        sources = two_samples(pilot_X, pilot_Y)
+        sources = two_clustered(pilot_X, pilot_Y, clusters=clusters)
+        if cluster_size is not None and sources[0].bag_ids is None:
+            raise ValueError("cluster_size must be left out where the pilot has no clusters")
         added = _noises(noise, len(sources[0].columns))
         some = tuple(some_rows(source, _PILOT_ROWS, generator) for source in sources)
         noisy = [rows + sd * generator.standard_normal(rows.shape) for rows, sd in zip(some, added, strict=True)]
         # The frequencies that the test will have with this seed.
         empty = Sketch.for_samples(*noisy, random_state=generator if seed is None else seed)
-        left, right = (Sketch.like(empty).update(source) for source in sources)
+        left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
         pilot = _Pilot(left, right, added, (some[0], some[1]), generator)
+        if left.is_clustered:
+            X, Y = (Sketch.like(empty).update(_rows_alone(source)) for source in sources)
+            pilot = pilot._replace(rows=None, of_rows=(X, Y), cluster_size=cluster_size)
     for name, sketch in (("pilot_X", left), ("pilot_Y", right)):
-        if sketch.effective_size < _LEAST_ROWS:
-            raise ValueError(f"{name} must have at least {_LEAST_ROWS} rows to plan from; got {sketch.n_rows}")
+        least = _LEAST_CLUSTERS if sketch.is_clustered else _LEAST_ROWS
+        if sketch.effective_size < least:
+            units, number = ("clusters", sketch.n_clusters) if sketch.is_clustered else ("rows", sketch.n_rows)
+            raise ValueError(f"{name} must have at least {least} {units} to plan from; got {number}")
     return pilot
+
+
+def _rows_alone(source: RowSource) -> Floats:
+    """Return the rows of a pilot without their clusters."""
+    return read_rows(source)
 
 
 def _noises(noise: Any, d: int) -> tuple[Floats, Floats]:
@@ -174,7 +217,28 @@ def _expected(pilot: _Pilot) -> tuple[Sample, Sample]:
     angles = np.angle(left.phi * right.phi.conj())
     halves = (1 - kept) / 2 * (angles - np.pi * np.rint(angles / np.pi))
     turned_both = _turned(left, -halves), _turned(right, halves)
-    return _noisy(turned_both, pilot)
+    if pilot.of_rows is None:
+        return _noisy(turned_both, pilot)
+    of_rows = [Sample.of(sketch, centre_of(pilot.X)) for sketch in pilot.of_rows]
+    both = _turned(of_rows[0], -halves), _turned(of_rows[1], halves)
+    X, Y = (
+        _planned_clusters(cluster, rows, noisy, pilot, sd)
+        for cluster, rows, noisy, sd in zip(turned_both, both, _noisy(both, pilot), pilot.noise, strict=True)
+    )
+    return X, Y
+
+
+def _planned_clusters(cluster: Sample, rows: Sample, noisy: Sample, pilot: _Pilot, sd: Floats) -> Sample:
+    """Return what a sample of clusters of the planned size would be, from the pilot's clusters and rows."""
+    share = float(cluster.size / rows.size)  # g/N
+    within = (rows.covariance - cluster.covariance) / (1 - share)
+    between = cluster.covariance - share * within
+    values, vectors = np.linalg.eigh(between)
+    between = (vectors * np.maximum(values, 0)) @ vectors.T
+    damping = np.tile(np.exp(-np.sum((pilot.X.frequencies * sd) ** 2, axis=1) / 2), 2)
+    between = between * np.outer(damping, damping)
+    size = pilot.cluster_size or 1 / share
+    return noisy._replace(covariance=between + (noisy.covariance - between) / size)
 
 
 def _noisy(samples: tuple[Sample, Sample], pilot: _Pilot) -> tuple[Sample, Sample]:
