@@ -14,6 +14,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
 from uptonoise.rows.source import is_series, is_tensor, tensor_values
 
@@ -46,9 +47,8 @@ def blocks(n_rows: int, size: int) -> BlockIds:
     >>> un.blocks(7, 3).tolist()
     [0, 0, 0, 1, 1, 1, 2]
     """
-    for name, value in (("n_rows", n_rows), ("size", size)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ValueError(f"{name} must be an integer of at least 1; got {value!r}")
+    positive_int(n_rows, "n_rows")
+    positive_int(size, "size")
     if size > n_rows:
         raise ValueError(f"size must be at most the number of rows, {n_rows:,}; got a block of {counted(size, 'row')}")
     return (np.arange(n_rows) // size).view(BlockIds)
@@ -63,7 +63,7 @@ class Numbered(NamedTuple):
 
 
 def numbered(ids: Ids) -> Numbered:
-    """Number ids by their first rows.
+    """Return the number of each row's id, by the order of first rows.
 
     Examples
     --------
