@@ -15,8 +15,8 @@ import numpy as np
 class Result:
     """Base class of frozen dataclasses that people read, plot, compare and write to JSON.
 
-    A subclass is declared ``@dataclass(frozen=True, eq=False, repr=False)`` and writes its own ``__repr__``. In `hidden`
-    it names the fields that are not part of the answer, such as rows kept for plots; in `derived` the properties
+    A subclass is declared ``@dataclass(frozen=True, eq=False, repr=False)`` and writes its own ``__repr__``. `hidden`
+    names the fields that are not part of the answer, such as rows kept for plots; `derived` names the properties
     that are. It overrides :meth:`table` where it has one.
 
     Examples
