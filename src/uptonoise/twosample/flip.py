@@ -27,7 +27,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Waves, all_columns, as_frequencies, column_grid, column_pairs
-from uptonoise.rows import ArrayRows, Block, RowSource, as_rows, sample_rows, two_samples
+from uptonoise.rows import Accumulator, ArrayRows, Block, RowSource, as_rows, sample_rows, two_samples
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import read_samples, resident_samples
@@ -245,7 +245,7 @@ class Signs:
         return signs
 
 
-class FlipSums:
+class FlipSums(Accumulator[tuple[Floats, Floats]]):
     """Sums of the sines of all flips, and of products of sines, which no flip changes."""
 
     def __init__(self, waves: Waves, signs: Signs) -> None:
