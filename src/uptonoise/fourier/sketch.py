@@ -35,6 +35,7 @@ from uptonoise.fourier.designs import default_design
 from uptonoise.fourier.frequencies import as_frequencies, median_scale, sample_names
 from uptonoise.fourier.open_clusters import OpenClusters
 from uptonoise.rows import (
+    Accumulator,
     Block,
     Columns,
     GroupedClusters,
@@ -910,7 +911,7 @@ def turned(waves: Floats, angles: Floats) -> Floats:
     return np.concatenate([c * cos - s * sin, s * cos + c * sin], axis=-1)
 
 
-class MomentSum:
+class MomentSum(Accumulator[_Moments]):
     """The moments of the waves of rows minus a centre."""
 
     def __init__(self, waves: Waves, centre: Floats, products: type[np.floating[Any]] | None = None) -> None:
@@ -978,7 +979,7 @@ class MomentSum:
         self.add(_Moments(n_rows, *weights, about + beyond, scatter))
 
 
-class _GroupSums:
+class _GroupSums(Accumulator[list[tuple[int, _Moments]]]):
     """The moments of each group of rows, each about a centre of its own."""
 
     # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.
