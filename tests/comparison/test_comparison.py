@@ -13,7 +13,7 @@ import pytest
 import uptonoise as un
 from uptonoise.comparison.ladder import Verdict
 from uptonoise.datasets import make_demo_pairs
-from uptonoise.rows.source import ArrayRows
+from uptonoise.rows import ArrayRows
 
 
 def gamma(n, d=2, seed=0, noise=0.0):

@@ -23,7 +23,7 @@ from uptonoise.engines.dask.runs import added, merged, run_of
 from uptonoise.engines.files.tables import GroupIds, Groups
 from uptonoise.fourier.characteristic import BagSums, Waves
 from uptonoise.fourier.sketch import MomentSum
-from uptonoise.rows.source import as_rows, read_rows, sample_rows
+from uptonoise.rows import as_rows, read_rows, sample_rows
 
 distributed = pytest.importorskip("distributed")
 

@@ -12,7 +12,7 @@ from scipy import stats
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.fourier import FlipSums, Signs, Waves
-from uptonoise.rows.source import as_rows
+from uptonoise.rows import as_rows
 from uptonoise.twosample import (
     FlipResult,
     MeResult,

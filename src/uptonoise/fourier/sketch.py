@@ -196,7 +196,7 @@ class Sketch:
         picked: list[Floats] = []
 
         def pick(seed: int) -> list[Floats]:
-            picked.extend(source.drawn_of_bags(_SCALE_ROWS, seed))
+            picked.extend(source.sampled_by_bag(_SCALE_ROWS, seed))
             return picked
 
         empty = cls._scaled(pick, source, random_state, precision)
