@@ -307,7 +307,7 @@ def test_runs_meet_as_one_pass(seed):
         whole = _partition(frame, by)
         expected = whole.fold(accumulator.empty())
         if by is None:
-            np.testing.assert_allclose(found.moments.scatter, expected.moments.scatter, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(found.total().scatter, expected.total().scatter, rtol=1e-12, atol=1e-12)
         else:
             assert runs[0].ids == whole.bag_ids
             np.testing.assert_allclose(found.phi_sums[:40], expected.phi_sums[:40], rtol=1e-12, atol=1e-12)

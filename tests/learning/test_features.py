@@ -555,7 +555,7 @@ def test_feature_union_and_two_levels(bags):
         ({"scale_factor": 0}, "scale_factor must be a positive number; got 0"),
         ({"scale_factor": np.nan}, "scale_factor must be a positive number; got nan"),
         ({"scale_factor": "2"}, "scale_factor must be a positive number; got '2'"),
-        ({"nu": 0, "law": "matern"}, "nu must be a positive number"),
+        ({"nu": 0, "law": "matern"}, "nu must be a number above 0"),
         ({"frequencies": np.ones((4, 2))}, r"frequencies must have shape \(n_frequencies, 3\)"),
         ({"frequencies": np.ones((4, 3)), "scale": 2.0}, "scale has no meaning for frequencies that are given"),
         ({"frequencies": np.ones((4, 3)), "scale_factor": -1}, "scale_factor"),

@@ -21,6 +21,7 @@ from uptonoise.fourier.discrepancy import (
     squared_paired_mmd,
     squared_phd,
 )
+from uptonoise.fourier.flip_sums import FlipSums, Signs
 from uptonoise.fourier.frequencies import Law, Method, as_frequencies, sample_frequencies
 from uptonoise.fourier.kernels import embedding_kernel, fourier_kernel, phase_kernel
 from uptonoise.fourier.moments import MomentSum
@@ -40,12 +41,14 @@ __all__ = [
     "BagSums",
     "Characteristic",
     "CosineSine",
+    "FlipSums",
     "Law",
     "Method",
     "MomentSum",
     "RowFeatures",
     "RowWaves",
     "SampleSum",
+    "Signs",
     "Sketch",
     "UnreliablePhaseWarning",
     "Waves",

@@ -120,11 +120,10 @@ def characteristic_function(
     features = CosineSine(_fitting_frequencies(frequencies, source), precision, source.name)
     if source.bag_ids is not None:
         return _characteristic_of_bags(source, features)
-    sums = source.fold(SampleSum(features))
-    if sums.weight == 0:
+    feature_sum, weight, weight_squares = source.fold(SampleSum(features)).total()
+    if weight == 0:
         raise ValueError(f"weights of {source.name} must not all be 0")
-    phi = as_complex(sums.feature_sum / sums.weight)
-    return Characteristic(phi, np.asarray(sums.weight), np.asarray(sums.weight_squares))
+    return Characteristic(as_complex(feature_sum / weight), np.asarray(weight), np.asarray(weight_squares))
 
 
 def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:

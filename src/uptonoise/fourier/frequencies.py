@@ -80,8 +80,7 @@ def sample_frequencies(
     >>> W.shape
     (100, 5)
     """
-    m = positive_int(n_frequencies, "n_frequencies")
-    d = positive_int(n_columns, "n_columns")
+    m, d = positive_int(n_frequencies, "n_frequencies"), positive_int(n_columns, "n_columns")
     checked_choice(law, get_args(Law), "law")
     checked_choice(method, get_args(Method), "method")
     checked_number(nu, "nu", above=True)
@@ -89,17 +88,12 @@ def sample_frequencies(
     generator, seed = seeded_generator(random_state)
     normals, uniforms = _METHODS[method](m, d, generator)
     standard = _at_unit_scale(law, normals, uniforms, float(nu))
-    lengths = np.asarray(scale, dtype=np.float64).tolist()
-    provenance = {"law": law, "scale": lengths, "method": method, "seed": seed}
-    if law == "matern":
-        provenance["nu"] = float(nu)
     with np.errstate(over="ignore"):
         frequencies = np.ascontiguousarray(standard @ root if root.ndim == 2 else standard * root)
     if not np.isfinite(frequencies).all():
-        raise ValueError(
-            f"scale={scale!r} (and nu={nu:g}) must give finite frequencies; they are too large for float64"
-        )
-    return Frequencies.sampled(frequencies, provenance)
+        raise ValueError(f"scale={scale!r} (and nu={nu:g}) gives frequencies that are too large for float64")
+    provenance = {"law": law, "scale": np.asarray(scale, dtype=np.float64).tolist(), "method": method, "seed": seed}
+    return Frequencies.sampled(frequencies, provenance | ({"nu": float(nu)} if law == "matern" else {}))
 
 
 def _at_unit_scale(law: Law, normals: Floats, uniforms: Floats, nu: float) -> Floats:

@@ -103,7 +103,7 @@ def embedding_kernel(
     sources = [source for source in bag_sources(bags, other) if source is not None]
     rows = [BagRowsWithShares.read(source) for source in sources]
     rowwise, lengths = row_kernel(kernel, scale, kernel_params, rows[-1])
-    left, right = [*(Strips(of_bags, lengths) for of_bags in rows), None][:2]
+    left, right = Strips(rows[0], lengths), Strips(rows[1], lengths) if len(rows) == 2 else None
     if second is None:
         return mean_kernel(rowwise, left, right)
     return _second_layer(partial(squared_embedding_distances, rowwise), left, right, second, second_scale)

@@ -19,7 +19,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.fourier.cosine_sine import CosineSine, turned
 from uptonoise.fourier.exact_angles import angles_between
 from uptonoise.fourier.sums import bags_of_rows
-from uptonoise.rows import Block, as_real_array
+from uptonoise.rows import Accumulator, Block, as_real_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class Moments:
         )
 
 
-class MomentSum:
+class MomentSum(Accumulator[Moments]):
     """The moments of the features of rows minus a centre."""
 
     def __init__(self, features: CosineSine, centre: Floats, products: type[np.floating[Any]] | None = None) -> None:
@@ -110,12 +110,6 @@ class MomentSum:
         self._products = products or (np.float32 if features.precision == "fast" else np.float64)
         # A block long enough that the outer products, not the sums of their results, are the work.
         self.block_rows = max(features.block_rows, 2 * features.n_frequencies)
-        self._added: Moments | None = None
-
-    @property
-    def moments(self) -> Moments:
-        """The moments of all rows so far."""
-        return Moments.none(self.features.n_frequencies) if self._added is None else self._added
 
     def part(self, block: Block) -> Moments:
         """Return the moments of the rows."""
@@ -135,21 +129,13 @@ class MomentSum:
         scatter = np.asarray(centred.T @ centred, dtype=np.float64)
         return Moments(n_rows, weight, weight_squares, mean, scatter)
 
-    def add(self, part: Moments) -> None:
-        """Add the moments of the next rows."""
-        self._added = part if self._added is None else self._added.plus(part)
+    def plus(self, left: Moments, right: Moments) -> Moments:
+        """Return the moments of the rows of both parts."""
+        return left.plus(right)
 
     def total(self) -> Moments:
         """Return the moments of all rows so far."""
-        return self.moments
-
-    def empty(self) -> MomentSum:
-        """Return the same without any rows."""
-        return MomentSum(self.features, self.centre, self._products)
-
-    def renumbered(self, part: Moments, numbers: NDArray[np.int64]) -> Moments:
-        """Return a part with other numbers of its bags."""
-        return part
+        return Moments.none(self.features.n_frequencies) if self.added is None else self.added
 
     def add_sums(
         self, n_rows: int, weights: tuple[float, float], about: Floats, sums: Floats, products: Floats
@@ -172,7 +158,7 @@ GroupParts = list[tuple[int, Moments]]
 """Moments of rows, each with the number of their group; a group may occur several times."""
 
 
-class GroupMoments:
+class GroupMoments(Accumulator[GroupParts]):
     """The moments of each group of rows, each about its own centre."""
 
     # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.
@@ -187,7 +173,7 @@ class GroupMoments:
     @property
     def moments(self) -> list[Moments]:
         """The moments of all rows so far, for each group."""
-        return [group.moments for group in self.groups]
+        return [group.total() for group in self.groups]
 
     def part(self, block: Block) -> GroupParts:
         """Return the moments of the rows of each group in the block."""

@@ -287,7 +287,7 @@ class Sketch(SketchStatistics):
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
         features = CosineSine(self._frequencies, self.precision)  # with buffers that last as long as this pass
-        added = source.fold(MomentSum(features, near)).moments
+        added = source.fold(MomentSum(features, near)).total()
         if added.weight == 0:
             raise ValueError("weights of X must not all be 0")
         self._moments = self._moments.plus(added.recentred(self._frequencies, near, centre))

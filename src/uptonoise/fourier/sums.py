@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 
 from uptonoise._util.typing import Complex, Floats
 from uptonoise.fourier.cosine_sine import CosineSine, as_complex
-from uptonoise.rows import Block
+from uptonoise.rows import Accumulator, Block
 
 
-class RowFeatures:
+class RowFeatures(Accumulator[Complex]):
     """exp(i w.x) of every row: the characteristic functions of bags of one row, which need no sum by bag."""
 
     def __init__(self, features: CosineSine) -> None:
@@ -37,52 +37,26 @@ class RowFeatures:
         """Return the same without any rows."""
         return RowFeatures(self.features)
 
-    def renumbered(self, part: Complex, numbers: NDArray[np.int64]) -> Complex:
-        """Return a part with other numbers of its bags, which it does not know."""
-        return part
-
 
 SamplePart = tuple[Floats, float, float]
 """The weighted sum of the features, the sum of the weights, and the sum of their squares."""
 
 
-class SampleSum:
+class SampleSum(Accumulator[SamplePart]):
     """The sum of the features of one sample's rows."""
 
     def __init__(self, features: CosineSine) -> None:
         self.features = self.waves = features
         self.block_rows = features.block_rows
-        self.feature_sum = np.zeros(2 * features.n_frequencies)
-        self.weight = 0.0
-        self.weight_squares = 0.0
-
-    @property
-    def waves_sum(self) -> Floats:
-        """The former name of `feature_sum`."""
-        return self.feature_sum
 
     def part(self, block: Block) -> SamplePart:
         """Return the sums of the rows."""
         weights = np.ones(len(block.values)) if block.weights is None else block.weights
         return weights @ self.features(block.values), float(weights.sum()), float(weights @ weights)
 
-    def add(self, part: SamplePart) -> None:
-        """Add the sums of the next rows."""
-        self.feature_sum += part[0]
-        self.weight += part[1]
-        self.weight_squares += part[2]
-
-    def total(self) -> SamplePart:
-        """Return the sums of all rows so far."""
-        return self.feature_sum, self.weight, self.weight_squares
-
-    def empty(self) -> SampleSum:
-        """Return the same without any rows."""
-        return SampleSum(self.features)
-
-    def renumbered(self, part: SamplePart, numbers: NDArray[np.int64]) -> SamplePart:
-        """Return a part with other numbers of its bags."""
-        return part
+    def plus(self, left: SamplePart, right: SamplePart) -> SamplePart:
+        """Return the sums of the rows of both parts."""
+        return left[0] + right[0], left[1] + right[1], left[2] + right[2]
 
 
 def bags_of_rows(block: Block, name: str) -> NDArray[np.int64]:
@@ -101,7 +75,7 @@ class BagPart(NamedTuple):
     weight_squares: NDArray[Any]
 
 
-class BagSums:
+class BagSums(Accumulator[BagPart]):
     """The sum of the features of each bag's rows; a bag's rows may lie anywhere."""
 
     def __init__(self, features: CosineSine, n_bags: int) -> None:
