@@ -25,7 +25,8 @@ from scipy.optimize import brentq, nnls
 from scipy.special import fdtr, fdtri, ncfdtr
 
 from uptonoise._util.typing import Floats
-from uptonoise.twosample.phase.statistic import Decomposition, Ridge, Sample
+from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.statistic import Decomposition, Ridge
 
 _LEVEL = 0.95
 _RELIABLE = 3.0  # times its sampling error, for an amplitude whose phase describes a difference
@@ -184,7 +185,7 @@ def _check_probability(name: str, value: float) -> None:
 
 
 def effect_size(
-    left: Sample, right: Sample, decomposition: Decomposition, nuisance: Floats | None = None
+    left: SampleMoments, right: SampleMoments, decomposition: Decomposition, nuisance: Floats | None = None
 ) -> EffectSize:
     """Return the effect size of two samples, from their decomposition."""
     block = noncentral(decomposition, nuisance)
@@ -211,7 +212,7 @@ def noncentral(decomposition: Decomposition, nuisance: Floats | None = None) -> 
     return decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
 
 
-def _phase_discrepancy(left: Sample, right: Sample, decomposition: Decomposition) -> tuple[float | None, int]:
+def _phase_discrepancy(left: SampleMoments, right: SampleMoments, decomposition: Decomposition) -> tuple[float | None, int]:
     amplitudes = np.abs(left.phi), np.abs(right.phi)
     sizes = left.size, right.size
     reliable = np.logical_and(*(one * np.sqrt(n) > _RELIABLE for one, n in zip(amplitudes, sizes, strict=True)))
@@ -224,7 +225,7 @@ def _phase_discrepancy(left: Sample, right: Sample, decomposition: Decomposition
     return float(max(0.0, discrepancy)), int(reliable.sum())
 
 
-def reference_effects(left: Sample, right: Sample, frequencies: Floats, known: slice, up_to_shift: bool) -> Floats:
+def reference_effects(left: SampleMoments, right: SampleMoments, frequencies: Floats, known: slice, up_to_shift: bool) -> Floats:
     """Return what S would be, of shape (m, d), if one column of the less noisy sample were otherwise.
 
     A shift of column j by half of its spread turns the phase at w by w_j spread/2; up to a shift, a skewness of 1 turns
@@ -237,13 +238,13 @@ def reference_effects(left: Sample, right: Sample, frequencies: Floats, known: s
     return np.sqrt(_squared_amplitudes(left) * _squared_amplitudes(right))[:, None] * np.sin(turns)
 
 
-def _squared_amplitudes(sample: Sample) -> Floats:
+def _squared_amplitudes(sample: SampleMoments) -> Floats:
     """Return abs(phi)^2 without what sampling errors add."""
     n = sample.size
     return np.asarray(np.clip((n * np.abs(sample.phi) ** 2 - 1) / (n - 1), 0, 1))
 
 
-def _spreads(sample: Sample, frequencies: Floats) -> Floats:
+def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:
     """Return how far each column spreads: abs(phi)^2 is near exp(-sum of (w_j spread_j)^2); 0 where it is not known."""
     squares = _squared_amplitudes(sample)
     heard = squares * sample.size > _RELIABLE**2

@@ -5,9 +5,9 @@ The statistics of a few dozen pairs are computed at once; p-values are adjusted 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,10 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
 from uptonoise.twosample.phase.effect import noncentral
-from uptonoise.twosample.phase.places import Places, centre_of
-from uptonoise.twosample.phase.statistic import Sample, decomposed
-from uptonoise.twosample.phase.test import cauchy_combination, check_size, of_positivity, with_positivity
+from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, check_size
+from uptonoise.twosample.phase.positivity import combined_pvalue
+from uptonoise.twosample.phase.statistic import decomposed
+from uptonoise.twosample.phase.test import cauchy_combination
 
 Adjustment = Literal["holm", "bonferroni", "benjamini-hochberg", "none"]
 
@@ -180,49 +181,39 @@ def _named(sketches: Any) -> dict[str, Sketch]:
     return by_text
 
 
-class _Pairs(NamedTuple):
-    """One group, and the places of others that it is compared with."""
-
-    one: int
-    others: slice
-
-
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
-    each = (Sample.of(sketch, centre_of(group[0])) for sketch in group)
-    samples = Sample(*(np.stack(parts) for parts in zip(*each, strict=True)))
-    places = Places.of(*group)
-    pvalues, effects = np.ones((len(group), len(group))), np.zeros((len(group), len(group)))
-    pairs = list(_parts(len(group), max(1, _AT_ONCE // group[0].n_frequencies ** 2)))
-    for part, (found, sizes) in zip(
-        pairs, ordered_map(lambda part: _tested(samples, part, places, positivity), pairs), strict=True
-    ):
-        pvalues[part.one, part.others] = pvalues[part.others, part.one] = found
-        effects[part.one, part.others] = effects[part.others, part.one] = sizes
+    """Return the p-values and effects of all pairs, each group with a few dozen others at once."""
+    moments = (SampleMoments.of(sketch, centre_of(group[0])) for sketch in group)
+    samples = SampleMoments(*(np.stack(parts) for parts in zip(*moments, strict=True)))
+    blocks, n = FrequencyBlocks.of(*group), len(group)
+    at_once = max(1, _AT_ONCE // group[0].n_frequencies ** 2)
+    parts = [(i, slice(j, min(j + at_once, n))) for i in range(n - 1) for j in range(i + 1, n, at_once)]
+
+    def tested(part: tuple[int, slice]) -> tuple[Floats, Floats]:
+        left, right = (SampleMoments(*(values[chosen] for values in samples)) for chosen in part)
+        return _one_with_others(left, right, blocks, positivity)
+
+    pvalues, effects = np.ones((n, n)), np.zeros((n, n))
+    for (i, others), results in zip(parts, ordered_map(tested, parts), strict=True):
+        for matrix, values in zip((pvalues, effects), results, strict=True):
+            matrix[i, others] = matrix[others, i] = values
     return pvalues, effects
 
 
-def _parts(n_groups: int, at_once: int) -> Iterator[_Pairs]:
-    for one in range(n_groups - 1):
-        for start in range(one + 1, n_groups, at_once):
-            yield _Pairs(one, slice(start, min(start + at_once, n_groups)))
-
-
-def _tested(samples: Sample, pairs: _Pairs, places: Places, positivity: bool) -> tuple[Floats, Floats]:
-    """Return p-values and effects of one group with others."""
-    left, right = (Sample(*(part[chosen] for part in samples)) for chosen in pairs)
-    of_blocks = []
-    for place in places.blocks.values():
-        here = decomposed(left.at(place), right.at(place))
-        of_blocks.append(here.test().pvalue)
-        if place == places.largest:
-            found = noncentral(here)
-            effects = np.maximum(0.0, found.noncentrality) * (1 / left.size + 1 / right.size)
-    pvalues = cauchy_combination(np.stack(of_blocks, axis=-1), places.weights)
+def _one_with_others(
+    left: SampleMoments, right: SampleMoments, blocks: FrequencyBlocks, positivity: bool
+) -> tuple[Floats, Floats]:
+    block_pvalues = []
+    for place in blocks.places.values():
+        decomposition = decomposed(left.at(place), right.at(place))
+        block_pvalues.append(decomposition.test().pvalue)
+        if place == blocks.largest:
+            noncentrality = noncentral(decomposition).noncentrality
+            effects = np.maximum(0.0, noncentrality) * (1 / left.size + 1 / right.size)
+    pvalues = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights)
     if positivity:
-        others = map(Sample, *right)
-        pvalues = np.array(
-            [with_positivity(p, of_positivity(left, other)) for p, other in zip(pvalues.tolist(), others, strict=True)]
-        )
+        others = zip(pvalues.tolist(), right.each(), strict=True)
+        pvalues = np.array([combined_pvalue(pvalue, left, other)[0] for pvalue, other in others])
     return pvalues, effects
 
 
