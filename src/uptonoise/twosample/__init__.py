@@ -1,26 +1,45 @@
-"""Two-sample tests, one file a test, and the result that they share."""
+"""Two-sample tests, one file per test, and the result that they share."""
 
-from uptonoise.twosample.flip import FlipResult, FlipSums, flip_test
-from uptonoise.twosample.paper.mean_embedding import MeResult, me_test
-from uptonoise.twosample.paper.mmd_permutation import MmdResult, mmd_of_pair, mmd_test
-from uptonoise.twosample.paper.paired_difference import (
+from uptonoise.twosample.flip import FlipResult, flip_test
+from uptonoise.twosample.paper import (
+    MeResult,
+    MmdResult,
     PairedDifferenceResult,
+    PhdResult,
     SmeResult,
+    UnequalNoiseWarning,
+    me_test,
+    mmd_of_pair,
+    mmd_test,
     paired_difference_test,
+    phd_test,
     sme_test,
 )
-from uptonoise.twosample.paper.phase_discrepancy import PhdResult, UnequalNoiseWarning, phd_test
-from uptonoise.twosample.phase.effect import EffectSize
-from uptonoise.twosample.phase.noise_size import ExtraNoise, extra_noise, noise_difference
-from uptonoise.twosample.phase.offset import fitted_shift
-from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, as_sketches
-from uptonoise.twosample.phase.pairs import Adjustment, PairwiseResult, adjusted_pvalues, pairwise_phase_test
-from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE
-from uptonoise.twosample.phase.power import phase_test_power
-from uptonoise.twosample.phase.result import PhaseResult
-from uptonoise.twosample.phase.statistic import decomposed
-from uptonoise.twosample.phase.test import phase_pvalue, phase_result, phase_test
-from uptonoise.twosample.result import TwoSampleResult, as_json, p_is, said_pvalue
+from uptonoise.twosample.phase import (
+    POSITIVITY_SHARE,
+    Adjustment,
+    EffectSize,
+    ExtraNoise,
+    FrequencyBlocks,
+    Pair,
+    PairwiseResult,
+    PhaseResult,
+    SampleMoments,
+    adjusted_pvalues,
+    as_sketches,
+    check_size,
+    check_weights,
+    decomposed,
+    extra_noise,
+    fitted_shift,
+    noise_difference,
+    pairwise_phase_test,
+    phase_pvalue,
+    phase_result,
+    phase_test,
+    phase_test_power,
+)
+from uptonoise.twosample.result import TwoSampleResult, p_is, said_pvalue
 
 __all__ = [
     "POSITIVITY_SHARE",
@@ -28,7 +47,6 @@ __all__ = [
     "EffectSize",
     "ExtraNoise",
     "FlipResult",
-    "FlipSums",
     "FrequencyBlocks",
     "MeResult",
     "MmdResult",
@@ -42,8 +60,9 @@ __all__ = [
     "TwoSampleResult",
     "UnequalNoiseWarning",
     "adjusted_pvalues",
-    "as_json",
     "as_sketches",
+    "check_size",
+    "check_weights",
     "decomposed",
     "extra_noise",
     "fitted_shift",

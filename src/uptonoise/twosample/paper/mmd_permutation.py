@@ -27,7 +27,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
-from uptonoise.twosample.phase.pair import Pair, comparable
+from uptonoise.twosample.phase import Pair, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 

@@ -157,16 +157,10 @@ def comparable(X: Any, Y: Any) -> tuple[Sketch, Sketch]:
 
 
 def as_sketches(
-    X: Any,
-    Y: Any,
-    weights: tuple[Any, Any],
-    frequencies: Any,
-    random_state: RandomState,
-    n_frequencies: int | None = None,
+    X: Any, Y: Any, weights: tuple[Any, Any], frequencies: Any, random_state: RandomState
 ) -> tuple[Sketch, Sketch, int | None]:
     """Return sketches of two samples, or the two that were given, and the seed of their frequencies."""
-    if not isinstance(weights, tuple | list) or len(weights) != 2:
-        raise ValueError("weights must be a pair, those of X and those of Y (None for equal ones); got something else")
+    check_weights(weights)
     seed = None
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         if any(weight is not None for weight in weights) or frequencies is not None:
@@ -176,13 +170,19 @@ def as_sketches(
         generator, seed = seeded_generator(random_state)
         sources = two_samples(X, Y, (weights[0], weights[1]))
         if frequencies is None:
-            empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
+            empty = Sketch.for_samples(*sources, random_state=generator)
         else:
             empty = Sketch(frequencies)
         left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, given, sketch in (("X", X, left), ("Y", Y, right)):
         check_size(given.name if isinstance(given, RowSource) else name, sketch)
     return left, right, seed
+
+
+def check_weights(weights: Any) -> None:
+    """Raise where weights are not a pair."""
+    if not isinstance(weights, tuple | list) or len(weights) != 2:
+        raise ValueError("weights must be a pair, those of X and those of Y (None for equal ones); got something else")
 
 
 def check_size(name: str, sketch: Sketch) -> None:
