@@ -9,7 +9,6 @@ a margin, with confidence.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
@@ -175,7 +174,6 @@ class Evidence(Result):
 
 
 def check_margin_and_alpha(margin: float, alpha: float) -> None:
-    """Raise where one of them is out of range."""
-    if not isinstance(margin, int | float) or isinstance(margin, bool) or not 0 < margin < math.inf:
-        raise ValueError(f"margin must be a positive number; got {margin!r}")
+    """Raise where one of the two is out of range."""
+    checked_number(margin, "margin", above=True)
     checked_number(alpha, "alpha", above=True, most=1.0)

@@ -32,8 +32,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uptonoise._util.random import RandomState
+from uptonoise._util.results import Result
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_number
 from uptonoise.twosample.phase.offset import fitted_shift, why_no_shift
 from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
 from uptonoise.twosample.phase.test import phase_pvalue
@@ -45,7 +47,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ExtraNoise:
+class ExtraNoise(Result):
     """How much noisier X is than Y: the outcome of :func:`extra_noise`.
 
     Attributes
@@ -82,31 +84,13 @@ class ExtraNoise:
         >>> bool(low < 0 < high)
         True
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1; got {level!r}")
+        checked_number(level, "level", above=True, most=1.0)
         reach = float(ndtri((1 + level) / 2)) * self.standard_errors
         return np.stack([self.variances - reach, self.variances + reach], axis=1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as what JSON knows; an infinite standard error is None."""
-        errors = [error if np.isfinite(error) else None for error in self.standard_errors.tolist()]
-        return {
-            "variances": self.variances.tolist(),
-            "standard_errors": errors,
-            "columns": list(self.columns),
-            "sizes": list(self.sizes),
-            "phase_pvalue": self.phase_pvalue,
-        }
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
-        from uptonoise.plots import plot
-
-        return plot(self, ax=ax, **options)
-
     def __repr__(self) -> str:
         lines = ["Variance of the noise of X less that of Y, with standard errors"]
-        lines += [f"  {self._said(column)}" for column in range(min(len(self.columns), _SHOWN))]
+        lines += [f"  {self._column_text(column)}" for column in range(min(len(self.columns), _SHOWN))]
         if len(self.columns) > _SHOWN:
             lines.append(f"  ... and {len(self.columns) - _SHOWN} more columns")
         lines.append(f"  X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}")
@@ -114,19 +98,14 @@ class ExtraNoise:
             lines.append(f"  the signals differ too (phase test: p = {self.phase_pvalue:.2g}): do not read it as noise")
         return "\n".join(lines)
 
-    def _said(self, column: int) -> str:
+    def _column_text(self, column: int) -> str:
         name, variance, error = self.columns[column], self.variances[column], self.standard_errors[column]
         if np.isinf(error):
             return f"{name}: unknown, no frequency is reliable"
         low, high = self.interval()[column]
-        known = error > 0
-        noisier = (
-            "X is noisier"
-            if known and low > 0
-            else "Y is noisier"
-            if known and high < 0
-            else "neither is clearly noisier"
-        )
+        noisier = "neither is clearly noisier"
+        if error > 0 and (low > 0 or high < 0):
+            noisier = "X is noisier" if low > 0 else "Y is noisier"
         digits = f".{1 - math.floor(math.log10(error))}f" if 1e-4 < error < 10 else ".3g"  # two digits of the error
         return f"{name}: {variance:+{digits}} +- {error:{digits}}, {noisier}"
 

@@ -6,12 +6,13 @@ The statistics of a few dozen pairs are computed at once; p-values are adjusted 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.results import Result
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
@@ -29,7 +30,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PairwiseResult:
+class PairwiseResult(Result):
     """The outcome of :func:`pairwise_phase_test`; matrices are symmetric.
 
     Attributes
@@ -55,64 +56,32 @@ class PairwiseResult:
     effects: Floats
     adjust: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as what JSON knows."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in found.items()}
-
-    def to_frame(self, native: Any = None) -> Any:
-        """Return one row a pair, the smallest p-value first, as a pandas frame or of the backend named.
-
-        Parameters
-        ----------
-        native : str or module, optional
-            What narwhals calls the backend: "pandas", "polars" or "pyarrow"; by default pandas.
-
-        Returns
-        -------
-        DataFrame
-        """
-        import narwhals as nw
-
-        one, two = self.ordered()
-        data = {
-            "one": [self.names[i] for i in one],
-            "other": [self.names[j] for j in two],
-            "pvalue": self.pvalues[one, two],
-            "adjusted": self.adjusted[one, two],
-            "effect": self.effects[one, two],
+    def table(self) -> Mapping[str, Any]:
+        """Return the columns of :meth:`to_frame`, which has one row per pair, the smallest p-value first."""
+        i, j = self.ordered()
+        return {
+            "one": [self.names[group] for group in i],
+            "other": [self.names[group] for group in j],
+            "pvalue": self.pvalues[i, j],
+            "adjusted": self.adjusted[i, j],
+            "effect": self.effects[i, j],
         }
-        return nw.from_dict(data, backend=native or "pandas").to_native()
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
-        from uptonoise.plots import plot
-
-        return plot(self, ax=ax, **options)
 
     def ordered(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of both groups of all pairs, the smallest p-value first."""
-        one, two = np.triu_indices(len(self.names), 1)
-        order = np.lexsort((-self.effects[one, two], self.pvalues[one, two]))
-        return one[order], two[order]
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, PairwiseResult) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((self.names, self.sizes, self.adjust, self.pvalues.tobytes()))
+        i, j = np.triu_indices(len(self.names), 1)
+        order = np.lexsort((-self.effects[i, j], self.pvalues[i, j]))
+        return i[order], j[order]
 
     def __repr__(self) -> str:
-        one, two = self.ordered()
-        differ = int(np.count_nonzero(self.adjusted[one, two] <= 0.05))
-        lines = [
-            f"Phase tests of {counted(len(one), 'pair')} of {len(self.names):,} groups: {differ:,} differ beyond noise "
-            f"at 0.05, adjusted ({self.adjust})"
-        ]
-        for i, j in zip(one[:_SHOWN], two[:_SHOWN], strict=True):
-            adjusted, effect = self.adjusted[i, j], self.effects[i, j]
-            lines.append(f"  {self.names[i]} and {self.names[j]}: adjusted p = {adjusted:.3g}, effect {effect:.3g}")
-        return "\n".join([*lines, "  ..."] if len(one) > _SHOWN else lines)
+        i, j = self.ordered()
+        n_differ = int(np.count_nonzero(self.adjusted[i, j] <= 0.05))
+        pairs = f"{counted(len(i), 'pair')} of {len(self.names):,} groups"
+        lines = [f"Phase tests of {pairs}: {n_differ:,} differ beyond noise at 0.05, adjusted ({self.adjust})"]
+        for first, second in zip(i[:_SHOWN], j[:_SHOWN], strict=True):
+            numbers = f"adjusted p = {self.adjusted[first, second]:.3g}, effect {self.effects[first, second]:.3g}"
+            lines.append(f"  {self.names[first]} and {self.names[second]}: {numbers}")
+        return "\n".join([*lines, "  ..."] if len(i) > _SHOWN else lines)
 
 
 def pairwise_phase_test(

@@ -17,7 +17,6 @@ cosines and sines are those of sums and differences of frequencies, as
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import Sketch, turned
 from uptonoise.rows import some_rows, two_samples
 from uptonoise.twosample.phase.effect import noncentral
@@ -90,11 +89,10 @@ def phase_test_power(
     >>> bool((np.diff(power) > 0).all()), bool(un.phase_test_power(X, Y, 400, noise=1.0) < power[-1] / 2)
     (True, True)
     """
-    if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
+    checked_number(alpha, "alpha", above=True, most=1.0)
     sizes_X, sizes_Y = _sizes(n, "n"), _sizes(n if k is None else k, "k")
     if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
-        raise ValueError(f"n and k must be as many; got {len(sizes_X)} and {len(sizes_Y)}")
+        raise ValueError(f"n and k must have the same length; got {len(sizes_X)} and {len(sizes_Y)}")
     sizes_X, sizes_Y = np.broadcast_arrays(sizes_X, sizes_Y)
     positive_int(n_draws, "n_draws")
     pilot = _pilot(pilot_X, pilot_Y, noise, random_state)
