@@ -339,7 +339,7 @@ class TestMe:
     @pytest.mark.parametrize(
         ("change", "match"),
         [
-            ({"train_size": 0}, "train_size must lie between 0 and 1; got 0"),
+            ({"train_size": 0}, "train_size must be a number above 0 and below 1; got 0"),
             ({"train_size": 1.0}, "train_size"),
             ({"train_size": -0.1}, "train_size"),
             ({"train_size": "a fifth"}, "train_size"),

@@ -33,7 +33,7 @@ except ImportError:
 import uptonoise as un
 from uptonoise._util.files import checked_target, written_whole
 from uptonoise._util.wording import counted
-from uptonoise.comparison import MARGIN
+from uptonoise.comparison import MARGIN, Verdict
 from uptonoise.rows import ArrayRows, as_rows
 from uptonoise.twosample import said_pvalue
 
@@ -47,12 +47,12 @@ _SHOWN_PAIR = 2  # of the demo, in its report
 _RESULTS = Path("results")
 _WIDE = 100  # characters of a line where nobody knows how wide the screen is
 _COLOURS = {
-    "no difference found": "blue",
-    "no difference beyond noise found": "blue",
-    "differ only by noise": "blue",
-    "differ by noise and an offset": "yellow",
-    "differ beyond noise and an offset": "magenta",
-    "too noisy to tell": "yellow",
+    Verdict.NO_DIFFERENCE: "blue",
+    Verdict.NOT_BEYOND_NOISE: "blue",
+    Verdict.ONLY_NOISE: "blue",
+    Verdict.OFFSET: "yellow",
+    Verdict.BEYOND_OFFSET: "magenta",
+    Verdict.TOO_NOISY: "yellow",
 }
 # How the library's messages name what has another name here.
 _OPTIONS = (

@@ -29,12 +29,12 @@ _SHOWN_COLUMNS = 50
 _LISTED_PAIRS = 200
 _PAIRS_IN_FULL = 30
 _TONES: dict[Verdict, str] = {
-    "no difference found": "none",
-    "no difference beyond noise found": "none",
-    "differ only by noise": "noise",
-    "differ by noise and an offset": "offset",
-    "differ beyond noise and an offset": "beyond",
-    "too noisy to tell": "unknown",
+    Verdict.NO_DIFFERENCE: "none",
+    Verdict.NOT_BEYOND_NOISE: "none",
+    Verdict.ONLY_NOISE: "noise",
+    Verdict.OFFSET: "offset",
+    Verdict.BEYOND_OFFSET: "beyond",
+    Verdict.TOO_NOISY: "unknown",
 }
 
 
