@@ -18,6 +18,8 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
 
+from uptonoise._util.errors import command_line_text
+
 _CANNOT = 2  # the exit code where something is wrong
 
 Columns = Annotated[
@@ -94,7 +96,7 @@ def split_columns(columns: list[str] | None) -> list[str] | None:
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of its groups, and let it end with one line where its input is at fault."""
     hints = get_type_hints(function, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name in groups:
@@ -148,4 +150,4 @@ def _message(error: BaseException) -> str:
         return "not enough memory; give fewer columns (--columns)"
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__
+    return " ".join(command_line_text(error).split()) or type(error).__name__

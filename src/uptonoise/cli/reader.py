@@ -46,7 +46,7 @@ class Reader:
             "decimal": reading.decimal,
             "encoding": reading.encoding,
         }
-        self.missing = reading.missing.value
+        self.missing: Any = reading.missing.value
         self.progress = None if answer.in_words else False
         self.quiet = answer.quiet
         self.on_cluster = on_cluster
