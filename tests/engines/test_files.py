@@ -359,7 +359,7 @@ def test_missing_values_of_csv_files(word, tmp_path):
     path = text_file(tmp_path, f"x,y\n1,2\n3,{word}\n{word},4\n5,6\n")
     message = refused("missing", scan_csv, path)
     assert message == (
-        f"{path}: a value is missing in row 2 (the first after the header is 1), column 'y'. Fill it, or leave such "
+        f"{path}: a value is missing in row 2 (the first after the header is 1), column 'y'; fill it, or leave such "
         'rows out with missing="drop"'
     )
     source = scan_csv(path, missing="drop")

@@ -5,8 +5,8 @@ import pytest
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.twosample.phase.power import with_noise
 from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.power import with_noise
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import uptonoise as un
-from uptonoise.twosample.phase.positivity import positivity
 from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.positivity import positivity
 
 RADII = np.array([1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8])
 
