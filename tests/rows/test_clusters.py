@@ -100,9 +100,7 @@ def test_clusters_of_an_array_a_frame_and_chunks():
     ]
     for source in sources:
         block = next(source.blocks(10))
-        together = {
-            tuple(sorted(block.values[block.bags == number, 0])): source.bag_ids[number] for number in range(3)
-        }
+        together = {tuple(sorted(block.values[block.bags == number, 0])): source.bag_ids[number] for number in range(3)}
         assert together == {(0.0, 1.0): "a", (2.0, 4.0): "b", (3.0,): "c"}
 
 

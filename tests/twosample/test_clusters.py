@@ -45,7 +45,7 @@ def test_ids_columns_and_bags_are_the_same(name):
     as_bags = TESTS[name](*(un.Bags.from_long(frame, by="unit") for frame in frames), random_state=0)
     assert by_ids.pvalue == by_column.pvalue == as_bags.pvalue
     assert by_ids.n_clusters == (30, 30)
-    assert "in 30 clusters" in repr(by_ids)
+    assert "in 30 and 30 clusters" in repr(by_ids)
     assert by_ids.to_dict()["n_clusters"] == [30, 30]
 
 
@@ -83,7 +83,9 @@ def test_sketches_bring_their_clusters():
     empty = un.Sketch.for_samples(X, Y)
     left = un.Sketch.like(empty).update(X, clusters=of_X)
     right = un.Sketch.like(empty).update(Y, clusters=of_Y)
-    assert un.phase_test(left, right).pvalue == pytest.approx(un.phase_test(X, Y, clusters=(of_X, of_Y)).pvalue, abs=1e-5)
+    assert un.phase_test(left, right).pvalue == pytest.approx(
+        un.phase_test(X, Y, clusters=(of_X, of_Y)).pvalue, abs=1e-5
+    )
     assert un.mmd_test(left, right).n_clusters == (30, 30)
     pairs = un.pairwise_phase_test({"x": left, "y": right})
     assert pairs.pvalues[0, 1] == pytest.approx(un.phase_test(left, right).pvalue, abs=1e-9)

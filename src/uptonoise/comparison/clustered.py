@@ -9,7 +9,17 @@ import numpy as np
 
 from uptonoise.bags import Bags
 from uptonoise.fourier import Sketch
-from uptonoise.rows import ArrayRows, ClusteredRows, RowSource, as_frame, as_ids, as_rows, clustered_rows, is_frame
+from uptonoise.rows import (
+    ArrayRows,
+    ClusteredRows,
+    RowSource,
+    as_frame,
+    as_ids,
+    as_rows,
+    clustered_rows,
+    is_frame,
+    select_columns,
+)
 
 
 def clustered_sketches(
@@ -53,7 +63,8 @@ def _of_samples(groups: Mapping[Any, Any], clusters: Any, generator: np.random.G
             raise ValueError(f"clusters must have ids for every group; those of {lacking[0]!r} are missing")
     elif clusters is not None and not isinstance(clusters, str):
         raise ValueError(
-            f"clusters must be a dict with the ids of each group, or the name of a column; got a {type(clusters).__name__}"
+            "clusters must be a dict with the ids of each group, or the name of a column; got a "
+            f"{type(clusters).__name__}"
         )
     sources = {
         name: clustered_rows(sample, clusters[name] if isinstance(clusters, Mapping) else clusters, str(name))
@@ -79,7 +90,7 @@ def _both(groups: Any, by: str | None, columns: Sequence[str] | None, clusters: 
         by_cluster = groups.clustered(clusters)
         if by_cluster is None:
             raise ValueError(f"clusters={clusters!r} cannot be read from {groups.name}; give a frame")
-        return groups.selected(by_cluster.columns), by_cluster
+        return select_columns(groups, by_cluster.columns), by_cluster
     if not is_frame(groups) or by is None:
         raise ValueError(
             "groups must be a frame with by=, a dict of samples, Bags with labels or a source with groups, where rows "

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier.characteristic import Waves, bags_of_rows
-from uptonoise.rows import Block
+from uptonoise.fourier.cosine_sine import CosineSine
+from uptonoise.fourier.sums import bags_of_rows
+from uptonoise.rows import Accumulator, Block
 
 KEPT_NUMBERS = 2**24  # of sums, beyond which clusters that have ended are handed on
 
@@ -43,12 +44,12 @@ class ClusterReturnedError(Exception):
         self.number = number
 
 
-class ClusterSums:
+class ClusterSums(Accumulator[ClusterPart]):
     """The sum of the features of each cluster's rows, about a centre.
 
     Parameters
     ----------
-    waves : Waves
+    features : CosineSine
         The features.
     centre : array of shape (d,)
         What is subtracted from the rows.
@@ -56,19 +57,19 @@ class ClusterSums:
         Where the sums of clusters go that have ended; by default all are kept.
     """
 
-    def __init__(self, waves: Waves, centre: Floats, hand_on: HandOn | None = None) -> None:
-        self.waves, self.centre, self.hand_on = waves, centre, hand_on
-        self.block_rows = waves.block_rows
+    def __init__(self, features: CosineSine, centre: Floats, hand_on: HandOn | None = None) -> None:
+        self.features, self.centre, self.hand_on = features, centre, hand_on
+        self.block_rows = features.block_rows
         self._first = 0  # the lowest number that is kept
         self._stop = 0  # one more than the highest so far
         self._in_order = True
-        self._sums = np.zeros((0, 2 * waves.n_frequencies))
+        self._sums = np.zeros((0, 2 * features.n_frequencies))
         self._weight = np.zeros(0)
         self._counts = np.zeros(0, dtype=np.int64)
 
     def part(self, block: Block) -> ClusterPart:
         """Return the sums of the clusters that have rows in the block."""
-        n_rows, numbers = len(block.values), bags_of_rows(block, self.waves.name)
+        n_rows, numbers = len(block.values), bags_of_rows(block, self.features.name)
         order, steps = np.arange(n_rows, dtype=np.int32), np.diff(numbers)
         in_order = not steps.min(initial=0) < 0
         if not in_order:
@@ -78,7 +79,7 @@ class ClusterSums:
         bounds = np.concatenate([[0], np.flatnonzero(steps) + 1, [n_rows]]).astype(np.int32)
         starts = bounds[:-1]
         with np.errstate(over="ignore"):  # what overflows is refused as too large
-            features = self.waves(block.values - self.centre)
+            rows = self.features(block.values - self.centre)
         counts = np.diff(bounds).astype(np.int64)
         if block.weights is None:
             weights, weight = np.ones(n_rows), counts.astype(np.float64)
@@ -86,7 +87,7 @@ class ClusterSums:
             weights = block.weights[order]
             weight = np.add.reduceat(weights, starts)
         by_cluster = csr_array((weights, order, bounds), shape=(len(starts), n_rows))
-        return ClusterPart(numbers[starts], by_cluster @ features, weight, counts, in_order)
+        return ClusterPart(numbers[starts], by_cluster @ rows, weight, counts, in_order)
 
     def add(self, part: ClusterPart) -> None:
         """Add the sums of the next rows."""
@@ -125,7 +126,7 @@ class ClusterSums:
 
     def empty(self) -> ClusterSums:
         """Return the same without any rows; it keeps all sums."""
-        return ClusterSums(self.waves, self.centre)
+        return ClusterSums(self.features, self.centre)
 
     def renumbered(self, part: ClusterPart, numbers: NDArray[np.int64]) -> ClusterPart:
         """Return a part with other numbers of its clusters."""

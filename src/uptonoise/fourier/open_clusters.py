@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier.cluster_sums import KEPT_NUMBERS, ClusterPart
+from uptonoise.fourier.cosine_sine import turned
+from uptonoise.fourier.exact_angles import angles_between
+from uptonoise.fourier.moments import Moments
 
 
 class OpenClusters:
@@ -87,10 +90,17 @@ class OpenClusters:
             counts[numbers] += self.counts[places]
         return [ids[number] for number, _ in here]
 
-    def turned(self, sums: Floats) -> OpenClusters:
-        """Return the same clusters with other sums."""
+    @property
+    def moments(self) -> Moments:
+        """The moments of all clusters."""
+        return Moments.of_clusters(self.sums, self.weight, int(self.counts.sum()))
+
+    def recentred(self, frequencies: Floats, centre: Floats, other: Floats) -> OpenClusters:
+        """Return the sums of rows minus `centre` as those of the same rows minus another centre."""
+        if len(self) == 0 or np.array_equal(centre, other):
+            return self
         new = self._at(np.arange(len(self)))
-        new.sums = sums
+        new.sums = turned(self.sums, angles_between(frequencies, centre, other))
         return new
 
     def _at(self, places: NDArray[np.int64]) -> OpenClusters:

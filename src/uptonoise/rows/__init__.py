@@ -1,5 +1,7 @@
 """Rows: what every input becomes before anything is computed from it."""
 
+from uptonoise.rows.arrays import as_real_array, as_table, check_real_tensor, is_tensor, tensor_values
+from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
 from uptonoise.rows.cluster_ids import as_ids, blocks, cluster_hashes, numbered
 from uptonoise.rows.clustered import (
     LEAST_CLUSTERS,
@@ -12,58 +14,44 @@ from uptonoise.rows.clustered import (
     two_clustered,
     warn_of_shared,
 )
-from uptonoise.rows.dependence import DependentRowsWarning, dependence, warn_of_dependence
-from uptonoise.rows.source import (
-    Accumulator,
-    AnyAccumulator,
-    ArrayRows,
-    Block,
-    Columns,
-    FrameRows,
-    Picked,
-    RowsByBag,
-    RowSource,
-    SelectedRows,
-    aligned,
-    as_column_names,
-    as_frame,
-    as_real_array,
+from uptonoise.rows.convert import (
     as_rows,
-    as_table,
-    by_bag,
-    check_same_columns,
-    drawn_in_passing,
     grouped_rows,
-    is_frame,
-    is_series,
-    is_tensor,
-    joined,
-    numbered_columns,
     one_sample,
-    picked_of_bags,
-    read_rows,
     refuse_one_iterator_twice,
     register_rows,
-    sample_rows,
-    smallest,
-    some_rows,
-    tensor_values,
     two_samples,
 )
+from uptonoise.rows.dependence import (
+    Dependence,
+    DependentRowsWarning,
+    dependence,
+    dependence_on_column,
+    warn_of_dependence,
+)
+from uptonoise.rows.derived import RowsByBag, SelectedRows, difference, select_columns, with_weights
+from uptonoise.rows.frames import as_frame, is_frame, is_series
+from uptonoise.rows.keys import BagSample, bag_keys, keyed_rows, rows_by_bag, smallest
+from uptonoise.rows.matching import Columns, aligned, as_column_names, check_same_columns, numbered_columns
+from uptonoise.rows.memory import ArrayRows, FrameRows
+from uptonoise.rows.sampling import sample_rows, some_rows
+from uptonoise.rows.source import RowSource, read_rows
 
 __all__ = [
+    "CHUNK_ROWS",
     "LEAST_CLUSTERS",
     "Accumulator",
     "AnyAccumulator",
     "ArrayRows",
+    "BagSample",
     "Block",
     "BlockedRows",
     "ClusteredRows",
     "Columns",
+    "Dependence",
     "DependentRowsWarning",
     "FrameRows",
     "GroupedClusters",
-    "Picked",
     "RowSource",
     "RowsByBag",
     "SelectedRows",
@@ -76,26 +64,29 @@ __all__ = [
     "as_real_array",
     "as_rows",
     "as_table",
+    "bag_keys",
     "blocks",
-    "by_bag",
+    "check_real_tensor",
     "check_same_columns",
     "cluster_hashes",
     "clustered_rows",
     "dependence",
-    "drawn_in_passing",
+    "dependence_on_column",
+    "difference",
     "grouped_rows",
     "is_frame",
     "is_series",
     "is_tensor",
-    "joined",
+    "keyed_rows",
     "numbered",
     "numbered_columns",
     "one_sample",
-    "picked_of_bags",
     "read_rows",
     "refuse_one_iterator_twice",
     "register_rows",
+    "rows_by_bag",
     "sample_rows",
+    "select_columns",
     "smallest",
     "some_rows",
     "tensor_values",
@@ -103,4 +94,5 @@ __all__ = [
     "two_samples",
     "warn_of_dependence",
     "warn_of_shared",
+    "with_weights",
 ]

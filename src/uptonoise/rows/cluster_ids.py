@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
-from uptonoise.rows.source import is_series, is_tensor, tensor_values
+from uptonoise.rows.arrays import is_tensor, tensor_values
+from uptonoise.rows.frames import is_series
 
 Ids = NDArray[Any]
 

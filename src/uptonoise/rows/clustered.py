@@ -18,28 +18,21 @@ from numpy.typing import NDArray
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
 from uptonoise.rows.cluster_ids import BlockIds, as_ids, numbered
-from uptonoise.rows.source import (
-    Block,
-    ChunkRows,
-    RowSource,
-    _Derived,
-    aligned,
-    as_frame,
-    as_rows,
-    grouped_rows,
-    is_frame,
-    refuse_one_iterator_twice,
-)
+from uptonoise.rows.block import CHUNK_ROWS, Block
+from uptonoise.rows.convert import IteratorRows, as_rows, grouped_rows, refuse_one_iterator_twice
+from uptonoise.rows.derived import DerivedRows, with_weights
+from uptonoise.rows.frames import as_frame, is_frame
+from uptonoise.rows.matching import aligned
+from uptonoise.rows.source import RowSource
 
 LEAST_CLUSTERS = 3
-_CHUNK_ROWS = 65_536
 
 
 class SharedClustersWarning(UserWarning):
     """Both samples have clusters with the same ids: the samples are not independent if these are the same units."""
 
 
-class ClusteredRows(_Derived):
+class ClusteredRows(DerivedRows):
     """The same rows with the number of each row's cluster, from an array of ids beside them."""
 
     def __init__(self, source: RowSource, clusters: Any) -> None:
@@ -50,14 +43,13 @@ class ClusteredRows(_Derived):
             self._check_length(self.n_rows, len(ids))
         self.bag_ids, self._numbers, self.bags_in_order = numbered(ids)
         self.ids_are_local = isinstance(ids, BlockIds)
-        self.weights = getattr(source, "weights", None)
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source with the numbers of their clusters."""
         start = 0
         for chunk in self.source.chunks():
-            for first in range(0, len(chunk.values), _CHUNK_ROWS):
-                part = chunk.part(first, min(first + _CHUNK_ROWS, len(chunk.values)))
+            for first in range(0, len(chunk.values), CHUNK_ROWS):
+                part = chunk.part(first, min(first + CHUNK_ROWS, len(chunk.values)))
                 stop = start + len(part.values)
                 if stop > len(self._numbers):
                     self._check_length(stop, len(self._numbers))
@@ -70,7 +62,7 @@ class ClusteredRows(_Derived):
             raise ValueError(f"clusters must have one id for each row of {self.name} ({n_rows:,}); got {n_ids:,}")
 
 
-class BlockedRows(_Derived):
+class BlockedRows(DerivedRows):
     """The same rows in blocks of consecutive ones, which are their clusters."""
 
     ids_are_local = True
@@ -94,12 +86,12 @@ class BlockedRows(_Derived):
             raise ValueError(f"a block must not be longer than {self.name} ({start:,} rows); got {self.size:,}")
 
 
-class ClusterColumnRows(_Derived):
+class ClusterColumnRows(DerivedRows):
     """The same rows with one column of whole numbers taken out as the ids of their clusters."""
 
     def __init__(self, source: RowSource, column: str) -> None:
         super().__init__(source)
-        self._place = place_of(source, column)
+        self._at = place_of(source, column)
         self._column = column
         self.columns = tuple(other for other in source.columns if other != column)
         self._known: dict[Any, int] = {}
@@ -109,11 +101,11 @@ class ClusterColumnRows(_Derived):
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source, the numbers of clusters beside the values."""
         for chunk in self.source.chunks():
-            ids = as_ids(np.asarray(chunk.values[:, self._place]), f"the column {self._column!r} of {self.name}")
+            ids = as_ids(np.asarray(chunk.values[:, self._at]), f"the column {self._column!r} of {self.name}")
             yield chunk._replace(values=self._derived(chunk.values), bags=_added(self._known, self.bag_ids, ids))
 
     def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
-        return np.delete(values, self._place, axis=1)
+        return np.delete(values, self._at, axis=1)
 
 
 class ClusteredChunks(RowSource):
@@ -123,7 +115,7 @@ class ClusteredChunks(RowSource):
 
     def __init__(self, chunks: Iterator[Any], column: str, name: str) -> None:
         self._ids: list[NDArray[Any]] = []
-        self._rows = ChunkRows(self._without(chunks, column, name), name)
+        self._rows = IteratorRows(self._without(chunks, column, name), name)
         self.name, self.columns, self.named = name, self._rows.columns, self._rows.named
         self._known: dict[Any, int] = {}
         self.bag_ids: list[Any] = []
@@ -176,7 +168,7 @@ class GroupedClusters(RowSource):
 
     def chunks(self) -> Iterator[Block]:
         """Yield rows with the numbers of their clusters; raise where a cluster has rows in two groups."""
-        both = (source.blocks(_CHUNK_ROWS) for source in (self.by_group, self.by_cluster))
+        both = (source.blocks(CHUNK_ROWS) for source in (self.by_group, self.by_cluster))
         for of_group, of_cluster in itertools.zip_longest(*both):
             if of_group is None or of_cluster is None or not np.array_equal(of_group.values, of_cluster.values):
                 raise ValueError(
@@ -184,6 +176,12 @@ class GroupedClusters(RowSource):
                 )
             self._check_groups(of_group.bags, of_cluster.bags)
             yield of_cluster
+
+    def clusters_by_group(self) -> dict[Any, NDArray[np.int64]]:
+        """Return the numbers of each group's clusters by its name, after a pass."""
+        names, groups = self.by_group.bag_ids, np.array(self.group_of)
+        plain = names.tolist() if isinstance(names, np.ndarray) else list(names or ())
+        return {name: np.flatnonzero(groups == number) for number, name in enumerate(plain)}
 
     def _check_groups(self, groups: NDArray[np.int64], clusters: NDArray[np.int64]) -> None:
         new = int(clusters.max()) + 1 - len(self.group_of)
@@ -247,14 +245,14 @@ def clustered_rows(X: Any, clusters: Any, name: str | None = None, weights: Any 
     """
     if clusters is None:
         return as_rows(X, name=name, weights=weights)
-    called = name or (X.name if isinstance(X, RowSource) else "X")
+    called = name or RowSource.name
     if isinstance(clusters, str):
         source = _by_column(X, clusters, called)
     else:
         source = as_rows(X, name=name)
         _refuse_bags(source)
         source = ClusteredRows(source, clusters)
-    return source if weights is None else source.weighted(weights)
+    return source if weights is None else with_weights(source, weights)
 
 
 def _by_column(X: Any, column: str, name: str) -> RowSource:
@@ -263,8 +261,7 @@ def _by_column(X: Any, column: str, name: str) -> RowSource:
         return X.clustered(column) or ClusterColumnRows(X, column)
     grouped = grouped_rows(X, column, None)
     if grouped is not None:
-        grouped.name = name
-        return grouped
+        return grouped.renamed(name)
     if is_frame(X):
         frame, ids = _split(as_frame(X, name), column, name)
         return ClusteredRows(as_rows(frame, name=name), ids)
@@ -314,8 +311,7 @@ def two_clustered(
     (3, 3)
     """
     refuse_one_iterator_twice([X, Y], "X and Y")
-    names = _called(X, "X"), _called(Y, "Y")
-    left, right = map(clustered_rows, (X, Y), as_pair(clusters), names, weights)
+    left, right = map(clustered_rows, (X, Y), as_pair(clusters), ("X", "Y"), weights)
     if (left.bag_ids is None) != (right.bag_ids is None):
         with_clusters, without = (left, right) if right.bag_ids is None else (right, left)
         raise ValueError(
@@ -323,10 +319,6 @@ def two_clustered(
             "clusters=(ids of X, ids of Y), or two Bags"
         )
     return left, aligned(right, left)
-
-
-def _called(X: Any, name: str) -> str:
-    return X.name if isinstance(X, RowSource) and X.name != RowSource.name else name
 
 
 def as_pair(clusters: Any) -> tuple[Any, Any]:

@@ -1,9 +1,9 @@
 """Rows that look dependent where no clusters were named.
 
-Two signs. Neighbouring rows are alike in the order in which they come: the ranks of a column have lag correlations whose
-sum over the first lags is far beyond chance. Or a column of whole numbers or text repeats its values and tells the
-other columns apart: an id of the unit that the rows belong to. A number that the others follow smoothly, such as a count,
-is no id, so that only what remains beyond a smooth curve counts.
+Two signs. Neighbouring rows are alike in the order in which they come: the ranks of a column have lag correlations
+whose sum over the first lags is far beyond chance. Or a column of whole numbers or text repeats its values and tells
+the other columns apart: an id of the unit that the rows belong to. A number that the others follow smoothly, such as a
+count or a month, is no id, so that only what remains beyond a smooth curve counts.
 
 With r_k the correlation of ranks at lag k, which has mean -1/n and variance near 1/n for rows in random order,
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,14 +64,15 @@ class Dependence(NamedTuple):
     def __str__(self) -> str:
         if self.kind == "order":
             return (
-                f"neighbouring rows of {self.sample} are alike (column {self.column}, {self.score:.0f} standard errors): "
-                "the rows are not independent, or the file is sorted. If they come in units or in time, name the units "
-                "with clusters= (a column, or ids), or use blocks of rows with clusters=un.blocks(...)"
+                f"neighbouring rows of {self.sample} are alike (column {self.column}, {self.score:.0f} standard errors "
+                "beyond chance): the rows are not independent, or the file is sorted. If rows come in units or in time, "
+                "name the units (clusters=, or --cluster on the command line), or take blocks of consecutive rows "
+                "(un.blocks, or --block)"
             )
         return (
-            f"the column {self.column} of {self.sample} repeats its values and explains {self.score:.0%} of the variance "
-            f"of another column: it looks like the id of units that rows belong to. If so, name it with "
-            f"clusters={self.column!r}"
+            f"the column {self.column} of {self.sample} repeats its values and explains {self.score:.0%} of the "
+            "variance of another column: it looks like the id of units that rows belong to. If so, name it "
+            f"(clusters={self.column!r}, or --cluster on the command line)"
         )
 
 
@@ -195,14 +196,16 @@ def _scaled(values: Floats) -> Floats:
     return 2 * (values - low) / (high - low) - 1 if high > low else np.zeros_like(values)
 
 
-def warn_of_dependence(found: Sequence[Dependence | None], stacklevel: int = 3) -> tuple[str, ...]:
+def warn_of_dependence(signs: Sequence[Dependence | None], stacklevel: int = 3) -> tuple[str, ...]:
     """Warn of dependent rows, and return what was said."""
-    texts = tuple(str(sign) for sign in found if sign is not None)
+    texts = tuple(str(sign) for sign in signs if sign is not None)
     for text in texts:
         warnings.warn(text, DependentRowsWarning, stacklevel=stacklevel)
     return texts
 
 
-def dependences(sources: Sequence[Any]) -> list[Dependence | None]:
-    """Return the signs of dependence in each sample."""
-    return [dependence(source) for source in sources]
+def dependence_on_column(source: RowSource, column: str) -> Dependence | None:
+    """Return whether the bags of a source, named by a column that is not compared, look like units of rows."""
+    block = next(source.blocks(_LOOKED_AT))
+    explained = 0.0 if block.bags is None else explained_by(block.bags, block.values[:, :_COLUMNS])
+    return Dependence(source.name, "column", column, explained) if explained > 0 else None

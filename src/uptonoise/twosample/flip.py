@@ -27,7 +27,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import FlipSums, Signs, Waves, all_columns, as_frequencies, column_grid, column_pairs
-from uptonoise.rows import ArrayRows, RowSource, SharedClustersWarning, as_rows, sample_rows, two_clustered
+from uptonoise.rows import ArrayRows, RowSource, SharedClustersWarning, as_rows, difference, sample_rows, two_clustered
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import read_samples, resident_samples
@@ -96,9 +96,8 @@ def flip_test(
     n_flips : int
         How many flips make the null.
     clusters : pair of arrays, or str, optional
-        Which rows belong together, as for :func:`phase_test`; each pairing takes one random row of
-        each cluster, so that the test stays exact. More `n_pairings` use more of the rows. Of given pairs both rows have
-        the same id.
+        Which rows belong together, as for :func:`phase_test`. Each pairing takes one random row of each cluster, so that
+        the test stays exact; more `n_pairings` use more of the rows. Both rows of a given pair have the same id.
     frequencies : array of shape (m, d), optional
         Frequencies in place of the test's own.
     random_state : None, int, Generator or RandomState
@@ -162,22 +161,20 @@ def _random_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
     return _Pairs(drawn, samples.sizes, samples.columns, n, samples.n_clusters)
 
 
-def _clustered_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
+def _clustered_pairs(X: RowSource, Y: RowSource) -> _Pairs:
     """Return pairs that were given, one random pair of each cluster at a time."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SharedClustersWarning)  # the rows of a pair are of the same unit
-        samples = read_samples(X, Y, needed=2, why=_WHY, clusters=clusters)
+        warnings.simplefilter("ignore", SharedClustersWarning)  # both rows of a pair are of the same unit
+        samples = read_samples(X, Y, needed=2, why=_WHY)
     _check_equal(samples.sizes)
-    if samples.clusters is None:
-        differences = as_rows(samples.X - samples.Y, name=_DIFFERENCES)
-        return _Pairs(lambda generator: differences, samples.sizes, samples.columns, len(samples.X))
-    if not np.array_equal(*samples.clusters):
+    z = samples.X - samples.Y
+    if samples.clusters is not None and not np.array_equal(*samples.clusters):
         row = int(np.argmax(samples.clusters[0] != samples.clusters[1]))
         raise ValueError(f"clusters must be the same for both rows of a pair; they differ in row {row}")
-    z = samples.X - samples.Y
 
     def drawn(generator: np.random.Generator) -> RowSource:
-        return as_rows(z[samples.one_row_each(generator)[0]], name=_DIFFERENCES)
+        rows = z if samples.clusters is None else z[samples.one_row_each(generator)[0]]
+        return as_rows(rows, name=_DIFFERENCES)
 
     return _Pairs(drawn, samples.sizes, samples.columns, samples.n_units[0], samples.n_clusters)
 
@@ -191,7 +188,7 @@ def _given_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
     """Return pairs of rows as they come, which need not be in memory where their number is known."""
     left, right = two_clustered(X, Y, clusters=clusters)
     if left.bag_ids is not None:
-        return _clustered_pairs(left, right, None)
+        return _clustered_pairs(left, right)
     if left.n_rows is None or right.n_rows is None:
         samples = read_samples(left, right, needed=2, why=_WHY)
         left, right = (ArrayRows(rows, name, samples.columns) for rows, name in zip(samples[:2], "XY", strict=True))
@@ -199,7 +196,7 @@ def _given_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
     _check_equal(sizes)
     if sizes[0] < 2:
         raise ValueError(f"X must have at least 2 rows for {_WHY}; got {sizes[0]}")
-    differences = left.minus(right)
+    differences = difference(left, right)
     return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns, sizes[0])
 
 

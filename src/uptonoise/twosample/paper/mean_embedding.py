@@ -7,7 +7,6 @@ noise too; on paired differences it is the paper's SME.
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
 from uptonoise.twosample.paper.hotelling import Null, hotelling_test
 from uptonoise.twosample.paper.locations import Bumps, learn_bumps
@@ -91,8 +90,8 @@ def me_test(
     null : {"f", "chi2"}
         Hotelling's F law, or its limit for many rows as in the paper, which rejects too often for few.
     clusters : pair of arrays, or str, optional
-        Which rows belong together, as for :func:`phase_test`. Whole clusters are held out, and T^2 has the covariance of
-        clusters; with few of them it looks at the few directions that vary most.
+        Which rows belong together, as for :func:`phase_test`. Whole clusters are held out, and T^2 has the covariance
+        of clusters; with few clusters it looks at the few directions that vary most.
     random_state : None, int, Generator or RandomState
         The seed of the split and of the first locations.
 
@@ -113,8 +112,7 @@ def me_test(
     J = positive_int(n_locations, "n_locations")
     if null not in get_args(Null):
         raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
-    if not isinstance(train_size, numbers.Real) or not 0 < train_size < 1:
-        raise ValueError(f"train_size must lie between 0 and 1; got {train_size!r}")
+    checked_number(train_size, "train_size", above=True, most=1.0)
     samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)", clusters=clusters)
     if samples.clusters is None:
         _check_held_out(samples, J, train_size)
@@ -127,20 +125,20 @@ def me_test(
     bumps = learn_bumps(X_train, Y_train, J, generator)
     F, G = bumps.features(X_test), bumps.features(Y_test)
     if samples.clusters is None:
-        found = hotelling_test(F, G, null)
+        hotelling = hotelling_test(F, G, null)
     else:
-        found = clustered_hotelling_test(F, G, samples.clusters[0][test[0]], samples.clusters[1][test[1]])
+        hotelling = clustered_hotelling_test(F, G, samples.clusters[0][test[0]], samples.clusters[1][test[1]])
     return MeResult(
-        statistic=found.statistic,
-        pvalue=found.pvalue,
+        statistic=hotelling.statistic,
+        pvalue=hotelling.pvalue,
         sizes=samples.sizes,
         columns=samples.columns,
-        null=_said_null(null, found.freedoms),
+        null=_null_text(null, hotelling.freedoms),
         seed=seed,
         n_clusters=samples.n_clusters,
         locations=bumps.locations,
         widths=bumps.widths,
-        contributions=found.contributions,
+        contributions=hotelling.contributions,
         regions=_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps),
         differences=F.mean(axis=0) - G.mean(axis=0),
         n_train=(len(X_train), len(Y_train)),
@@ -166,10 +164,9 @@ def _split(samples: Samples, train_size: float, generator: np.random.Generator) 
     train, test = [], []
     for sample, size in enumerate(samples.n_units):
         order, n_train = generator.permutation(size), _n_train(size, train_size)
-        parts = order[:n_train], order[n_train:]
+        parts = [order[:n_train], order[n_train:]]
         if samples.clusters is not None:
-            numbers = samples.clusters[sample]
-            parts = np.flatnonzero(np.isin(numbers, parts[0])), np.flatnonzero(np.isin(numbers, parts[1]))
+            parts = [np.flatnonzero(np.isin(samples.clusters[sample], part)) for part in parts]
         train.append(parts[0])
         test.append(parts[1])
     return train, test
@@ -183,7 +180,7 @@ def _regions(rows: Floats, features: Floats, bumps: Bumps) -> Floats:
     return np.where(reached[:, None], means, bumps.locations)
 
 
-def _said_null(null: Null, freedoms: tuple[float, float]) -> str:
+def _null_text(null: Null, freedoms: tuple[float, float]) -> str:
     if null == "chi2":
         return f"chi-squared with {freedoms[0]:.3g} degrees of freedom"
     return f"F with {freedoms[0]:.3g} and {freedoms[1]:.4g} degrees of freedom"

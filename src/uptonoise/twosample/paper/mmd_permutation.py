@@ -28,12 +28,11 @@ from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
-from uptonoise.twosample.phase import Sample, centre_of, cluster_counts, comparable
+from uptonoise.twosample.phase import Pair, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
 Method = Literal["quadratic", "fourier"]
-OF_SKETCHES = "sketches"
 
 _BLOCK_ROWS = 512
 _ROUNDING = 1e-12  # of squared waves
@@ -92,8 +91,8 @@ def mmd_test(
     n_frequencies : int
         How many frequencies "fourier" draws.
     clusters : pair of arrays, or str, optional
-        Which rows belong together, as for :func:`phase_test`; clusters are permuted, not rows,
-        which is exact where those of X and Y are alike in their sizes too.
+        Which rows belong together, as for :func:`phase_test`. Clusters are permuted, not rows, which is exact where those
+        of X and Y are alike in their sizes too.
     frequencies : array of shape (m, d), optional
         Frequencies for "fourier" in place of that draw.
     random_state : None, int, Generator or RandomState
@@ -121,7 +120,7 @@ def mmd_test(
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         if clusters is not None:
             raise ValueError("clusters must be left out for sketches, which bring their own")
-        return _of_sketches(*comparable(X, Y))
+        return mmd_of_pair(Pair.of(*comparable(X, Y)))
     samples = read_samples(X, Y, needed=2, why="the MMD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
@@ -150,45 +149,43 @@ def mmd_test(
     )
 
 
-def _of_sketches(X: Sketch, Y: Sketch) -> MmdResult:
-    left, right = (Sample.of(sketch, centre_of(X)) for sketch in (X, Y))
+def mmd_of_pair(pair: Pair) -> MmdResult:
+    """Test from two sketches whether the samples differ at all."""
+    left, right = pair.left, pair.right
     n, k = float(left.size), float(right.size)
     statistic = float(np.mean(np.abs(left.phi - right.phi) ** 2))
-    if X.is_clustered or Y.is_clustered:
+    if pair.is_clustered:
         pvalue = _few_clusters_pvalue(statistic, left, right)
     else:
         pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
-        pvalue = _quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / X.n_frequencies)
+        pvalue = _quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / pair.X.n_frequencies)
     return MmdResult(
         statistic=statistic,
         pvalue=pvalue,
-        sizes=(X.n_rows, Y.n_rows),
-        columns=(X if X.named else Y).columns,
-        null="weighted sum of chi-squared variables",
+        sizes=pair.sizes,
+        columns=pair.columns,
+        null="F distribution" if pair.is_clustered else "weighted sum of chi-squared variables",
         seed=None,
-        **cluster_counts(X, Y),
-        method=OF_SKETCHES,
+        **pair.cluster_counts,
+        method="sketches",
         scale=None,
         permuted=np.empty(0),
     )
 
 
-def _few_clusters_pvalue(statistic: float, left: Sample, right: Sample) -> float:
+def _few_clusters_pvalue(statistic: float, left: SampleMoments, right: SampleMoments) -> float:
     """Return the p-value of MMD squared by an F distribution, whose denominator counts clusters.
 
     The covariance of the difference is the sum of both samples' own, as clusters of other sizes vary otherwise. The
     degrees of freedom are those of Brunner, Dette and Munk (1997) for a quadratic form that is not studentised.
     """
-    m = len(left.cos)
     parts = [sample.covariance / sample.size for sample in (left, right)]
-    covariance = parts[0] + parts[1]
-    trace, square = float(np.trace(covariance)), float(np.sum(covariance**2))
+    trace, square = float(np.trace(parts[0] + parts[1])), float(np.sum((parts[0] + parts[1]) ** 2))
     if not square > 0:
         return 1.0 if statistic <= _ROUNDING else 0.0
-    spread = sum(
-        float(np.trace(part)) ** 2 / (float(sample.size) - 1) for part, sample in zip(parts, (left, right), strict=True)
-    )
-    return float(fdtrc(trace**2 / square, trace**2 / spread, statistic * m / trace))
+    freedoms = [float(sample.size) - 1 for sample in (left, right)]
+    spread = sum(float(np.trace(part)) ** 2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
+    return float(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.cos) / trace))
 
 
 def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:

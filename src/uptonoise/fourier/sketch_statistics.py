@@ -1,0 +1,218 @@
+"""What is read from a sketch: its size, and characteristic function, mean and covariance about any centre."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uptonoise._util.typing import Complex, Floats, Precision
+from uptonoise._util.wording import counted
+from uptonoise.fourier.cluster_pass import SketchClusters
+from uptonoise.fourier.cosine_sine import as_complex
+from uptonoise.fourier.moments import Moments
+from uptonoise.fourier.provenance import Provenance
+from uptonoise.rows import as_real_array, check_same_columns
+
+_ADVICE = "Make one of them with Sketch.like(the other), so that both have the same frequencies and columns"
+
+
+class SketchStatistics:
+    """The statistics of a sketch: moments of rows minus a centre, at frequencies, with the names of the columns."""
+
+    name: str = "the sketch"
+    provenance: Provenance | None
+    precision: Precision
+    columns: tuple[str, ...]
+    named: bool
+    _frequencies: Floats
+    _centre: Floats | None
+    _clusters: SketchClusters
+
+    @property
+    def _moments(self) -> Moments:
+        raise NotImplementedError
+
+    def check_comparable(self, other: Any) -> None:
+        """Raise where another sketch has other frequencies or columns."""
+        if not isinstance(other, SketchStatistics):
+            raise ValueError(f"other must be a Sketch; got {type(other).__name__}")
+        if not np.array_equal(self._frequencies, other._frequencies):
+            raise ValueError(
+                f"the sketches have different frequencies: {self.n_frequencies} in {counted(self.n_columns, 'column')} "
+                f"and {other.n_frequencies} in {other.n_columns}"
+                + (" with other values" if self._frequencies.shape == other._frequencies.shape else "")
+                + f". {_ADVICE}"
+            )
+        check_same_columns(other, self)
+        if self.named and other.named and self.columns != other.columns:
+            raise ValueError(
+                f"the sketches have their columns in different orders: {list(self.columns)} and {list(other.columns)}. "
+                f"{_ADVICE}"
+            )
+
+    def _check_clustered(self, is_clustered: bool, name: str) -> None:
+        """Raise where rows come with clusters and the others did not, or the other way round."""
+        if self.n_rows and self.is_clustered != is_clustered:
+            came, wanted = ("with", "without") if is_clustered else ("without", "with")
+            raise ValueError(f"{name} must come {wanted} clusters, as the rows of the sketch did; got it {came} them")
+
+    @property
+    def frequencies(self) -> Floats:
+        """The frequencies, of shape (m, d); read-only."""
+        return self._frequencies
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether blocks of frequencies were named."""
+        return "blocks" in (self.provenance or {})
+
+    @property
+    def blocks(self) -> dict[str, slice]:
+        """The named blocks of frequencies, which tests look at one by one; a single block where none were named."""
+        blocks = (self.provenance or {}).get("blocks", {"all frequencies": (0, self.n_frequencies)})
+        return {name: slice(start, stop) for name, (start, stop) in blocks.items()}
+
+    @property
+    def n_frequencies(self) -> int:
+        """The number of frequencies, m."""
+        return int(self._frequencies.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of the rows, d."""
+        return int(self._frequencies.shape[1])
+
+    @property
+    def centre(self) -> Floats | None:
+        """What was subtracted from the rows; None before the first rows."""
+        return None if self._centre is None else self._centre.copy()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._moments.n_rows
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights; the number of rows where there were none."""
+        return self._moments.weight
+
+    @property
+    def weight_squares(self) -> float:
+        """The sum of the squared weights of rows, or of clusters."""
+        return self._moments.weight_squares
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the rows came in clusters."""
+        return self._moments.cross is not None
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters; None where rows came without."""
+        return self._moments.n_clusters if self.is_clustered else None
+
+    @property
+    def cluster_hashes(self) -> NDArray[np.uint64]:
+        """Sorted 64-bit hashes of the ids of clusters; none of clusters whose ids mean nothing in another sample."""
+        return self._clusters.hashes
+
+    @property
+    def effective_size(self) -> float:
+        """The number of equally weighted rows, or clusters, that would give the mean the same variance."""
+        return self.weight**2 / self.weight_squares if self.weight else 0.0
+
+    @property
+    def independent_rows(self) -> float:
+        """How many independent rows would give the characteristic function the same sampling error, over frequencies.
+
+        Without clusters that is the effective size. With clusters it lies between their number, where the rows of a
+        cluster are all alike, and the number of rows, where they differ as much as those of different clusters.
+        """
+        if not self.is_clustered or self.effective_size < 1 + 1e-9:
+            return self.effective_size
+        moments = self._moments
+        of_rows = float(np.sum(1 - np.abs(as_complex(moments.mean)) ** 2))
+        of_mean = float(np.trace(moments.covariance)) / self.effective_size
+        return float(min(self.n_rows, of_rows / of_mean)) if of_mean > 0 else float(self.n_rows)
+
+    @property
+    def ecf(self) -> Complex:
+        """The characteristic function at the frequencies, of shape (m,)."""
+        return as_complex(self.mean)
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of [cos(w.x), sin(w.x)], of shape (2m,): all cosines, then all sines."""
+        return self.mean_about(np.zeros(self.n_columns))
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of [cos(w.x), sin(w.x)] over rows, of shape (2m, 2m)."""
+        return self.covariance_about(np.zeros(self.n_columns))
+
+    def mean_about(self, centre: ArrayLike) -> Floats:
+        """Return the mean of [cos(w.(x - centre)), sin(w.(x - centre))].
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> un.Sketch([[1.0]]).update([1e9, 1e9 + 2]).mean_about([1e9 + 1]).round(6)
+        array([0.540302, 0.      ])
+        """
+        self._check_rows(1, "a mean")
+        return self._moments_about(checked_centre(centre, self.n_columns)).mean
+
+    def covariance_about(self, centre: ArrayLike) -> Floats:
+        """Return the covariance of [cos(w.(x - centre)), sin(w.(x - centre))] over rows."""
+        self._check_rows(2, "a covariance")
+        moments = self._moments_about(checked_centre(centre, self.n_columns))
+        if moments.weight**2 <= (1 + 1e-12) * moments.weight_squares:
+            why = (
+                "the sketch has 1 cluster"
+                if self.is_clustered
+                else "the weights of the sketch leave it 1 row in effect"
+            )
+            raise ValueError(f"{why}; a covariance needs 2")
+        return moments.covariance
+
+    def _check_rows(self, needed: int, what: str) -> None:
+        if self.n_rows < needed:
+            least = counted(needed, "row")
+            raise ValueError(f"the sketch must have at least {least} for {what}; it has {self.n_rows}")
+
+    def _moments_about(self, centre: Floats | None) -> Moments:
+        if self._centre is None or centre is None:
+            return self._moments
+        return self._moments.recentred(self._frequencies, self._centre, centre)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SketchStatistics):
+            return NotImplemented
+        return bool(
+            self.columns == other.columns
+            and self.provenance == other.provenance
+            and np.array_equal(self._frequencies, other._frequencies)
+            and (self._centre is None) == (other._centre is None)
+            and (self._centre is None or np.array_equal(self._centre, other._centre))  # type: ignore[arg-type]
+            and self._moments.equals(other._moments)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
+        frequencies = "1 frequency" if self.n_frequencies == 1 else f"{self.n_frequencies:,} frequencies"
+        columns = counted(self.n_columns, "column")
+        clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
+        return f"Sketch({counted(self.n_rows, 'row')}{clusters}, {frequencies}, {columns}: {names})"
+
+
+def checked_centre(centre: ArrayLike, n_columns: int) -> Floats:
+    """Return a centre as float64, or raise where it is not one finite number for each column."""
+    array = as_real_array(centre, "centre").astype(np.float64)
+    if array.shape != (n_columns,) or not np.isfinite(array).all():
+        raise ValueError(f"centre must be {n_columns} finite numbers, one for each column; got {centre!r}")
+    return array
