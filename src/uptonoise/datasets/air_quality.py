@@ -24,13 +24,13 @@ class AirQuality(NamedTuple):
 
 
 def load_air_quality(path: str | os.PathLike[str] | None = None) -> AirQuality:
-    """Read the pollutants of each hour, in the order of time, from a file of UCI's Beijing Multi-Site Air-Quality Data.
+    """Read the pollutants of each hour, in the order of time, from UCI's Beijing Multi-Site Air-Quality Data.
 
     Parameters
     ----------
     path : path, optional
-        The file, CSV or gzipped CSV without gaps, or a folder that holds ``beijing-aotizhongxin.csv.gz``; by default the
-        folder named in the environment variable ``UPTONOISE_DATA``, then ``data`` and ``../shared/data``.
+        The file, CSV or gzipped CSV without gaps, or a folder that holds ``beijing-aotizhongxin.csv.gz``; by default
+        the folder named in the environment variable ``UPTONOISE_DATA``, then ``data`` and ``../shared/data``.
 
     Returns
     -------
@@ -44,8 +44,7 @@ def load_air_quality(path: str | os.PathLike[str] | None = None) -> AirQuality:
     file = found_file(
         path, (_FILE,), "no {place}/" + _FILE + ": download UCI's Beijing Multi-Site Air-Quality Data and fill its gaps"
     )
-    opened = gzip.open(file, "rt", newline="") if file.suffix == ".gz" else file.open(newline="")
-    with opened as lines:
+    with gzip.open(file, "rt", newline="") if file.suffix == ".gz" else file.open(newline="") as lines:
         rows = csv.DictReader(lines)
         absent = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
         if absent:

@@ -1,8 +1,8 @@
 """Type I error where rows come in clusters (beyond the paper).
 
-Every number of clusters with every kind of cluster sizes, twice; intraclass correlation, number of columns and noise take
-turns, so that each value meets each number of clusters or each kind of sizes, but not all of their combinations. Then
-unequal numbers of clusters, the other tests, the offset, pairs of groups, and what happens where clusters are ignored.
+Every number of clusters with every kind of cluster sizes, twice; intraclass correlation, number of columns and noise
+take turns, so that each value meets each number of clusters and each kind of sizes, but not all of their combinations.
+Then unequal numbers of clusters, offsets, the other tests, pairs of groups, and all rows as if they were independent.
 """
 
 from __future__ import annotations

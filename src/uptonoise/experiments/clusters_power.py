@@ -1,7 +1,7 @@
 """Power where rows come in clusters, against tests of one row per cluster (beyond the paper).
 
-40 clusters of 50 rows with intraclass correlation 0.1 in each sample. The rows' own part has another shape in Y, or Y is
-shifted.
+40 clusters of 50 rows with intraclass correlation 0.1 in each sample. The rows' own part has another shape in Y, or Y
+is shifted.
 """
 
 from __future__ import annotations

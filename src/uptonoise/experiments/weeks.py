@@ -1,7 +1,7 @@
 """Random weeks of one station's air against the other weeks: hours, days and weeks as clusters (beyond the paper).
 
-Hourly pollution of Beijing's Aotizhongxin station. The weeks are split into halves at random, so that the samples do not
-differ. Each day is sketched once; a sketch of a half is a merge of sketches, which is why 300 splits take minutes.
+Hourly pollution of Beijing's Aotizhongxin station. The weeks are split into halves at random, so that the samples do
+not differ. Each week is sketched once, and the sketch of a half is a merge of sketches: 300 splits take minutes.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from uptonoise.fourier.cluster_sums import ClusterPart, ClusterReturnedError, Cl
 from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.fourier.moments import Moments
 from uptonoise.fourier.open_clusters import OpenClusters
-from uptonoise.rows import RowsByBag, RowSource, cluster_hashes
+from uptonoise.rows import GroupedClusters, RowsByBag, RowSource, cluster_hashes
 
 Hashes = NDArray[np.uint64]
 
@@ -54,6 +54,9 @@ class SketchClusters:
                 "must be in one sketch: give them to one Sketch.update after the other, or divide the rows by cluster"
             )
         return SketchClusters(None, _joined(left, right))
+
+
+NO_CLUSTERS = SketchClusters()
 
 
 def _joined(*parts: Hashes) -> Hashes:
@@ -172,10 +175,24 @@ class ClusterPass:
         if again.any():
             cluster = next(cluster for cluster in ids if cluster_hashes([cluster])[0] == hashes[np.argmax(again)])
             raise ValueError(
-                f"{self.source.name} has rows of the cluster {shown(cluster)}, which the sketch holds already and whose "
-                "sum it has not kept. Give all rows of a cluster before the sketch is saved, loaded or merged"
+                f"{self.source.name} has rows of the cluster {shown(cluster)}, which the sketch holds already and "
+                "whose sum it has not kept. Give all rows of a cluster before the sketch is saved, loaded or merged"
             )
         return hashes
+
+
+def moments_by_group(
+    rows: GroupedClusters, features: CosineSine, centre: Floats
+) -> dict[Any, tuple[Moments, Floats, SketchClusters]]:
+    """Return the moments, centre and clusters of each group, from one pass over rows in groups of clusters."""
+    total = rows.fold(ClusterSums(features, centre)).total()
+    groups = {}
+    for name, numbers in rows.clusters_by_group().items():
+        n_rows = int(total.counts[numbers].sum())
+        hashes = cluster_hashes([rows.bag_ids[number] for number in numbers.tolist()])
+        moments = Moments.of_clusters(total.sums[numbers], total.weight[numbers], n_rows)
+        groups[name] = moments, centre, SketchClusters(None, hashes)
+    return groups
 
 
 def _is_array(source: RowSource) -> bool:

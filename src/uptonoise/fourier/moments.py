@@ -6,8 +6,8 @@ With weights, W1 their sum and W2 the sum of their squares, the covariance is
 
 which is unbiased, and the usual one for equal weights; the mean has covariance W2/W1^2 times that.
 
-Rows that come in clusters count as their clusters. With u_c the weighted sum of the features over the rows of cluster c,
-n_c the sum of their weights, N that of all weights and g = N^2 / sum n_c^2 the effective number of clusters,
+Rows that come in clusters count as their clusters. With u_c the weighted sum of the features over the rows of cluster
+c, n_c the sum of their weights, N that of all weights and g = N^2 / sum n_c^2 the effective number of clusters,
 
     Cov(mean) = g/(g - 1) sum_c (u_c - n_c mean)(u_c - n_c mean)' / N^2
 
@@ -27,7 +27,6 @@ from uptonoise.fourier.cosine_sine import CosineSine, turned
 from uptonoise.fourier.exact_angles import angles_between
 from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block, as_real_array
-
 
 _CLUSTERS_AT_ONCE = 4_096
 

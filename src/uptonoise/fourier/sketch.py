@@ -16,11 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uptonoise._util.random import RandomState
-from uptonoise._util.storage import load_archive, save_archive
 from uptonoise._util.typing import Floats, Precision
 from uptonoise._util.wording import counted, shown
-from uptonoise.fourier.cluster_pass import ClusterPass, SketchClusters, is_of_single_rows
-from uptonoise.fourier.cluster_sums import ClusterSums
+from uptonoise.fourier.cluster_pass import (
+    NO_CLUSTERS,
+    ClusterPass,
+    SketchClusters,
+    is_of_single_rows,
+    moments_by_group,
+)
 from uptonoise.fourier.cosine_sine import CosineSine, check_precision
 from uptonoise.fourier.designs import SCALE_ROWS, scaled_design
 from uptonoise.fourier.docs import described
@@ -28,6 +32,7 @@ from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.moments import GroupMoments, Moments, MomentSum
 from uptonoise.fourier.provenance import Provenance, blocks_at, checked_provenance
 from uptonoise.fourier.scale import sample_names
+from uptonoise.fourier.sketch_files import load_sketch, save_sketch
 from uptonoise.fourier.sketch_statistics import SketchStatistics, checked_centre
 from uptonoise.rows import (
     GroupedClusters,
@@ -35,13 +40,10 @@ from uptonoise.rows import (
     aligned,
     as_column_names,
     as_rows,
-    cluster_hashes,
     clustered_rows,
     numbered_columns,
     some_rows,
 )
-
-_VERSION = 2  # of the file format; version 1 has "drawn" for "provenance"
 
 
 @described
@@ -93,7 +95,7 @@ class Sketch(SketchStatistics):
         self.columns = as_column_names(columns or numbered_columns(self.n_columns), "columns", self.n_columns)
         self._centre = None if centre is None else checked_centre(centre, self.n_columns)
         self._centre_is_given = centre is not None
-        self._ended, self._clusters = Moments.none(self.n_frequencies), SketchClusters()
+        self._ended, self._clusters = Moments.none(self.n_frequencies), NO_CLUSTERS
 
     @classmethod
     @described
@@ -196,7 +198,9 @@ class Sketch(SketchStatistics):
         columns = source.columns if source.named else None
         empty = cls(frequencies, columns=columns, provenance=provenance, precision=precision)
         if clusters is not None:
-            return empty._of_cluster_groups(GroupedClusters(source, clusters), np.concatenate(scale_rows))
+            rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(scale_rows), axis=0)
+            groups_of_clusters = moments_by_group(rows, CosineSine(empty._frequencies, precision), centre)
+            return {name: empty._with(*part) for name, part in groups_of_clusters.items()}
         centres = np.stack([np.median(rows, axis=0) for rows in scale_rows])
         sums = source.fold(GroupMoments(CosineSine(empty._frequencies, precision), centres)).moments
         sketches: dict[Any, Sketch] = {}
@@ -204,18 +208,6 @@ class Sketch(SketchStatistics):
             if moments.weight == 0:
                 raise ValueError(f"weights of the group {shown(name)} must not all be 0")
             sketches[name.item() if isinstance(name, np.generic) else name] = empty._with(moments, centre)
-        return sketches
-
-    def _of_cluster_groups(self, rows: GroupedClusters, some: Floats) -> dict[Any, Sketch]:
-        """Return the sketches of groups of clusters, from one pass over all rows."""
-        centre = np.median(some, axis=0)
-        total = rows.fold(ClusterSums(CosineSine(self._frequencies, self.precision), centre)).total()
-        sketches = {}
-        for name, numbers in rows.clusters_by_group().items():
-            moments = Moments.of_clusters(total.sums[numbers], total.weight[numbers], int(total.counts[numbers].sum()))
-            sketches[name] = self._with(moments, centre)
-            hashes = cluster_hashes([rows.bag_ids[number] for number in numbers.tolist()])
-            sketches[name]._clusters = SketchClusters(None, hashes)
         return sketches
 
     @classmethod
@@ -235,21 +227,12 @@ class Sketch(SketchStatistics):
             raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
         return other._with(Moments.none(other.n_frequencies), other._centre if other._centre_is_given else None)
 
-    def _with(self, moments: Moments, centre: Floats | None) -> Sketch:
+    def _with(self, moments: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> Sketch:
         """Return a sketch with the same frequencies and columns, and with other moments and centre."""
         new = Sketch.__new__(Sketch)
         new.__dict__.update(self.__dict__, provenance=deepcopy(self.provenance))
-        new._ended, new._centre, new._clusters = moments, centre, SketchClusters()
+        new._ended, new._centre, new._clusters = moments, centre, clusters
         return new
-
-    @property
-    def _moments(self) -> Moments:
-        """The moments of all rows, also of clusters that may get more."""
-        if self._whole is None or self._whole[0] is not self._clusters:
-            self._whole = (self._clusters, self._clusters.whole(self._ended))
-        return self._whole[1] if self._clusters.open is not None else self._ended
-
-    _whole: tuple[SketchClusters, Moments] | None = None
 
     def select(self, columns: Sequence[str]) -> Sketch:
         """Return the sketch of some columns, with the frequencies that look at no other: exactly, without the rows.
@@ -375,8 +358,7 @@ class Sketch(SketchStatistics):
             self._check_clustered(other.is_clustered, "the other sketch")
         clusters = self._clusters.merged(other._clusters)
         moments = self._moments.plus(other._moments_about(self._centre))
-        new = self._with(moments, other._centre if self._centre is None else self._centre)
-        new._clusters = clusters
+        new = self._with(moments, other._centre if self._centre is None else self._centre, clusters)
         if other.named and not self.named:
             new.columns, new.named = other.columns, True
         return new
@@ -401,44 +383,9 @@ class Sketch(SketchStatistics):
         ...     un.Sketch.load(pathlib.Path(folder) / "s.npz") == s
         True
         """
-        header = {
-            "columns": list(self.columns),
-            "named": self.named,
-            "precision": self.precision,
-            "provenance": self.provenance,
-            "n_rows": self.n_rows,
-            "n_clusters": self.n_clusters,
-            "centre_is_given": self._centre_is_given,
-        }
-        arrays = {
-            "frequencies": self._frequencies,
-            "weights": np.array([self.weight, self.weight_squares]),
-            "mean": self._moments.mean,
-            "scatter": self._moments.scatter,
-        }
-        if self._moments.cross is not None:
-            arrays |= {"cross": self._moments.cross, "cluster_hashes": self.cluster_hashes}
-        if self._centre is not None:
-            arrays["centre"] = self._centre
-        save_archive(path, "sketch", _VERSION, header, arrays)
+        save_sketch(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sketch:
         """Read a sketch that :meth:`save` wrote; nothing in the file is executed."""
-        header, arrays = load_archive(path, "sketch", _VERSION)
-        try:
-            sketch = cls(
-                arrays["frequencies"],
-                columns=header["columns"] if header["named"] else None,
-                centre=arrays["centre"] if header["n_rows"] else arrays.get("centre"),
-                provenance=header.get("provenance", header.get("drawn")),
-                precision=header["precision"],
-            )
-            sketch._centre_is_given = bool(header["centre_is_given"])
-            sketch._ended = Moments.checked(header["n_rows"], arrays, sketch.n_frequencies)
-            if header.get("n_clusters") is not None:
-                sketch._ended = sketch._ended.with_clusters(header["n_clusters"], arrays["cross"])
-                sketch._clusters = SketchClusters(None, np.sort(arrays["cluster_hashes"].astype(np.uint64)))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is a damaged sketch: {error}") from None
-        return sketch
+        return load_sketch(cls, path)

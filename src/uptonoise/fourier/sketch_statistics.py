@@ -28,11 +28,19 @@ class SketchStatistics:
     named: bool
     _frequencies: Floats
     _centre: Floats | None
+    _centre_is_given: bool
+    _ended: Moments  # of rows, or of clusters that get no more rows
     _clusters: SketchClusters
+    _whole: tuple[SketchClusters, Moments] | None = None
 
     @property
     def _moments(self) -> Moments:
-        raise NotImplementedError
+        """The moments of all rows, also of clusters that may get more."""
+        if self._clusters.open is None:
+            return self._ended
+        if self._whole is None or self._whole[0] is not self._clusters:
+            self._whole = (self._clusters, self._clusters.whole(self._ended))
+        return self._whole[1]
 
     def check_comparable(self, other: Any) -> None:
         """Raise where another sketch has other frequencies or columns."""

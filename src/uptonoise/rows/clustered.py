@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
-from uptonoise.rows.cluster_ids import BlockIds, as_ids, numbered
 from uptonoise.rows.block import CHUNK_ROWS, Block
+from uptonoise.rows.cluster_ids import BlockIds, as_ids, numbered
 from uptonoise.rows.convert import IteratorRows, as_rows, grouped_rows, refuse_one_iterator_twice
 from uptonoise.rows.derived import DerivedRows, with_weights
 from uptonoise.rows.frames import as_frame, is_frame

@@ -65,9 +65,9 @@ class Dependence(NamedTuple):
         if self.kind == "order":
             return (
                 f"neighbouring rows of {self.sample} are alike (column {self.column}, {self.score:.0f} standard errors "
-                "beyond chance): the rows are not independent, or the file is sorted. If rows come in units or in time, "
-                "name the units (clusters=, or --cluster on the command line), or take blocks of consecutive rows "
-                "(un.blocks, or --block)"
+                "beyond chance): the rows are not independent, or the file is sorted. If rows come in units or in "
+                "time, name the units (clusters=, or --cluster on the command line), or take blocks of consecutive "
+                "rows (un.blocks, or --block)"
             )
         return (
             f"the column {self.column} of {self.sample} repeats its values and explains {self.score:.0%} of the "

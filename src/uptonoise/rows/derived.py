@@ -71,9 +71,11 @@ class DerivedRows(RowSource):
         self.ids_are_local = source.ids_are_local
 
     def head(self, n_rows: int = HEAD_ROWS) -> Floats:
+        """Return the first rows of the source, with what is other here."""
         return self._derived(self.source.head(n_rows))
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
+        """Return the rows with these increasing numbers."""
         return self._derived(self.source.take(rows))
 
     def _derived(self, values: NDArray[Any]) -> NDArray[Any]:

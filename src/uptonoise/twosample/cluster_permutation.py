@@ -26,8 +26,8 @@ from uptonoise.twosample.samples import Samples
 
 def _pooled_numbers(samples: Samples) -> NDArray[np.int64]:
     """Return the number of each row's cluster, those of Y after those of X."""
-    assert samples.clusters is not None and samples.n_clusters is not None
-    return np.concatenate([samples.clusters[0], samples.clusters[1] + samples.n_clusters[0]])
+    assert samples.clusters is not None
+    return np.concatenate([samples.clusters[0], samples.clusters[1] + samples.n_units[0]])
 
 
 def _indicator(numbers: NDArray[np.int64], n_clusters: int) -> csr_array:

@@ -96,8 +96,8 @@ def flip_test(
     n_flips : int
         How many flips make the null.
     clusters : pair of arrays, or str, optional
-        Which rows belong together, as for :func:`phase_test`. Each pairing takes one random row of each cluster, so that
-        the test stays exact; more `n_pairings` use more of the rows. Both rows of a given pair have the same id.
+        Which rows belong together, as for :func:`phase_test`. Each pairing takes one random row of each cluster, so
+        that the test stays exact; more `n_pairings` use more of the rows. Both rows of a given pair have the same id.
     frequencies : array of shape (m, d), optional
         Frequencies in place of the test's own.
     random_state : None, int, Generator or RandomState

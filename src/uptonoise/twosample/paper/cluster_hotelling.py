@@ -4,9 +4,9 @@ The mean of a sample is that over rows; its covariance is that of sums over clus
 
     Cov(mean) = g/(g - 1) sum_c (u_c - n_c mean)(u_c - n_c mean)' / N^2        g = N^2 / sum n_c^2
 
-with u_c the sum over the n_c rows of a cluster. T^2 with the sum of both samples' covariances has an F distribution whose
-degrees of freedom nu are those of Krishnamoorthy and Yu (2004). A covariance of few clusters says little about many
-directions: T^2 looks at the leading ones, at most a third of the degrees of freedom of the smaller sample.
+with u_c the sum over the n_c rows of a cluster. T^2 with the sum of both samples' covariances has an F distribution
+whose degrees of freedom nu are those of Krishnamoorthy and Yu (2004). A covariance of few clusters says little about
+many directions: T^2 looks at the leading ones, at most a third of the degrees of freedom of the smaller sample.
 """
 
 from __future__ import annotations

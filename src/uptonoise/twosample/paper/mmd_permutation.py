@@ -28,7 +28,7 @@ from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
-from uptonoise.twosample.phase import Pair, comparable
+from uptonoise.twosample.phase import Pair, SampleMoments, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
@@ -91,8 +91,8 @@ def mmd_test(
     n_frequencies : int
         How many frequencies "fourier" draws.
     clusters : pair of arrays, or str, optional
-        Which rows belong together, as for :func:`phase_test`. Clusters are permuted, not rows, which is exact where those
-        of X and Y are alike in their sizes too.
+        Which rows belong together, as for :func:`phase_test`. Clusters are permuted, not rows, which is exact where
+        those of X and Y are alike in their sizes too.
     frequencies : array of shape (m, d), optional
         Frequencies for "fourier" in place of that draw.
     random_state : None, int, Generator or RandomState

@@ -100,7 +100,7 @@ def test_bad_clusters_are_named(name):
     test = partial(TESTS[name], X, Y, random_state=0)
     with pytest.raises(ValueError, match=r"one id for each row of X \(\d+\); got \d+"):
         test(clusters=(of_X[1:], of_Y))
-    with pytest.raises(ValueError, match="X must have at least . clusters.*; got 2"):
+    with pytest.raises(ValueError, match=r"X must have at least . clusters.*; got 2"):
         test(clusters=(of_X % 2, of_Y))
     with pytest.raises(ValueError, match="ids of the rows of X and those of Y"):
         test(clusters=of_X)
