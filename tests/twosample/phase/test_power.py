@@ -5,8 +5,8 @@ import pytest
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.twosample.phase.power import with_noise
 from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.power import with_noise
 
 
 @pytest.fixture(scope="module")
@@ -14,6 +14,7 @@ def pilot():
     return make_chi2_samples(5_000, 1, freedoms=(4, 8), random_state=0)
 
 
+@pytest.mark.slow
 def test_planned_power_is_that_of_simulation():
     X, Y = make_chi2_samples(20_000, 1, freedoms=(4, 8), random_state=1)
     planned = un.phase_test_power(X, Y, 150, n_draws=500)
