@@ -72,7 +72,7 @@ def me_test(
     n_locations: int = 10,
     train_size: float = 0.2,
     null: Null = "f",
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> MeResult:
     """Test whether two samples differ at all, by the means of Gaussian bumps whose places are learnt, and show where.
 
@@ -86,7 +86,7 @@ def me_test(
         The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows, from where on more
         would teach nothing and only be lost to the test.
     null : {"f", "chi2"}
-        Hotelling's F law, or its limit for many rows as in the paper, which rejects too often for few.
+        Hotelling's F distribution, or its limit for many rows as in the paper, which rejects too often for few.
     random_state : None, int, Generator or RandomState
         The seed of the split and of the first locations.
 
