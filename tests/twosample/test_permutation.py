@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import stats
 
+from uptonoise.fourier import Waves
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
 from uptonoise.twosample.samples import Samples
 
@@ -22,7 +23,7 @@ class TestPermutations:
         assert permutation_pvalue(np.array([5.0, 5.0 - 1e-9, 2.0, 3.0])) == 0.5
 
     def test_wave_means_are_those_of_the_labels(self, rng, plain_ecf, monkeypatch):
-        monkeypatch.setattr("uptonoise.fourier.characteristic._BLOCK_ELEMENTS", 40)
+        monkeypatch.setattr(Waves, "block_rows", 8)
         X, Y, W = rng.normal(size=(30, 2)), rng.normal(size=(21, 2)), rng.normal(size=(5, 2))
         left, right = wave_means_by_label(Samples(X, Y, ("a", "b")), W, 7, np.random.default_rng(1))
         sizes = [8] * 6 + [3]

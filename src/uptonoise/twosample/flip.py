@@ -79,19 +79,17 @@ def flip_test(
 ) -> FlipResult:
     """Test whether two samples differ beyond symmetric noise, exactly at every sample size.
 
-    The false-positive rate is at most the significance level, whatever the two noises and however few the rows.
-    Pairing the rows costs some power.
+    The false-positive rate is at most alpha, whatever the noises and the sizes. Pairing the rows costs some power.
 
     Parameters
     ----------
     X, Y : array, frame, or RowSource
-        The two samples. Of the larger one only as many rows as the other has are used.
+        The two samples, without weights. Of the larger one only as many rows as the other has are used.
     paired : bool
-        Whether row i of X and row i of Y belong together, as the same patient on two devices. Otherwise rows are paired
-        at random, for which they are read into memory; pairs that are given may lie in files or on a cluster.
+        Whether row i of X and row i of Y belong together; these may lie in files or on a cluster. Otherwise rows are
+        read into memory and paired at random.
     n_pairings : int
-        How many random pairings to merge: their number times the smallest p-value, which is valid however they depend.
-        It gains power where rows are few.
+        How many random pairings to merge: their number times the smallest p-value. It gains power where rows are few.
     n_flips : int
         How many flips make the null.
     frequencies : array of shape (m, d), optional
@@ -108,16 +106,13 @@ def flip_test(
     >>> import numpy as np
     >>> import uptonoise as un
     >>> rng = np.random.default_rng(0)
-    >>> X, noisy = rng.exponential(size=100), rng.exponential(size=100) + rng.normal(size=100)
-    >>> other = 2 - rng.exponential(size=100)
-    >>> un.flip_test(X, noisy, random_state=0).pvalue > 0.05, un.flip_test(X, other, random_state=0).pvalue < 0.01
+    >>> X, noisy, other = rng.exponential(size=(3, 100)) + [[0.0], [0.0], [1.0]]
+    >>> un.flip_test(X, noisy + rng.normal(size=100)).pvalue > 0.05, un.flip_test(X, other).pvalue < 0.01
     (True, True)
     """
-    positive_int(n_pairings, "n_pairings")
     positive_int(n_flips, "n_flips")
-    if paired and n_pairings > 1:
-        raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
-    pairs = _given_pairs(X, Y) if paired else _random_pairs(X, Y)
+    positive_int(n_pairings, "n_pairings")
+    pairs = _given_pairs(X, Y, n_pairings) if paired else _random_pairs(X, Y)
     given = None if frequencies is None else as_frequencies(frequencies, len(pairs.columns))
     generator, seed = seeded_generator(random_state)
     results = [_test_of_symmetry(pairs.differences(generator), given, n_flips, generator) for _ in range(n_pairings)]
@@ -154,8 +149,10 @@ def _random_pairs(X: Any, Y: Any) -> _Pairs:
     return _Pairs(differences, samples.sizes, samples.columns)
 
 
-def _given_pairs(X: Any, Y: Any) -> _Pairs:
+def _given_pairs(X: Any, Y: Any, n_pairings: int) -> _Pairs:
     """Return pairs of rows as they come, which need not be in memory where their number is known."""
+    if n_pairings > 1:
+        raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
     left, right = two_samples(X, Y)
     if left.n_rows is None or right.n_rows is None:
         samples = read_samples(left, right, needed=2, why=_WHY)

@@ -131,7 +131,7 @@ class TestPvalue:
         assert block_pvalue(fits[1], block) == pytest.approx(block_pvalue(fits[0], block), rel=1e-3)
         np.testing.assert_allclose(fits[1].shift.shift, fits[0].shift.shift + 50, atol=1e-3)
 
-    @pytest.mark.parametrize("n_runs", [30, pytest.param(500, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("n_runs", [100, pytest.param(500, marks=pytest.mark.slow)])
     def test_level(self, n_runs):
         rejected = 0
         for seed in range(n_runs):

@@ -79,14 +79,14 @@ def mmd_test(
     Parameters
     ----------
     X, Y : array, frame, RowSource, or Sketch
-        The two samples, which are read into memory; or two sketches with the same frequencies, which bring theirs and
+        The two samples, without weights, which are read into memory; or two sketches with the same frequencies, which
         need neither rows nor permutations.
     scale : float or "median"
         The length of the Gaussian kernel; "median" takes :func:`~uptonoise.median_scale` of both samples.
     n_permutations : int
         How many permutations make the null.
     method : {"quadratic", "fourier"}
-        The exact kernel, in time that grows with the square of the rows, or random frequencies, in linear time.
+        The exact kernel, in time quadratic in the number of rows, or random frequencies, in linear time.
     n_frequencies : int
         How many frequencies "fourier" samples.
     frequencies : array of shape (m, d), optional
@@ -118,17 +118,22 @@ def mmd_test(
     samples = read_samples(X, Y, needed=2, why="the MMD test")
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
-    if method == "quadratic":
-        assert length is not None
-        statistics = _quadratic(samples, length, n_permutations, generator)
-    else:
+    if length is not None and method == "fourier":
         d = len(samples.columns)
-        wanted = frequencies
-        if length is not None:
-            wanted = sample_frequencies(n_frequencies, d, scale=length, random_state=generator)
-        means = wave_means_by_label(samples, as_frequencies(wanted, d), n_permutations, generator)
-        statistics = squared_mmd(as_complex(means[0]), as_complex(means[1]))
+        frequencies = sample_frequencies(n_frequencies, d, scale=length, random_state=generator)
+    statistics = _statistics(samples, length, frequencies, n_permutations, generator)
     return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
+
+
+def _statistics(
+    samples: Samples, length: float | None, frequencies: Any, n_permutations: int, generator: np.random.Generator
+) -> Floats:
+    """Return MMD^2 of the data and of all permutations: by frequencies where there are any, else by the kernel."""
+    if frequencies is None and length is not None:
+        return _quadratic(samples, length, n_permutations, generator)
+    W = as_frequencies(frequencies, len(samples.columns))
+    phi_X, phi_Y = map(as_complex, wave_means_by_label(samples, W, n_permutations, generator))
+    return squared_mmd(phi_X, phi_Y)
 
 
 def mmd_of_pair(pair: Pair) -> MmdResult:

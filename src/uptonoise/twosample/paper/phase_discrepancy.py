@@ -19,9 +19,13 @@ from uptonoise._util.validation import positive_int
 from uptonoise.fourier import as_complex, as_frequencies, mean_variance, sample_frequencies, squared_phd
 from uptonoise.twosample.permutation import permutation_fields, permutation_pvalue, wave_means_by_label
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import Samples, resident_samples
+from uptonoise.twosample.samples import resident_samples
 
 _WARNING_ALPHA = 0.01
+_CONSEQUENCE = (
+    "the permutation null of the PhD test is then wrong and its p-value too small. Use phase_test, which is valid at "
+    "any noise"
+)
 
 
 class UnequalNoiseWarning(UserWarning):
@@ -73,7 +77,7 @@ def phd_test(
     Parameters
     ----------
     X, Y : array, frame, or RowSource
-        The two samples; they are read into memory.
+        The two samples, without weights; they are read into memory.
     n_frequencies : int
         How many frequencies are sampled from the paper's radial distribution, scaled by the samples' variance.
     n_permutations : int
@@ -102,29 +106,17 @@ def phd_test(
     d = len(samples.columns)
     generator, seed = seeded_generator(random_state)
     if frequencies is None:
-        scale = _empirical_scale(samples)
+        # The square root of the pooled variance, averaged over columns; 1 where all rows are equal.
+        scale = float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
         frequencies = sample_frequencies(n_frequencies, d, law="radial", scale=scale, random_state=generator)
     used = as_frequencies(frequencies, d)
-    means = wave_means_by_label(samples, used, n_permutations, generator)
-    phi_X, phi_Y = as_complex(means[0]), as_complex(means[1])
-    statistics = squared_phd(phi_X, phi_Y)
+    phi_X, phi_Y = map(as_complex, wave_means_by_label(samples, used, n_permutations, generator))
     amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
     if amplitude_pvalue < _WARNING_ALPHA:
-        warnings.warn(
-            f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may; the "
-            "permutation null of the PhD test is then wrong and its p-value too small. Use phase_test, which is "
-            "valid at any noise",
-            UnequalNoiseWarning,
-            stacklevel=2,
-        )
-    return PhdResult(
-        **permutation_fields(samples, statistics, seed), amplitude_pvalue=amplitude_pvalue, frequencies=used
-    )
-
-
-def _empirical_scale(samples: Samples) -> float:
-    """Return the square root of the pooled variance, averaged over columns; 1 where all rows are equal."""
-    return float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
+        problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"
+        warnings.warn(f"{problem}; {_CONSEQUENCE}", UnequalNoiseWarning, stacklevel=2)
+    fields = permutation_fields(samples, squared_phd(phi_X, phi_Y), seed)
+    return PhdResult(**fields, amplitude_pvalue=amplitude_pvalue, frequencies=used)
 
 
 def _amplitude_difference(phi_X: Complex, phi_Y: Complex) -> Floats:

@@ -90,10 +90,7 @@ def phase_test_power(
     (True, True)
     """
     checked_number(alpha, "alpha", above=True, most=1.0)
-    sizes_X, sizes_Y = _sizes(n, "n"), _sizes(n if k is None else k, "k")
-    if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
-        raise ValueError(f"n and k must have the same length; got {len(sizes_X)} and {len(sizes_Y)}")
-    sizes_X, sizes_Y = np.broadcast_arrays(sizes_X, sizes_Y)
+    sizes_X, sizes_Y = _sizes(n, n if k is None else k)
     positive_int(n_draws, "n_draws")
     pilot = _pilot(pilot_X, pilot_Y, noise, random_state)
     with single_threaded_blas:
@@ -104,13 +101,20 @@ def phase_test_power(
     return float(powers[0]) if sizes_X.ndim == 0 else np.array(powers)
 
 
-def _sizes(n: Any, name: str) -> NDArray[np.int64]:
+def _sizes(n: Any, k: Any) -> tuple[NDArray[np.int64], ...]:
+    sizes_X, sizes_Y = _size_array(n, "n"), _size_array(k, "k")
+    if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
+        raise ValueError(f"n and k must have the same length; got {len(sizes_X)} and {len(sizes_Y)}")
+    return np.broadcast_arrays(sizes_X, sizes_Y)
+
+
+def _size_array(n: Any, name: str) -> NDArray[np.int64]:
     try:
         sizes = np.asarray(n)
     except ValueError:  # lists of different lengths
         sizes = np.empty(0)
     if sizes.ndim > 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or (sizes < 2).any():
-        raise ValueError(f"{name} must be an integer of at least 2, or a list of such; got {n!r}")
+        raise ValueError(f"{name} must be an integer of at least 2, or a list of these; got {n!r}")
     return sizes.astype(np.int64)
 
 
