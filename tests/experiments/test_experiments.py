@@ -272,7 +272,10 @@ def test_higgs_draws_are_disjoint(monkeypatch):
 
 def test_module_is_the_command():
     done = subprocess.run(
-        [sys.executable, "-m", "uptonoise", "reproduce", "--list", "--quiet"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "uptonoise", "reproduce", "--list", "--quiet"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.split() == list(NAMES)
 
