@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import uptonoise as un
-from uptonoise.fourier import FlipSums, Signs, Waves
+from uptonoise.fourier import CosineSine, FlipSums, Signs
 from uptonoise.rows import as_rows
 from uptonoise.twosample.flip import _flip_invariant_lengths, _statistics
 
@@ -19,7 +19,7 @@ class TestFlip:
         assert together.shape == (13, 30)
         assert (together[0] == 1).all()
         assert set(np.unique(together)) == {-1, 1}
-        found = _statistics(as_rows(z).fold(FlipSums(Waves(W, "fast"), signs)), slice(None))
+        found = _statistics(as_rows(z).fold(FlipSums(CosineSine(W, "fast"), signs)), slice(None))
         for flip, statistic in zip(together, found, strict=True):
             s = np.sin((flip[:, None] * z) @ W.T)
             V = s.T @ s

@@ -25,7 +25,7 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
-from uptonoise.fourier import FlipSums, Signs, Waves, all_columns, as_frequencies, column_grid, column_pairs
+from uptonoise.fourier import CosineSine, FlipSums, Signs, all_columns, as_frequencies, column_grid, column_pairs
 from uptonoise.rows import ArrayRows, RowSource, as_rows, difference, sample_rows, two_samples
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
@@ -177,7 +177,7 @@ def _test_of_symmetry(
     else:
         blocks = [given]
     signs = Signs(n_flips, generator)
-    sums = z.fold(FlipSums(Waves(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
+    sums = z.fold(FlipSums(CosineSine(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
     bounds = np.cumsum([0, *map(len, blocks)])
     places = [slice(*ends) for ends in itertools.pairwise(bounds.tolist())]
     largest = np.max([_standardised(_statistics(sums, place)) for place in places], axis=0)

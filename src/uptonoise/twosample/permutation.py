@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Waves, labelled_wave_sums
+from uptonoise.fourier import CosineSine, labelled_feature_sums
 from uptonoise.twosample.samples import Samples
 
 Labels = NDArray[np.float32]
@@ -91,13 +91,13 @@ def permutation_fields(samples: Samples, statistics: Floats, seed: int | None) -
     }
 
 
-def wave_means_by_label(
+def feature_means_by_label(
     samples: Samples, frequencies: Floats, n_permutations: int, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Return the means of [cos, sin] over the rows called X and those called Y, for the data and all permutations."""
-    block_rows, n_rows = Waves(frequencies, "fast").block_rows, sum(samples.sizes)
+    block_rows, n_rows = CosineSine(frequencies, "fast").block_rows, sum(samples.sizes)
     block_sizes = (min(block_rows, n_rows - start) for start in range(0, n_rows, block_rows))
     labels = label_blocks(samples.sizes, block_sizes, n_permutations, generator)
-    sums, total = labelled_wave_sums(samples.X, samples.Y, frequencies, labels)
+    sums, total = labelled_feature_sums(samples.X, samples.Y, frequencies, labels)
     n, k = samples.sizes
     return sums / n, (total - sums) / k

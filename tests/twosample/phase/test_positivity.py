@@ -53,7 +53,7 @@ class TestScores:
         assert run(X, Y).pvalue == run(X, Y).pvalue
 
 
-class TestWavesThatDoNotVary:
+class TestFeaturesThatDoNotVary:
     def test_equal_constants(self):
         result = run(np.zeros(20), np.zeros(20))
         assert result.pvalue > 0.5

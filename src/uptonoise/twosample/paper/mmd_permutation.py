@@ -27,7 +27,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
-from uptonoise.twosample.permutation import label_blocks, permutation_fields, wave_means_by_label
+from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_fields
 from uptonoise.twosample.phase import Pair, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
@@ -132,7 +132,7 @@ def _statistics(
     if frequencies is None and length is not None:
         return _quadratic(samples, length, n_permutations, generator)
     W = as_frequencies(frequencies, len(samples.columns))
-    phi_X, phi_Y = map(as_complex, wave_means_by_label(samples, W, n_permutations, generator))
+    phi_X, phi_Y = map(as_complex, feature_means_by_label(samples, W, n_permutations, generator))
     return squared_mmd(phi_X, phi_Y)
 
 

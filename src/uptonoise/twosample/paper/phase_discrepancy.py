@@ -17,7 +17,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import as_complex, as_frequencies, mean_variance, sample_frequencies, squared_phd
-from uptonoise.twosample.permutation import permutation_fields, permutation_pvalue, wave_means_by_label
+from uptonoise.twosample.permutation import feature_means_by_label, permutation_fields, permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import resident_samples
 
@@ -110,7 +110,7 @@ def phd_test(
         scale = float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
         frequencies = sample_frequencies(n_frequencies, d, law="radial", scale=scale, random_state=generator)
     used = as_frequencies(frequencies, d)
-    phi_X, phi_Y = map(as_complex, wave_means_by_label(samples, used, n_permutations, generator))
+    phi_X, phi_Y = map(as_complex, feature_means_by_label(samples, used, n_permutations, generator))
     amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
     if amplitude_pvalue < _WARNING_ALPHA:
         problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"
