@@ -45,7 +45,7 @@ from uptonoise.twosample.phase import (
     phase_test,
     phase_test_power,
 )
-from uptonoise.twosample.result import TwoSampleResult, p_is, said_pvalue
+from uptonoise.twosample.result import TwoSampleResult, p_is, pvalue_text
 
 __all__ = [
     "POSITIVITY_SHARE",
@@ -85,6 +85,6 @@ __all__ = [
     "phase_test",
     "phase_test_power",
     "phd_test",
-    "said_pvalue",
+    "pvalue_text",
     "sme_test",
 ]

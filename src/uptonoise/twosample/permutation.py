@@ -41,9 +41,9 @@ def label_blocks(
 
 
 def _random_subsets(counts: NDArray[np.int64], size: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """Return a random subset of `size` places a row, of the given counts, each equally likely.
+    """Return a random subset of `size` places for each row of the result, of the given counts, each equally likely.
 
-    Independent draws have nearly the right counts; then places taken at random are put right, one a row at a time,
+    Independent draws have nearly the right counts; then places taken at random are put right, one per row at a time,
     until all are. No place is treated unlike another, so all subsets of a count are equally likely; it is several
     times faster than shuffling.
     """
