@@ -724,9 +724,7 @@ def test_load_says_what_is_wrong_with_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr("uptonoise.nets.saving._VERSION", 2)
     model.save(path)
     monkeypatch.setattr("uptonoise.nets.saving._VERSION", 1)
-    with pytest.raises(
-        ValueError, match="version 2 of the network format.* reads up to 1"
-    ):
+    with pytest.raises(ValueError, match=r"version 2 of the network format.* reads up to 1"):
         nets.PhaseNetRegressor.load(path)
     with pytest.raises(ValueError, match="numbers and strings"):
         model.set_params(progress=object()).save(path)
@@ -802,7 +800,7 @@ def test_bad_bags_and_targets(X, y, message):
 
 
 def test_bad_calls():
-    with pytest.raises(ValueError, match="one target a bag for quantiles"):
+    with pytest.raises(ValueError, match="one target per bag for quantiles"):
         small(nets.PhaseNetRegressor, quantiles=0.5).fit(BAGS, np.stack([Y, Y], axis=1))
     with pytest.raises(ValueError, match="predict_quantiles needs a model with quantiles"):
         small(nets.PhaseNetRegressor).fit(BAGS, Y).predict_quantiles(BAGS)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
@@ -77,8 +78,8 @@ class _Run:
     particles: dict[int, _Weighed] = field(default_factory=dict)
 
 
-class BagABC(ABC):
-    """Base class of all kinds of inference here; a subclass says how bags are summarised."""
+class _Fitted:
+    """What there is after a fit."""
 
     training_: Simulations
     theta_: Floats
@@ -87,45 +88,34 @@ class BagABC(ABC):
     n_failed_: int
     particles_: Simulations | None
     seed_: int
+    _run: _Run | None = None
+    _summary: Summary | None = None
+    _columns: tuple[tuple[str, ...], bool]
+    _support: tuple[Floats, Floats]
+    _plan: Plan | None
+
+
+@with_parameters
+class BagABC(_Fitted, ABC):
+    """Base class of all kinds of inference here; a subclass says how bags are summarised."""
+
+    prior: Any = field(kw_only=False)
+    simulator: Any = field(kw_only=False)
+    n_particles: int = 10_000
+    epsilon: float | None = None
+    quantile: float | None = None
+    ess: float | None = None
+    adjust: bool = False
+    keep_rows: bool = False
+    vectorized: bool = False
+    block_size: int | None = None
+    skip_failures: bool = False
+    cache: str | os.PathLike[str] | None = None
+    n_jobs: int | None = None
+    progress: bool | None = None
+    random_state: RandomState = None
 
     _uniform_kernel = False
-
-    def __init__(
-        self,
-        prior: Any,
-        simulator: Any,
-        *,
-        n_particles: int = 10_000,
-        epsilon: float | None = None,
-        quantile: float | None = None,
-        ess: float | None = None,
-        adjust: bool = False,
-        vectorized: bool = False,
-        block_size: int | None = None,
-        skip_failures: bool = False,
-        cache: str | os.PathLike[str] | None = None,
-        keep_rows: bool = False,
-        n_jobs: int | None = None,
-        progress: bool | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.prior = prior
-        self.simulator = simulator
-        self.n_particles = n_particles
-        self.epsilon = epsilon
-        self.quantile = quantile
-        self.ess = ess
-        self.adjust = adjust
-        self.vectorized = vectorized
-        self.block_size = block_size
-        self.skip_failures = skip_failures
-        self.cache = cache
-        self.keep_rows = keep_rows
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.random_state = random_state
-        self._run: _Run | None = None
-        self._summary: Summary | None = None
 
     def train(self, training: Simulations | None = None) -> Self:
         """Learn the summary, and simulate no particles: for :func:`pyabc_sumstat`, which has its own.

@@ -194,15 +194,23 @@ def calibration(
     if not hasattr(abc, "theta_"):
         raise ValueError("abc must be fitted; call its fit() first")
     n_draws = positive_int(n_draws, "n_draws")
-    if simulations is None:
+    known = _known_cases(abc, n, simulations)
+    return _checked_posteriors(abc, known, n_draws, progress)
+
+
+def _known_cases(abc: BagABC, n: int, given: Simulations | None) -> Simulations:
+    if given is None:
         if abc._plan is None:
             raise ValueError("abc has no simulator; give simulations to check on")
-        simulations = abc._plan.gathered(CHECKS, positive_int(n, "n"))
-    elif not isinstance(simulations, Simulations) or simulations.theta.shape[1] != len(abc.names_):
+        return abc._plan.gathered(CHECKS, positive_int(n, "n"))
+    if not isinstance(given, Simulations) or given.theta.shape[1] != len(abc.names_):
         raise ValueError(f"simulations must be Simulations with the parameters {list(abc.names_)}")
-    tolerance = abc._tolerance()
-    at = abc.summary(simulations.bags)
-    truth = simulations.theta
+    return given
+
+
+def _checked_posteriors(abc: BagABC, known: Simulations, n_draws: int, progress: bool | None) -> Calibration:
+    """Return how the posterior of each data set relates to its true parameters."""
+    tolerance, at, truth = abc._tolerance(), abc.summary(known.bags), known.theta
     means, sds, below, ranks = (np.empty_like(truth) for _ in range(4))
     sizes = np.empty(len(truth))
     generator = np.random.default_rng([abc.seed_ if abc._plan is not None else 0, CHECKS])

@@ -18,11 +18,6 @@ _MODEL = """
         that seeds reach.
     """
 
-_TRAINING = """
-    n_training : int
-        How many simulations the summary is learnt from.
-    """
-
 _PARAMETERS = """
     n_particles : int
         How many further simulations are weighted by how near their summaries are to the observed one.
@@ -77,6 +72,8 @@ _ATTRIBUTES = """
     """
 
 _LEARNING = """
+    n_training : int
+        How many simulations the summary is learnt from.
     {parameters}
 
     Attributes
@@ -98,7 +95,6 @@ _EXAMPLE = """
 
 documented = described(
     model=_MODEL,
-    training=_TRAINING,
     parameters=_PARAMETERS,
     simulating=_SIMULATING,
     attributes=_ATTRIBUTES,
@@ -117,14 +113,3 @@ class Simulating(TypedDict, total=False):
     n_jobs: int | None
     progress: bool | None
     random_state: RandomState
-
-
-class Options(Simulating, total=False):
-    """The options that all kinds of inference share."""
-
-    n_particles: int
-    epsilon: float | None
-    quantile: float | None
-    ess: float | None
-    adjust: bool
-    keep_rows: bool

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from uptonoise._util.docs import described
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.rows import as_real_array
@@ -14,14 +15,21 @@ from uptonoise.rows import as_real_array
 _LEVELS = np.linspace(0.05, 0.95, 19)
 _POWERS = 4
 
+_documented = described(
+    bag="""
+        Parameters
+        ----------
+        bag : array of shape (n, d)
+            The bag.
+        """
+)
 
+
+@_documented
 def moments(bag: Floats) -> Floats:
     """Return the mean, the standard deviation and the skewness of each column of a bag.
 
-    Parameters
-    ----------
-    bag : array of shape (n, d)
-        The bag.
+    {bag}
 
     Returns
     -------
@@ -37,16 +45,14 @@ def moments(bag: Floats) -> Floats:
     return np.asarray(_moments(np.asarray(bag, dtype=np.float64)[None])[0])
 
 
+@_documented
 def quantile_powers(bag: Floats) -> Floats:
     """Return 19 quantiles of each column of a bag, from 5 % to 95 %, with their powers up to the fourth.
 
     These are candidates for a linear regression as Fearnhead and Prangle (2012) use it, with quantiles in the place of
     order statistics so that bags may have any size.
 
-    Parameters
-    ----------
-    bag : array of shape (n, d)
-        The bag.
+    {bag}
 
     Returns
     -------

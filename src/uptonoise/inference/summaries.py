@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.inference.base import BagABC, Summary
-from uptonoise.inference.options import Options, documented
+from uptonoise.inference.options import documented
 from uptonoise.inference.simulation import Simulations
 from uptonoise.inference.statistics import Statistics, moments, quantile_powers
 
@@ -28,21 +29,12 @@ class _Predicted:
         return summaries
 
 
+@with_parameters
 class _RegressionABC(BagABC):
     """Inference whose summary is a regression of the parameters on bags."""
 
-    def __init__(
-        self,
-        prior: Any,
-        simulator: Any,
-        *,
-        regressor: Any = None,
-        n_training: int = 2_000,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(prior, simulator, **options)
-        self.regressor = regressor
-        self.n_training = n_training
+    regressor: Any = None
+    n_training: int = 2_000
 
     def _learning(self) -> tuple[Any, ...]:
         return self.n_training, self.regressor
@@ -116,7 +108,6 @@ class FourierABC(_RegressionABC):
         What predicts parameters from bags: :func:`~uptonoise.glrr` with 100 frequencies ("ridge", the default),
         :class:`~uptonoise.nets.FourierNetRegressor` ("network", the paper's choice), or any regressor on bags, such as
         a Pipeline that begins with :class:`~uptonoise.FourierFeatures`. It predicts standardised parameters.
-    {training}
     {learning}
 
     See Also
@@ -133,7 +124,7 @@ class FourierABC(_RegressionABC):
     """
 
     _first = "fourier"
-    _amplitude: Literal["plain", "shrunk"] = "plain"
+    _amplitude: ClassVar[Literal["plain", "shrunk"]] = "plain"
     _network = "FourierNetRegressor"
 
     def _named(self, name: str, seed: int) -> Any:
@@ -164,7 +155,6 @@ class PhaseABC(FourierABC):
         where they are less reliable than in training ("ridge", the default); :class:`~uptonoise.nets.PhaseNetRegressor`
         ("network", the paper's choice); or any regressor on bags, such as :func:`~uptonoise.plrr` or a Pipeline that
         begins with :class:`~uptonoise.PhaseFeatures`. It predicts standardised parameters.
-    {training}
     {learning}
 
     See Also
@@ -195,16 +185,17 @@ class PhaseABC(FourierABC):
 
 
 @documented
+@with_parameters
 class DRABC(_RegressionABC):
     """DR-ABC: the summary is kernel regression with exact mean embeddings of bags (Mitrovic et al. 2016).
+
+    Time is proportional to `n_training`, and to the square of the number of rows in a bag.
 
     Parameters
     ----------
     {model}
     regressor : None or estimator
         By default :class:`KernelBagRidge`, a Gaussian kernel between embeddings.
-    {training}
-        Time is proportional to it, and to the square of the number of rows in a bag.
     {learning}
 
     See Also
@@ -224,17 +215,8 @@ class DRABC(_RegressionABC):
     True
     """
 
-    def __init__(
-        self,
-        prior: Any,
-        simulator: Any,
-        *,
-        regressor: Any = None,
-        n_training: int = 200,
-        **options: Unpack[Options],
-    ) -> None:
-        options.setdefault("n_particles", 2_000)
-        super().__init__(prior, simulator, regressor=regressor, n_training=n_training, **options)
+    n_training: int = 200
+    n_particles: int = 2_000
 
     def _model(self, seed: int) -> Any:
         from uptonoise.inference.kernel_ridge import KernelBagRidge
@@ -243,6 +225,7 @@ class DRABC(_RegressionABC):
 
 
 @documented
+@with_parameters
 class SemiAutomaticABC(_RegressionABC):
     """Semi-automatic ABC: the summary is a linear regression on statistics of a bag (Fearnhead and Prangle 2012).
 
@@ -252,7 +235,6 @@ class SemiAutomaticABC(_RegressionABC):
     summaries : callable
         From a bag, of shape (n, d), to the statistics that the regression is linear in; :func:`quantile_powers` by
         default. The regression has a small penalty, chosen by leaving one simulation out.
-    {training}
     {learning}
 
     {example}
@@ -264,17 +246,7 @@ class SemiAutomaticABC(_RegressionABC):
     True
     """
 
-    def __init__(
-        self,
-        prior: Any,
-        simulator: Any,
-        *,
-        summaries: Any = quantile_powers,
-        n_training: int = 2_000,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(prior, simulator, n_training=n_training, **options)
-        self.summaries = summaries
+    summaries: Any = quantile_powers
 
     def _learning(self) -> tuple[Any, ...]:
         return self.n_training, self.summaries
@@ -289,6 +261,7 @@ class SemiAutomaticABC(_RegressionABC):
 
 
 @documented
+@with_parameters
 class RejectionABC(BagABC):
     """Plain rejection: particles within the tolerance count alike, others not at all. The summary is not learnt.
 
@@ -312,18 +285,9 @@ class RejectionABC(BagABC):
     True
     """
 
-    _uniform_kernel = True
+    summaries: Any = moments
 
-    def __init__(
-        self,
-        prior: Any,
-        simulator: Any,
-        *,
-        summaries: Any = moments,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(prior, simulator, **options)
-        self.summaries = summaries
+    _uniform_kernel = True
 
     def _learns(self) -> bool:
         return False

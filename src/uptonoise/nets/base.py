@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional
 
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.progress import Progress
 from uptonoise._util.random import as_generator
 from uptonoise._util.typing import Floats
@@ -27,7 +28,7 @@ from uptonoise.nets.losses import Loss
 from uptonoise.nets.noise import Augmentation, NoiseLevels
 from uptonoise.nets.output import Parts
 from uptonoise.nets.paper import PAPER_SETTINGS
-from uptonoise.nets.parameters import Parameters, documented, estimator
+from uptonoise.nets.parameters import Parameters, documented
 from uptonoise.nets.saving import SavedNetwork
 from uptonoise.nets.threads import threads_for
 from uptonoise.nets.training import Settings, as_device, characteristic_of, standard_rows, train, validation_split
@@ -308,7 +309,7 @@ class BagNet(Parameters, SavedNetwork):
         return np.asarray(self._loss().predicted(outputs.cpu().double()).numpy())
 
 
-@estimator
+@with_parameters
 class OnPhases:
     """The layer of phases in the place of a Fourier layer; put it before the estimator on Fourier features."""
 

@@ -12,6 +12,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.nets.base import BagNet, OnPhases, Targets
@@ -19,11 +20,11 @@ from uptonoise.nets.layers import BagNetwork, FourierLayer
 from uptonoise.nets.losses import CrossEntropy, Loss
 from uptonoise.nets.noise import Augmentation
 from uptonoise.nets.output import Parts, logistic, solve_output
-from uptonoise.nets.parameters import documented, estimator
+from uptonoise.nets.parameters import documented
 
 
 @documented
-@estimator
+@with_parameters
 class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     """The paper's Fourier network as a classifier: Fourier features of bags, at frequencies that are learnt.
 
@@ -139,17 +140,11 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
 
 
 @documented
-@estimator
+@with_parameters
 class PhaseNetClassifier(OnPhases, FourierNetClassifier):
     """The paper's phase network as a classifier: phase features of bags, at frequencies that are learnt.
 
-    Additive symmetric noise with a positive characteristic function does not change phases. So predictions hold
-    where test bags have other noise than those of training.
-
-    Parameters
-    ----------
-    {n_frequencies}
-    {shrinkage}
+    {phases}
     {classes}
 
     See Also

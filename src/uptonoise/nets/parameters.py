@@ -1,26 +1,23 @@
 """The parameters that all estimators here share, with their defaults and their documentation, stated once.
 
-They are a dataclass, whose ``__init__`` only stores and whose signature is explicit, as scikit-learn wants it. A
-subclass adds its own parameters in the same way.
+A subclass adds its own parameters in the same way.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from numpy.typing import ArrayLike
 
 from uptonoise._util.docs import described
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState
 from uptonoise.nets.layers import Normalisation
 from uptonoise.nets.noise import NoiseDomain
 
-estimator = dataclass(kw_only=True, eq=False, repr=False)
-"""The decorator of a class that adds parameters."""
 
-
-@estimator
+@with_parameters
 class Parameters:
     """The parameters of all networks; the docstrings of the estimators explain them."""
 
@@ -134,10 +131,6 @@ documented = described(
         n_frequencies : int
             How many frequencies, m; there are 2m features.
         """,
-    shrinkage="""
-        shrinkage : float
-            Shrinks unreliable phases towards 0, as :class:`PhaseLayer` does: 0 is the paper's phase.
-        """,
     quantiles="""
         quantiles : None, float or sequence of float
             None minimises the squared error and predicts means. Increasing numbers between 0 and 1 minimise the pinball
@@ -167,6 +160,16 @@ documented = described(
         {attributes}
         classes_ : array of shape (n_classes,)
             The labels, sorted.
+        """,
+    phases="""
+        Additive symmetric noise with a positive characteristic function does not change phases. So predictions hold
+        where test bags have other noise than those of training.
+
+        Parameters
+        ----------
+        {n_frequencies}
+        shrinkage : float
+            Shrinks unreliable phases towards 0, as :class:`PhaseLayer` does: 0 is the paper's phase.
         """,
     bags="""
         X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row

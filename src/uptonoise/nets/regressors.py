@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from sklearn.base import RegressorMixin
 
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
 from uptonoise.nets.base import BagNet, OnPhases, Targets
 from uptonoise.nets.inputs import checked_targets
@@ -16,14 +17,14 @@ from uptonoise.nets.layers import BagNetwork, FourierLayer
 from uptonoise.nets.losses import Loss, PinballLoss, SquaredLoss, as_quantiles
 from uptonoise.nets.noise import Augmentation
 from uptonoise.nets.output import Parts, ridge, solve_output
-from uptonoise.nets.parameters import documented, estimator
+from uptonoise.nets.parameters import documented
 from uptonoise.nets.training import outputs_of
 
 Calibration = Literal["all", "validation"]
 
 
 @documented
-@estimator
+@with_parameters
 class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     """The paper's Fourier network: regression on Fourier features of bags, at frequencies that are learnt.
 
@@ -164,17 +165,11 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
 
 
 @documented
-@estimator
+@with_parameters
 class PhaseNetRegressor(OnPhases, FourierNetRegressor):
     """The paper's phase network: regression on phase features of bags, at frequencies that are learnt.
 
-    Additive symmetric noise with a positive characteristic function does not change phases. So predictions hold
-    where test bags have other noise than those of training.
-
-    Parameters
-    ----------
-    {n_frequencies}
-    {shrinkage}
+    {phases}
     {quantiles}
 
     See Also
