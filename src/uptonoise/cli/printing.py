@@ -16,18 +16,19 @@ from rich.text import Text
 import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer
+from uptonoise.comparison import Verdict
 from uptonoise.twosample import said_pvalue
 
 _TABLE_ROWS = 20
 _COLUMNS_IN_LINE = 10
 _WIDTH = 100  # characters of a line where the width of the screen is not known
 _COLOURS = {
-    "no difference found": "blue",
-    "no difference beyond noise found": "blue",
-    "differ only by noise": "blue",
-    "differ by noise and an offset": "yellow",
-    "differ beyond noise and an offset": "magenta",
-    "too noisy to tell": "yellow",
+    Verdict.NO_DIFFERENCE: "blue",
+    Verdict.NOT_BEYOND_NOISE: "blue",
+    Verdict.ONLY_NOISE: "blue",
+    Verdict.OFFSET: "yellow",
+    Verdict.BEYOND_OFFSET: "magenta",
+    Verdict.TOO_NOISY: "yellow",
 }
 
 

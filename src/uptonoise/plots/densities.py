@@ -9,7 +9,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.comparison import Comparison
+from uptonoise.comparison import Comparison, Verdict
 from uptonoise.plots.style import LOOKS, Look, add_legend, canvas, documented, dress, short_name
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _most_telling(comparison: Comparison) -> int:
 def _draw_extra_noise(ax: Axes, comparison: Comparison, place: int, centre: float) -> list[tuple[Any, str]]:
     """Draw one standard deviation of the extra noise to both sides, where one sample is clearly noisier."""
     extra = comparison.extra_noise
-    if extra is None or comparison.verdict == "differ beyond noise and an offset":
+    if extra is None or comparison.verdict == Verdict.BEYOND_OFFSET:
         return []  # amplitudes show more than noise then
     variance, error = float(extra.variances[place]), float(extra.standard_errors[place])
     if not 0 < error < math.inf or abs(variance) < _CLEAR * error:

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from uptonoise import __version__
 from uptonoise._util.files import checked_target, written_whole
 from uptonoise._util.wording import counted
-from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison
+from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison, Verdict
 from uptonoise.report.pictures import effect_picture, heat_map, pictures_of
 from uptonoise.report.svg import Picture, printable
 from uptonoise.twosample import said_pvalue
@@ -28,13 +28,13 @@ _FEW_COLUMNS = 20  # that are all shown, whether they differ or not
 _SHOWN_COLUMNS = 50
 _LISTED_PAIRS = 200
 _PAIRS_IN_FULL = 30
-_TONES: dict[str, str] = {
-    "no difference found": "none",
-    "no difference beyond noise found": "none",
-    "differ only by noise": "noise",
-    "differ by noise and an offset": "offset",
-    "differ beyond noise and an offset": "beyond",
-    "too noisy to tell": "unknown",
+_TONES: dict[Verdict, str] = {
+    Verdict.NO_DIFFERENCE: "none",
+    Verdict.NOT_BEYOND_NOISE: "none",
+    Verdict.ONLY_NOISE: "noise",
+    Verdict.OFFSET: "offset",
+    Verdict.BEYOND_OFFSET: "beyond",
+    Verdict.TOO_NOISY: "unknown",
 }
 
 
