@@ -1,23 +1,25 @@
-"""The parameters, attributes and methods' notes that all kinds of inference here share, written once."""
+"""The options of all kinds of inference, and their documentation, written once."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import os
+from typing import TypedDict
 
-Described = TypeVar("Described")
+from uptonoise._util.docs import described
+from uptonoise._util.random import RandomState
 
-_MODEL = """prior : frozen distribution of scipy, dict of named ones, or callable
-        The law of the parameters. A function ``prior(n, rng)`` returns n draws: an array of shape (n,) or (n, p), or a
-        dict of arrays.
+_MODEL = """
+    prior : frozen distribution of scipy, dict of named ones, or callable
+        The distribution of the parameters. A function ``prior(n, rng)`` returns n draws: an array of shape (n,) or
+        (n, p), or a dict of arrays.
     simulator : callable
         ``simulator(theta, rng)`` returns a sample, rows by columns, of any number of rows. `theta` is a float, or an
         array of shape (p,) where there are several parameters; `rng` is a numpy Generator, the only source of chance
-        that seeds reach."""
+        that seeds reach.
+    """
 
-_TRAINING = """n_training : int
-        How many simulations the summary is learnt from."""
-
-_PARAMETERS = """n_particles : int
+_PARAMETERS = """
+    n_particles : int
         How many further simulations are weighted by how near their summaries are to the observed one.
     epsilon, quantile, ess : float, optional
         The tolerance, in one of three ways: the epsilon of the weights itself; the share of particles whose squared
@@ -27,9 +29,12 @@ _PARAMETERS = """n_particles : int
         with the observed summary (Beaumont, Zhang and Balding 2002); on a logarithmic or logistic scale where the
         support of the prior is bounded, so that it is not left.
     keep_rows : bool
-        Whether the rows of the particles are kept in memory, in `particles_`, for another `fit`."""
+        Whether the rows of the particles are kept in memory, in `particles_`, for another `fit`.
+    {simulating}
+    """
 
-_SIMULATING = """vectorized : bool
+_SIMULATING = """
+    vectorized : bool
         Whether the simulator takes parameters of shape (k, p) and returns Bags, a list of k samples, or an array of
         shape (k, n_rows, n_columns).
     block_size : int, optional
@@ -48,9 +53,11 @@ _SIMULATING = """vectorized : bool
     progress : bool, optional
         Whether to show a progress bar; by default on a terminal.
     random_state : None, int, Generator or RandomState
-        The seed; None takes that of the cache where there is one."""
+        The seed; None takes that of the cache where there is one.
+    """
 
-_ATTRIBUTES = """theta_ : array of shape (n_particles, p)
+_ATTRIBUTES = """
+    theta_ : array of shape (n_particles, p)
         The particles.
     summaries_ : array of shape (n_particles, q)
         The summaries of their bags, in the units that distances are taken in.
@@ -61,23 +68,48 @@ _ATTRIBUTES = """theta_ : array of shape (n_particles, p)
     particles_ : Simulations or None
         The particles with their rows, where ``keep_rows=True`` or where they were given.
     seed_ : int
-        The seed of the simulations."""
+        The seed of the simulations.
+    """
 
-_LEARNT = """training_ : Simulations
-        What the summary was learnt from."""
+_LEARNING = """
+    n_training : int
+        How many simulations the summary is learnt from.
+    {parameters}
+
+    Attributes
+    ----------
+    training_ : Simulations
+        What the summary was learnt from.
+    {attributes}
+    """
+
+_EXAMPLE = """
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import stats
+    >>> from uptonoise import inference
+    >>> def simulator(theta, rng):
+    ...     return rng.gamma(theta, size=(100, 1))
+    """
+
+documented = described(
+    model=_MODEL,
+    parameters=_PARAMETERS,
+    simulating=_SIMULATING,
+    attributes=_ATTRIBUTES,
+    learning=_LEARNING,
+    example=_EXAMPLE,
+)
 
 
-def described(thing: Described) -> Described:
-    """Put what is shared into the docstring of a class or function, at its places."""
-    text = str(thing.__doc__)
-    for place, words in {
-        "{model}": _MODEL,
-        "{training}": _TRAINING,
-        "{parameters}": f"{_PARAMETERS}\n    {_SIMULATING}",
-        "{simulating}": _SIMULATING,
-        "{attributes}": _ATTRIBUTES,
-        "{learnt}": _LEARNT,
-    }.items():
-        text = text.replace(place, words)
-    thing.__doc__ = text
-    return thing
+class Simulating(TypedDict, total=False):
+    """How simulations are made."""
+
+    vectorized: bool
+    block_size: int | None
+    skip_failures: bool
+    cache: str | os.PathLike[str] | None
+    n_jobs: int | None
+    progress: bool | None
+    random_state: RandomState

@@ -7,6 +7,7 @@ parameter among draws from it is uniform, and an interval of probability q holds
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,20 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.progress import Progress
+from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted
-from uptonoise.inference.abc import BagABC, UnlikeSimulationsWarning
+from uptonoise.inference.base import BagABC, UnlikeSimulationsWarning
+from uptonoise.inference.plan import CHECKS
 from uptonoise.inference.posterior import TRUSTED_SIZE
-from uptonoise.inference.simulation import CHECKS, Simulations
+from uptonoise.inference.simulation import Simulations
 
 _LEVELS = (0.5, 0.8, 0.9, 0.95)
 _BINS = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Calibration:
-    """What :func:`calibration` found.
+class Calibration(Result):
+    """Posteriors of data sets with known parameters: what :func:`calibration` returns.
 
     Attributes
     ----------
@@ -53,11 +56,11 @@ class Calibration:
     >>> rng = np.random.default_rng(0)
     >>> truth, uniform = rng.normal(size=(2, 400, 1))
     >>> below = rng.random((400, 1))
-    >>> found = Calibration(
+    >>> result = Calibration(
     ...     names=("location",), truth=truth, means=truth, sds=np.ones((400, 1)), probabilities=below,
     ...     ranks=np.floor(100 * below), n_draws=99, sizes=np.full(400, 200.0),
     ... )
-    >>> bool(abs(found.coverage(0.9)[0] - 0.9) < 0.05), bool(found.pvalues[0] > 0.01)
+    >>> bool(abs(result.coverage(0.9)[0] - 0.9) < 0.05), bool(result.pvalues[0] > 0.01)
     (True, True)
     """
 
@@ -118,22 +121,10 @@ class Calibration:
     def _edges(self) -> Floats:
         return np.asarray(np.round(np.linspace(0, self.n_draws + 1, self.n_bins + 1)))
 
-    def to_frame(self, native: Any = None) -> Any:
-        """Return one row a data set and parameter, as a pandas frame or of the backend named.
-
-        Parameters
-        ----------
-        native : str or module, optional
-            What narwhals calls the backend: "pandas", "polars" or "pyarrow"; by default pandas.
-
-        Returns
-        -------
-        DataFrame
-        """
-        import narwhals as nw
-
+    def table(self) -> Mapping[str, Any]:
+        """Return the columns of :meth:`to_frame`: one row per data set and parameter."""
         n, p = self.truth.shape
-        data = {
+        return {
             "parameter": list(self.names) * n,
             "truth": self.truth.ravel(),
             "mean": self.means.ravel(),
@@ -142,13 +133,6 @@ class Calibration:
             "rank": self.ranks.ravel(),
             "ess": np.repeat(self.sizes, p),
         }
-        return nw.from_dict(data, backend=native or "pandas").to_native()
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot rank histogram and coverage; :func:`uptonoise.plots.plot_calibration` tells how."""
-        from uptonoise.plots import plot
-
-        return plot(self, ax=ax, **options)
 
     def __repr__(self) -> str:
         width = max(12, *(len(name) + 2 for name in self.names))
@@ -159,7 +143,7 @@ class Calibration:
         ]
         covered = [self.coverage(level) for level in _LEVELS]
         for place, name in enumerate(self.names):
-            shares = "".join(f"{one[place]:9.3f}" for one in covered)
+            shares = "".join(f"{share[place]:9.3f}" for share in covered)
             lines.append(f"{name:<{width}}{shares}{self.rmse[place]:9.4g}{self.pvalues[place]:9.3f}")
         small = int((self.sizes < TRUSTED_SIZE).sum())
         if small:
@@ -201,8 +185,8 @@ def calibration(
     >>> def simulator(theta, rng):
     ...     return rng.normal(theta, size=(20, 1))
     >>> abc = FourierABC(stats.norm(), simulator, n_training=200, n_particles=4_000, ess=200, random_state=0).fit()
-    >>> found = calibration(abc, 100)
-    >>> bool(abs(found.coverage(0.9)[0] - 0.9) < 0.1)
+    >>> result = calibration(abc, 100)
+    >>> bool(abs(result.coverage(0.9)[0] - 0.9) < 0.1)
     True
     """
     if not isinstance(abc, BagABC):
@@ -210,26 +194,34 @@ def calibration(
     if not hasattr(abc, "theta_"):
         raise ValueError("abc must be fitted; call its fit() first")
     n_draws = positive_int(n_draws, "n_draws")
-    if simulations is None:
+    known = _known_cases(abc, n, simulations)
+    return _checked_posteriors(abc, known, n_draws, progress)
+
+
+def _known_cases(abc: BagABC, n: int, given: Simulations | None) -> Simulations:
+    if given is None:
         if abc._plan is None:
             raise ValueError("abc has no simulator; give simulations to check on")
-        simulations = abc._plan.gathered(CHECKS, positive_int(n, "n"))
-    elif not isinstance(simulations, Simulations) or simulations.theta.shape[1] != len(abc.names_):
+        return abc._plan.gathered(CHECKS, positive_int(n, "n"))
+    if not isinstance(given, Simulations) or given.theta.shape[1] != len(abc.names_):
         raise ValueError(f"simulations must be Simulations with the parameters {list(abc.names_)}")
-    tolerance = abc._tolerance({})
-    at = abc.summary(simulations.bags)
-    truth = simulations.theta
+    return given
+
+
+def _checked_posteriors(abc: BagABC, known: Simulations, n_draws: int, progress: bool | None) -> Calibration:
+    """Return how the posterior of each data set relates to its true parameters."""
+    tolerance, at, truth = abc._tolerance(), abc.summary(known.bags), known.theta
     means, sds, below, ranks = (np.empty_like(truth) for _ in range(4))
     sizes = np.empty(len(truth))
     generator = np.random.default_rng([abc.seed_ if abc._plan is not None else 0, CHECKS])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnlikeSimulationsWarning)
         for place in Progress("checking posteriors", len(truth), progress, units="data sets").over(range(len(truth))):
-            found = abc._weighted(at[place], tolerance, abc.adjust)
-            means[place], sds[place], below[place] = found.mean(), found.sd(), found.cdf(truth[place])
-            # Draws are independent given the posterior, so that ranks are those of a discrete uniform law.
+            posterior = abc._weighted(at[place], tolerance, abc.adjust)
+            means[place], sds[place], below[place] = posterior.mean(), posterior.sd(), posterior.cdf(truth[place])
+            # Draws are independent given the posterior, so that ranks have a discrete uniform distribution.
             ranks[place] = generator.binomial(n_draws, np.clip(below[place], 0.0, 1.0))
-            sizes[place] = found.ess
+            sizes[place] = posterior.ess
     return Calibration(
         names=abc.names_,
         truth=truth,
