@@ -20,7 +20,7 @@ from uptonoise.cli.app import app
 from uptonoise.engines import connected, open_rows, scan_dask, scan_parquet
 from uptonoise.engines.dask.rows import _PartitionRows
 from uptonoise.engines.dask.runs import added, merged, run_of
-from uptonoise.engines.files.tables import GroupIds, Groups
+from uptonoise.engines.files import GroupIds, Groups
 from uptonoise.fourier.characteristic import BagSums, Waves
 from uptonoise.fourier.sketch import MomentSum
 from uptonoise.rows import as_rows, read_rows, sample_rows
