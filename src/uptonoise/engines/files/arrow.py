@@ -125,8 +125,7 @@ def _floats(column: Any) -> Floats:
     if column.null_count:
         column = column.cast(pa.float64()).fill_null(np.nan)
     # Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
-    floats: Floats = np.from_dlpack(column)
-    return floats
+    return np.from_dlpack(column)  # type: ignore[return-value]
 
 
 def _groups(column: Any) -> Groups:

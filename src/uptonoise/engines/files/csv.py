@@ -93,7 +93,7 @@ def scan_csv(
     columns : sequence of str, optional
         The columns to use, in this order. By default all, which must then hold numbers.
     by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one a group.
+        The column that says which group each row belongs to; the rows are then bags, one per group.
     delimiter : str, optional
         What separates the values; by default a tab in ``.tsv`` and ``.tab`` files, otherwise the one of comma,
         semicolon, tab and ``|`` that fits the first lines.

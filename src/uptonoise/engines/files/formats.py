@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from uptonoise.engines.files.numpy_arrays import NumpyFile
 from uptonoise.engines.files.parquet import PARQUET_SUFFIXES, ParquetFile
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
 from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.table import TableFile
 from uptonoise.rows import RowSource
 
 _SUFFIXES = {
@@ -47,7 +48,7 @@ class OpenFiles:
     def __init__(
         self, path: Paths, *, delimiter: str | None = None, decimal: str = ".", encoding: str = "utf-8"
     ) -> None:
-        opener = {
+        opener: dict[str, Callable[[Path], TableFile]] = {
             "CSV": partial(CsvFile, csv_format=CsvFormat(delimiter, decimal, encoding)),
             "Parquet": ParquetFile,
             "Arrow": ArrowFile,
@@ -97,7 +98,7 @@ def open_rows(
     columns : sequence of str, optional
         The columns to use, in this order; ``x0``, ``x1``, ... in arrays. By default all, which must then hold numbers.
     by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one a group.
+        The column that says which group each row belongs to; the rows are then bags, one per group.
     missing : {"error", "drop"}
         What to do with a row that has a missing value in a column that is used.
     progress : bool, optional

@@ -34,7 +34,7 @@ def scan_parquet(
     columns : sequence of str, optional
         The columns to use, in this order; only they are read. By default all, which must then be numeric.
     by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one a group.
+        The column that says which group each row belongs to; the rows are then bags, one per group.
     missing : {"error", "drop"}
         What to do with a row that has a missing value in a column that is used.
     progress : bool, optional
