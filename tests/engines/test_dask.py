@@ -22,7 +22,7 @@ from uptonoise.engines.dask.rows import _PartitionRows
 from uptonoise.engines.dask.runs import added, merged, run_of
 from uptonoise.engines.files.tables import GroupIds, Groups
 from uptonoise.fourier import BagSums, CosineSine, MomentSum
-from uptonoise.rows.source import as_rows, read_rows, sample_rows
+from uptonoise.rows import as_rows, read_rows, sample_rows
 
 distributed = pytest.importorskip("distributed")
 

@@ -51,7 +51,7 @@ def test_ecf_of_bags_is_that_of_each(rng, plain_ecf, small_blocks, precision, to
 
 
 def test_rows_of_a_bag_may_lie_anywhere(rng, plain_ecf, small_blocks):
-    from uptonoise.rows.source import ArrayRows, Block
+    from uptonoise.rows import ArrayRows, Block
 
     class Scattered(ArrayRows):
         def chunks(self):
@@ -196,7 +196,7 @@ def test_angles_without_a_digit_are_refused():
 
 
 def test_a_source_of_bags_must_tell_the_bags():
-    from uptonoise.rows.source import ArrayRows
+    from uptonoise.rows import ArrayRows
 
     with pytest.raises(ValueError, match="must tell each row's bag"):
         un.ecf(ArrayRows(np.zeros((3, 1)), bag_ids=["a", "b"]), [1.0])

@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 import uptonoise as un
 from uptonoise.fourier import kernel_means
-from uptonoise.rows.source import as_rows
+from uptonoise.rows import as_rows
 
 W = un.sample_frequencies(40, 2, scale=2.0, random_state=0)
 KERNELS = {

@@ -34,7 +34,7 @@ from sklearn.utils.estimator_checks import (
 import uptonoise as un
 from uptonoise.fourier.characteristic import Characteristic
 from uptonoise.learning import FourierFeatures, MeanFeatures, PhaseFeatures, RowTransformer
-from uptonoise.rows.source import RowSource, as_rows, read_rows
+from uptonoise.rows import RowSource, as_rows, read_rows
 
 WAVES = [FourierFeatures, PhaseFeatures]
 TO_VECTORS = [

@@ -9,7 +9,7 @@ import uptonoise as un
 from uptonoise.fourier import characteristic_function
 from uptonoise.learning.noise import add_noise
 from uptonoise.learning.steadiness import Influences, Predicted
-from uptonoise.rows.source import as_rows
+from uptonoise.rows import as_rows
 
 
 def gamma_bags(n_bags=120, sizes=(30, 80), seed=0, d=2):

@@ -207,7 +207,9 @@ def test_same_seed_same_curve_whatever_the_jobs(regression):
     with joblib.parallel_config(backend="threading"):
         assert curve == robustness_curve(model, bags, n_repeats=4, random_state=7, n_jobs=3)
     assert curve != robustness_curve(model, bags, n_repeats=4, random_state=8)
-    np.testing.assert_array_equal(robustness_curve(model, bags, n_repeats=2, random_state=7).errors, curve.errors[:, :2])
+    np.testing.assert_array_equal(
+        robustness_curve(model, bags, n_repeats=2, random_state=7).errors, curve.errors[:, :2]
+    )
     few = robustness_curve(model, bags, levels=[2, 10], n_repeats=4, random_state=7)
     np.testing.assert_array_equal(few.errors, curve.errors[[3, 6]])
 

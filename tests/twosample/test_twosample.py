@@ -12,7 +12,7 @@ from scipy import stats
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.fourier import CosineSine, FlipSums, Signs
-from uptonoise.rows.source import as_rows
+from uptonoise.rows import as_rows
 from uptonoise.twosample import (
     FlipResult,
     MeResult,
@@ -339,7 +339,7 @@ class TestMe:
     @pytest.mark.parametrize(
         ("change", "match"),
         [
-            ({"train_size": 0}, "train_size must lie between 0 and 1; got 0"),
+            ({"train_size": 0}, "train_size must be a number above 0 and below 1; got 0"),
             ({"train_size": 1.0}, "train_size"),
             ({"train_size": -0.1}, "train_size"),
             ({"train_size": "a fifth"}, "train_size"),

@@ -8,15 +8,16 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
+from uptonoise.comparison import Verdict
 
 DEMO_COLUMNS = ("energy", "angle", "time")
 _SHAPE = 2.0  # of the gamma distributions of the signal
 _STORIES = (
-    ("one detector, two runs", "no difference found", ("run 1", "run 2")),
-    ("the new detector is noisier", "differ only by noise", ("old", "new")),
-    ("the new detector is noisier, and its zero has moved", "differ by noise and an offset", ("old", "new")),
-    ("the new detector is noisier, and sees another process", "differ beyond noise and an offset", ("old", "new")),
-    ("few rows of a detector that is nearly broken", "too noisy to tell", ("old", "broken")),
+    ("one detector, two runs", Verdict.NO_DIFFERENCE, ("run 1", "run 2")),
+    ("the new detector is noisier", Verdict.ONLY_NOISE, ("old", "new")),
+    ("the new detector is noisier, and its zero has moved", Verdict.OFFSET, ("old", "new")),
+    ("the new detector is noisier, and sees another process", Verdict.BEYOND_OFFSET, ("old", "new")),
+    ("few rows of a detector that is nearly broken", Verdict.TOO_NOISY, ("old", "broken")),
 )
 """Of each pair: what happened, the verdict that is right, and the names of the samples."""
 
@@ -25,7 +26,7 @@ class DemoPair(NamedTuple):
     """Two samples, what happened between them, and the verdict that is right."""
 
     story: str
-    truth: str
+    truth: Verdict
     names: tuple[str, str]
     X: Floats
     Y: Floats

@@ -170,7 +170,7 @@ class Sketch(SketchStatistics):
         scale_rows: list[Floats] = []
 
         def sample_rows(seed: int) -> list[Floats]:
-            scale_rows.extend(source.drawn_of_bags(SCALE_ROWS, seed))
+            scale_rows.extend(source.sampled_by_bag(SCALE_ROWS, seed))
             return scale_rows
 
         frequencies, provenance = scaled_design(sample_rows, random_state)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise.engines.files import GroupIds
-from uptonoise.rows import Accumulator, AnyAccumulator, Block, RowSource, joined
+from uptonoise.rows import Accumulator, AnyAccumulator, Block, RowSource
 
 
 class Run(NamedTuple):
@@ -69,7 +69,7 @@ def run_of(source: RowSource, start: int, stop: int, accumulator: Accumulator[An
     if start < stop:
         with single_threaded_blas:
             row = start
-            for block in source.checked_blocks(size, before or size, start):
+            for block in source.blocks(size, first_size=before or size, first_row=start):
                 if row == start and before:
                     head.append(block)
                 elif len(block.values) == size:
@@ -98,7 +98,7 @@ def merged(runs: Sequence[Run], accumulator: Accumulator[Any]) -> Run:
             else:
                 tail = tail + right.head
                 if sum(len(block.values) for block in tail) == size:
-                    total.add(total.part(joined(tail)))
+                    total.add(total.part(Block.concatenated(tail)))
                     is_summed, tail = True, []
             if right.total is not None:
                 total.add(right.total)
@@ -114,7 +114,7 @@ def added(accumulator: AnyAccumulator, run: Run) -> AnyAccumulator:
         accumulator.add(run.total)
     with single_threaded_blas:
         if run.tail:
-            accumulator.add(accumulator.part(joined(run.tail)))
+            accumulator.add(accumulator.part(Block.concatenated(run.tail)))
     return accumulator
 
 
