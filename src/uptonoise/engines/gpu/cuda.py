@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def on_device(X: Any, device: str = "cuda", *, weights: Any = None) -> RowSource
     source: RowSource = as_rows(X, weights=weights)
     torch, engine = _torch(), _engine()
     if isinstance(source, engine.DeviceRows):
-        return source
+        return cast(RowSource, source)
     try:
         place = torch.device(device)
     except (RuntimeError, TypeError):

@@ -169,7 +169,7 @@ def _turned_back(product: Complex, W: Floats, ahead: Floats) -> Complex:
 
 def _descent(free: Ridge, product: Complex, W: Floats, G: Floats) -> Floats:
     """Return the Gauss-Newton step of T, halved until T does not grow."""
-    step = -np.linalg.pinv(free.root.T @ G) @ free.z
+    step: Floats = -np.linalg.pinv(free.root.T @ G) @ free.z
     for _ in range(_HALVINGS):
         S = _turned_back(product, W, step).imag
         if np.sum((S @ free.root) ** 2) <= free.statistic:
