@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Waves
+from uptonoise.fourier import CosineSine
 from uptonoise.twosample.permutation import label_blocks
 from uptonoise.twosample.samples import Samples
 
@@ -58,13 +58,13 @@ def cluster_means_by_label(
     (array([2., 0.]), (10, 2))
     """
     numbers, n_clusters = _pooled_numbers(samples), sum(samples.n_units)
-    waves = Waves(frequencies, "fast")
+    features = CosineSine(frequencies, "fast")
     pooled = np.concatenate([samples.X, samples.Y])
     pooled = pooled - np.median(pooled, axis=0)  # neither distances nor phases between samples depend on it
     sums = np.zeros((n_clusters, 2 * len(frequencies)))
-    for start in range(0, len(pooled), waves.block_rows):
-        here = slice(start, start + waves.block_rows)
-        sums += _indicator(numbers[here], n_clusters).T @ waves(pooled[here])
+    for start in range(0, len(pooled), features.block_rows):
+        here = slice(start, start + features.block_rows)
+        sums += _indicator(numbers[here], n_clusters).T @ features(pooled[here])
     labels, counts = _labels(samples, n_permutations, generator), np.bincount(numbers, minlength=n_clusters)
     called, n_called = labels @ sums, (labels @ counts)[:, None]
     return called / n_called, (sums.sum(axis=0) - called) / (counts.sum() - n_called)

@@ -9,11 +9,9 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import bags_of_rows
-from uptonoise.rows import LEAST_CLUSTERS, RowSource, read_rows, two_clustered, warn_of_shared
+from uptonoise.rows import CHUNK_ROWS, LEAST_CLUSTERS, RowSource, read_rows, two_clustered, warn_of_shared
 
 Numbers = NDArray[np.int64]
-
-_BLOCK_ROWS = 65_536
 
 
 class Samples(NamedTuple):
@@ -55,56 +53,38 @@ def _one_of_each(numbers: Numbers, generator: np.random.Generator) -> Numbers:
 
 
 def read_samples(X: Any, Y: Any, needed: int, why: str, clusters: Any = None) -> Samples:
-    """Read both samples and refuse them where one has fewer rows than a test needs.
-
-    Examples
-    --------
-    >>> from uptonoise.twosample.samples import read_samples
-    >>> read_samples([1.0, 2.0], [3.0], needed=1, why="anything").sizes
-    (2, 1)
-    """
-    left, right = two_clustered(X, Y, clusters=clusters)
-    for source in (left, right):
-        _refuse_remote(source)
-    if left.bag_ids is None:
-        return _checked(read_rows(left), read_rows(right), left, right, needed, why)
-    return _clustered(left, right, needed, why)
+    """Read both samples into arrays; each must have as many rows, or clusters, as a test needs."""
+    left, right = _local_sources(X, Y, clusters)
+    if left.bag_ids is not None:
+        return _clustered(left, right, needed, why)
+    return _with_enough_rows(read_rows(left), read_rows(right), left, right, needed, why)
 
 
 def _clustered(left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
     """Return both samples with the numbers of their rows' clusters, where these are enough."""
-    rows, numbers = [], []
+    rows, numbers, ids = [], [], []
     for source in (left, right):
-        blocks = list(source.blocks(_BLOCK_ROWS))
+        blocks = list(source.blocks(CHUNK_ROWS))
         rows.append(np.concatenate([block.values for block in blocks]))
         numbers.append(np.concatenate([bags_of_rows(block, source.name) for block in blocks]))
         n_clusters, least = int(numbers[-1].max()) + 1, max(needed, LEAST_CLUSTERS)
         if n_clusters < least:
             raise ValueError(f"{source.name} must have at least {least} clusters for {why}; got {n_clusters}")
-    if not (left.ids_are_local or right.ids_are_local):
-        known = set(right.bag_ids or ()) if isinstance(right.bag_ids, list) else set(np.asarray(right.bag_ids).tolist())
-        ids = left.bag_ids if isinstance(left.bag_ids, list) else np.asarray(left.bag_ids).tolist()
-        warn_of_shared([cluster for cluster in ids if cluster in known], (left.name, right.name))
+        ids.append([] if source.ids_are_local else np.asarray(source.bag_ids, dtype=object).tolist())
+    known = set(ids[1])
+    warn_of_shared([cluster for cluster in ids[0] if cluster in known], (left.name, right.name))
     single = all(int(of_rows.max()) + 1 == len(of_rows) for of_rows in numbers)
     columns = (left if left.named else right).columns
     return Samples(rows[0], rows[1], columns, None if single else (numbers[0], numbers[1]))
 
 
 def resident_samples(X: Any, Y: Any, needed: int, why: str, clusters: Any = None) -> Samples:
-    """Return both samples where they are, as :func:`uptonoise.fourier.row_sums` takes them, checked as above.
+    """Return both samples where they are, checked as above.
 
     Two samples of this machine are arrays. Two on the same other device are what its engine has for arrays, and stay
-    there; one of each are read into memory, and so are rows with clusters.
-
-    Examples
-    --------
-    >>> from uptonoise.twosample.samples import resident_samples
-    >>> resident_samples([1.0, 2.0], [3.0], needed=1, why="anything").sizes
-    (2, 1)
+    there. If only one is on another device, or rows come in clusters, both are read into memory.
     """
-    left, right = two_clustered(X, Y, clusters=clusters)
-    for source in (left, right):
-        _refuse_remote(source)
+    left, right = _local_sources(X, Y, clusters)
     if left.bag_ids is not None:
         return _clustered(left, right, needed, why)
     rows_X, rows_Y = left.resident(), right.resident()
@@ -114,18 +94,21 @@ def resident_samples(X: Any, Y: Any, needed: int, why: str, clusters: Any = None
         raise ValueError(
             f"X and Y must be on the same device for {why}; got X on {rows_X.device} and Y on {rows_Y.device}. Move one"
         )
-    return _checked(rows_X, rows_Y, left, right, needed, why)
+    return _with_enough_rows(rows_X, rows_Y, left, right, needed, why)
 
 
-def _refuse_remote(source: RowSource) -> None:
-    if source.is_remote:
-        raise ValueError(
-            f"{source.name} is on a cluster, and this test needs all rows in memory; call its .compute() where "
-            "they fit, or use phase_test or compare, which need no more than sums"
-        )
+def _local_sources(X: Any, Y: Any, clusters: Any) -> tuple[RowSource, RowSource]:
+    sources = two_clustered(X, Y, clusters=clusters)
+    for source in sources:
+        if source.is_remote:
+            raise ValueError(
+                f"{source.name} is on a cluster, and this test needs all rows in memory; call its .compute() where "
+                "they fit, or use phase_test or compare, which need no more than sums"
+            )
+    return sources
 
 
-def _checked(X: Floats, Y: Floats, left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
+def _with_enough_rows(X: Floats, Y: Floats, left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
     for name, rows in (("X", X), ("Y", Y)):
         if len(rows) < needed:
             raise ValueError(f"{name} must have at least {needed} rows for {why}; got {len(rows)}")

@@ -74,21 +74,20 @@ def me_test(
     train_size: float = 0.2,
     null: Null = "f",
     clusters: Any = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> MeResult:
     """Test whether two samples differ at all, by the means of Gaussian bumps whose places are learnt, and show where.
 
     Parameters
     ----------
     X, Y : array, frame, or RowSource
-        The two samples; they are read into memory.
+        The two samples, without weights; they are read into memory.
     n_locations : int
         The number of bumps, J.
     train_size : float
-        The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows, from where on more
-        would teach nothing and only be lost to the test.
+        The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows.
     null : {"f", "chi2"}
-        Hotelling's F law, or its limit for many rows as in the paper, which rejects too often for few.
+        Hotelling's F distribution, or its limit for many rows as in the paper, which rejects too often for few.
     clusters : pair of arrays, or str, optional
         Which rows belong together, as for :func:`phase_test`. Whole clusters are held out, and T^2 has the covariance
         of clusters; with few clusters it looks at the few directions that vary most.
@@ -119,30 +118,39 @@ def me_test(
     elif null != "f":
         raise ValueError(f'null must be "f" where rows come in clusters; got {null!r}')
     generator, seed = seeded_generator(random_state)
+    fields = _learnt_and_tested(samples, J, train_size, null, generator)
+    return MeResult(
+        sizes=samples.sizes, columns=samples.columns, seed=seed, n_clusters=samples.n_clusters, **fields
+    )
+
+
+def _learnt_and_tested(
+    samples: Samples, n_locations: int, train_size: float, null: Null, generator: np.random.Generator
+) -> dict[str, Any]:
+    """Learn bumps on a part of the rows, test on the others, and return the fields of the result."""
     train, test = _split(samples, train_size, generator)
     X_train, Y_train = samples.X[train[0]], samples.Y[train[1]]
     X_test, Y_test = samples.X[test[0]], samples.Y[test[1]]
-    bumps = learn_bumps(X_train, Y_train, J, generator)
+    bumps = learn_bumps(X_train, Y_train, n_locations, generator)
     F, G = bumps.features(X_test), bumps.features(Y_test)
     if samples.clusters is None:
         hotelling = hotelling_test(F, G, null)
     else:
         hotelling = clustered_hotelling_test(F, G, samples.clusters[0][test[0]], samples.clusters[1][test[1]])
-    return MeResult(
-        statistic=hotelling.statistic,
-        pvalue=hotelling.pvalue,
-        sizes=samples.sizes,
-        columns=samples.columns,
-        null=_null_text(null, hotelling.freedoms),
-        seed=seed,
-        n_clusters=samples.n_clusters,
-        locations=bumps.locations,
-        widths=bumps.widths,
-        contributions=hotelling.contributions,
-        regions=_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps),
-        differences=F.mean(axis=0) - G.mean(axis=0),
-        n_train=(len(X_train), len(Y_train)),
-    )
+    first, second = hotelling.freedoms
+    return {
+        "statistic": hotelling.statistic,
+        "pvalue": hotelling.pvalue,
+        "null": f"F with {first:.3g} and {second:.4g} degrees of freedom"
+        if null == "f"
+        else f"chi-squared with {first:.3g} degrees of freedom",
+        "locations": bumps.locations,
+        "widths": bumps.widths,
+        "contributions": hotelling.contributions,
+        "regions": _regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps),
+        "differences": F.mean(axis=0) - G.mean(axis=0),
+        "n_train": (len(X_train), len(Y_train)),
+    }
 
 
 def _check_held_out(samples: Samples, n_locations: int, train_size: float) -> None:
@@ -178,9 +186,3 @@ def _regions(rows: Floats, features: Floats, bumps: Bumps) -> Floats:
     reached = weights > 0
     means = (features.T @ rows) / np.where(reached, weights, 1)[:, None]
     return np.where(reached[:, None], means, bumps.locations)
-
-
-def _null_text(null: Null, freedoms: tuple[float, float]) -> str:
-    if null == "chi2":
-        return f"chi-squared with {freedoms[0]:.3g} degrees of freedom"
-    return f"F with {freedoms[0]:.3g} and {freedoms[1]:.4g} degrees of freedom"

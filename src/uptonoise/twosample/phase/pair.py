@@ -197,10 +197,7 @@ def as_sketches(
     else:
         generator, seed = seeded_generator(random_state)
         sources = two_clustered(X, Y, (weights[0], weights[1]), clusters)
-        if frequencies is None:
-            empty = Sketch.for_samples(*sources, random_state=generator)
-        else:
-            empty = Sketch(frequencies)
+        empty = Sketch.for_samples(*sources, random_state=generator) if frequencies is None else Sketch(frequencies)
         left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
         warn_of_shared_clusters(left, right, *sources)
     for name, given, sketch in (("X", X, left), ("Y", Y, right)):
