@@ -15,7 +15,7 @@ from uptonoise.rows import (
     as_rows,
     cluster_hashes,
     clustered_rows,
-    dependence,
+    find_dependence,
     numbered,
     two_clustered,
 )
@@ -151,19 +151,19 @@ def test_a_cluster_lies_in_one_group():
 
 def test_neighbours_that_are_alike_are_told():
     clusters = np.repeat(rng().normal(size=100), 10) + rng(1).normal(size=1_000)
-    sign = dependence(as_rows(clusters))
+    sign = find_dependence(as_rows(clusters))
     assert sign is not None
     assert sign.kind == "order"
     assert "or the file is sorted" in str(sign)
     assert "clusters=" in str(sign)
-    assert dependence(as_rows(rng(2).permutation(clusters))) is None
-    assert dependence(clustered_rows(clusters, np.repeat(np.arange(100), 10))) is None
+    assert find_dependence(as_rows(rng(2).permutation(clusters))) is None
+    assert find_dependence(clustered_rows(clusters, np.repeat(np.arange(100), 10))) is None
 
 
 def test_a_column_of_ids_is_told_also_in_random_order():
     units = np.repeat(rng().permutation(50), 20)
     frame = pd.DataFrame({"unit": units, "x": rng(1).normal(size=50)[units] + rng(2).normal(size=1_000)})
-    sign = dependence(as_rows(frame.sample(frac=1, random_state=0)))
+    sign = find_dependence(as_rows(frame.sample(frac=1, random_state=0)))
     assert sign is not None
     assert (sign.kind, sign.column) == ("column", "unit")
     assert "clusters='unit'" in str(sign)
@@ -186,7 +186,7 @@ def test_independent_rows_are_seldom_called_dependent(n):
         for _ in range(100)
     )
     frames = (pd.DataFrame(rows, columns=["a", "b", "c"]) for rows in samples)
-    assert sum(dependence(as_rows(frame)) is not None for frame in frames) <= 1
+    assert sum(find_dependence(as_rows(frame)) is not None for frame in frames) <= 1
 
 
 def test_lag_scores_of_constant_and_of_few_rows():

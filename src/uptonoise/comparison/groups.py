@@ -126,8 +126,8 @@ def compare_groups(
     columns : sequence of str, optional
         The columns to compare; by default all but `by`.
     clusters : str, array of shape (n_rows,), or dict of arrays, optional
-        Which rows belong together: the column of a frame or of files that holds ids, or an id for each row; of a dict
-        of samples, a dict of ids. Bags with labels need none: each bag is a cluster, and its label names its group.
+        Ids of rows that belong together: a column, an array, or for a dict of samples a dict. A bag with a label is a
+        cluster of the group that its label names.
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
     margin, alpha : float
@@ -153,11 +153,7 @@ def compare_groups(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    labelled = isinstance(groups, Bags) and groups.labels is not None
-    if clusters is None and not labelled:
-        sketches = _sketches_of(groups, by, columns, generator)
-    else:
-        sketches = clustered_sketches(groups, by, columns, clusters, generator)
+    sketches = _sketches_of(groups, by, columns, clusters, generator)
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     pairs = pairwise_phase_test(sketches, adjust=adjust)
@@ -173,8 +169,10 @@ def compare_groups(
 
 
 def _sketches_of(
-    groups: Any, by: str | None, columns: Sequence[str] | None, generator: np.random.Generator
+    groups: Any, by: str | None, columns: Sequence[str] | None, clusters: Any, generator: np.random.Generator
 ) -> dict[Any, Sketch]:
+    if clusters is not None or (isinstance(groups, Bags) and groups.labels is not None):
+        return clustered_sketches(groups, by, columns, clusters, generator)
     if is_frame(groups):
         if by is None:
             raise ValueError("by must name the column with each row's group; got None")

@@ -18,7 +18,7 @@ from uptonoise.rows import (
     Dependence,
     RowSource,
     SharedClustersWarning,
-    dependence,
+    find_dependence,
     read_rows,
     some_rows,
     two_clustered,
@@ -63,7 +63,7 @@ def read_inputs(
             f"{len(sources[0].columns):,}. Choose those that matter"
         )
     why_none = _why_no_rows(sources, weights)
-    dependent = tuple(filter(None, map(dependence, sources)))  # before the pass, which may be the only one
+    dependent = tuple(filter(None, map(find_dependence, sources)))  # before the pass, which may be the only one
     if sources[0].bag_ids is not None:
         return _clustered_inputs(sources, n_frequencies, why_none, generator)
     if why_none is None:

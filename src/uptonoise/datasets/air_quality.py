@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.datasets.files import found_file
+from uptonoise.datasets.files import data_file
 
 _FILE = "beijing-aotizhongxin.csv.gz"
 COLUMNS = ("PM2.5", "PM10", "SO2", "NO2", "CO", "O3")
@@ -41,7 +41,7 @@ def load_air_quality(path: str | os.PathLike[str] | None = None) -> AirQuality:
     >>> from uptonoise.datasets import load_air_quality
     >>> hours = load_air_quality("beijing-aotizhongxin.csv.gz")  # doctest: +SKIP
     """
-    file = found_file(
+    file = data_file(
         path, (_FILE,), "no {place}/" + _FILE + ": download UCI's Beijing Multi-Site Air-Quality Data and fill its gaps"
     )
     with gzip.open(file, "rt", newline="") if file.suffix == ".gz" else file.open(newline="") as lines:

@@ -25,8 +25,8 @@ from uptonoise.rows.convert import (
 from uptonoise.rows.dependence import (
     Dependence,
     DependentRowsWarning,
-    dependence,
     dependence_on_column,
+    find_dependence,
     warn_of_dependence,
 )
 from uptonoise.rows.derived import RowsByBag, SelectedRows, difference, select_columns, with_weights
@@ -70,9 +70,9 @@ __all__ = [
     "check_same_columns",
     "cluster_hashes",
     "clustered_rows",
-    "dependence",
     "dependence_on_column",
     "difference",
+    "find_dependence",
     "grouped_rows",
     "is_frame",
     "is_series",

@@ -76,18 +76,18 @@ class Dependence(NamedTuple):
         )
 
 
-def dependence(source: RowSource, order: bool = True) -> Dependence | None:
+def find_dependence(source: RowSource, order: bool = True) -> Dependence | None:
     """Return the clearest sign that rows are dependent; None where there is none, or clusters are known.
 
     Examples
     --------
     >>> import numpy as np
     >>> from uptonoise.rows import as_rows
-    >>> from uptonoise.rows.dependence import dependence
+    >>> from uptonoise.rows.dependence import find_dependence
     >>> rng = np.random.default_rng(0)
-    >>> dependence(as_rows(rng.normal(size=1_000))) is None
+    >>> find_dependence(as_rows(rng.normal(size=1_000))) is None
     True
-    >>> dependence(as_rows(np.cumsum(rng.normal(size=1_000)))).kind
+    >>> find_dependence(as_rows(np.cumsum(rng.normal(size=1_000)))).kind
     'order'
     """
     if source.bag_ids is not None or source.is_remote:

@@ -95,8 +95,7 @@ def flip_test(
     n_flips : int
         How many flips make the null.
     clusters : pair of arrays, or str, optional
-        Which rows belong together, as for :func:`phase_test`. Each pairing takes one random row of each cluster, so
-        that the test stays exact; more `n_pairings` use more of the rows. Both rows of a given pair have the same id.
+        Ids of rows that belong together, as for :func:`phase_test`; each pairing takes one random row of each cluster.
     frequencies : array of shape (m, d), optional
         Frequencies in place of the test's own.
     random_state : None, int, Generator or RandomState

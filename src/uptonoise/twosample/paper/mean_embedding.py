@@ -119,9 +119,7 @@ def me_test(
         raise ValueError(f'null must be "f" where rows come in clusters; got {null!r}')
     generator, seed = seeded_generator(random_state)
     fields = _learnt_and_tested(samples, J, train_size, null, generator)
-    return MeResult(
-        sizes=samples.sizes, columns=samples.columns, seed=seed, n_clusters=samples.n_clusters, **fields
-    )
+    return MeResult(sizes=samples.sizes, columns=samples.columns, seed=seed, n_clusters=samples.n_clusters, **fields)
 
 
 def _learnt_and_tested(

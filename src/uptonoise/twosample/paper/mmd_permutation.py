@@ -92,8 +92,7 @@ def mmd_test(
     n_frequencies : int
         How many frequencies "fourier" samples.
     clusters : pair of arrays, or str, optional
-        Which rows belong together, as for :func:`phase_test`. Clusters are permuted, not rows, which is exact where
-        those of X and Y are alike in their sizes too.
+        Ids of rows that belong together, as for :func:`phase_test`; clusters are permuted then.
     frequencies : array of shape (m, d), optional
         Frequencies for "fourier" in place of these.
     random_state : None, int, Generator or RandomState
@@ -119,9 +118,7 @@ def mmd_test(
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        if clusters is not None:
-            raise ValueError("clusters must be left out for sketches, which bring their own")
-        return mmd_of_pair(Pair.of(*comparable(X, Y)))
+        return mmd_of_pair(Pair.of(*comparable(X, Y, clusters)))
     samples = read_samples(X, Y, needed=2, why="the MMD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)

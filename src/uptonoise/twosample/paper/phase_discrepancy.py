@@ -85,7 +85,7 @@ def phd_test(
     n_permutations : int
         How many permutations make the null.
     clusters : pair of arrays, or str, optional
-        Which rows belong together, as for :func:`phase_test`; clusters are permuted, not rows.
+        Ids of rows that belong together, as for :func:`phase_test`; clusters are permuted then.
     frequencies : array of shape (m, d), optional
         Frequencies in place of these.
     random_state : None, int, Generator or RandomState

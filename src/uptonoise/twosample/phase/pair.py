@@ -171,8 +171,10 @@ def centre_of(sketch: Sketch) -> Floats:
     return sketch.centre if sketch.centre is not None else np.zeros(sketch.n_columns)
 
 
-def comparable(X: Any, Y: Any) -> tuple[Sketch, Sketch]:
-    """Return two sketches, or raise where they cannot be compared."""
+def comparable(X: Any, Y: Any, clusters: Any = None) -> tuple[Sketch, Sketch]:
+    """Return two sketches, or raise where they cannot be compared, or clusters were given beside them."""
+    if clusters is not None:
+        raise ValueError("clusters must be left out for sketches, which bring their own")
     if not (isinstance(X, Sketch) and isinstance(Y, Sketch)):
         raise ValueError("X and Y must both be samples or both be sketches; make the other one with Sketch.like")
     X.check_comparable(Y)

@@ -63,8 +63,8 @@ def phase_test_power(
     Parameters
     ----------
     pilot_X, pilot_Y : array, frame, RowSource, or Sketch
-        Two samples that differ as those to come will; or two sketches of them with the same frequencies. The larger,
-        the better: of a few hundred rows the difference is known no better than by the effect's interval.
+        Two samples that differ as those to come will; or two sketches of them with the same frequencies. Larger is
+        better: of a few hundred rows the difference is known no better than by the effect's interval.
     n : int or sequence of int
         The number of rows of X to plan for, or of clusters where the pilot has clusters; several give a curve.
     k : int or sequence of int, optional
@@ -72,14 +72,11 @@ def phase_test_power(
     noise : float, array of shape (d,), or pair of these
         The standard deviation of Gaussian noise to be added, in the units of the columns. A tuple of two is for X and
         for Y, a list or an array is for the columns.
-    alpha : float
-        The significance level of the test.
-    positivity : bool
-        As for :func:`phase_test`.
-    clusters : pair of arrays, or str, optional
-        Which rows of the pilot belong together, as for :func:`phase_test`. Then `n` and `k` are numbers of clusters.
-    cluster_size : float, optional
-        The number of rows in each cluster to plan for; by default as many as those of the pilot have on average.
+    alpha, positivity : float, bool
+        The significance level of the test, and whether it looks at positivity too.
+    clusters, cluster_size : pair of arrays or str, and float, optional
+        Ids of rows of the pilot that belong together, as for :func:`phase_test`; `n` and `k` then count clusters, with
+        `cluster_size` rows each, by default as many as those of the pilot.
     n_draws : int
         How many data sets are simulated; the power's standard error is at most 0.5 over the root of it.
     random_state : None, int, Generator or RandomState
@@ -98,15 +95,6 @@ def phase_test_power(
     >>> power = un.phase_test_power(X, Y, [50, 100, 200, 400])
     >>> bool((np.diff(power) > 0).all()), bool(un.phase_test_power(X, Y, 400, noise=1.0) < power[-1] / 2)
     (True, True)
-
-    Patients with cells: more patients, or more cells of each?
-
-    >>> patients = np.repeat(np.arange(100), 50)
-    >>> A, B = (rows + np.random.default_rng(1).normal(size=(100, 2))[patients] for rows in (X, Y))
-    >>> plan = [un.phase_test_power(A, B, n, clusters=(patients, patients + 100), cluster_size=size)
-    ...         for n, size in ((20, 20), (40, 20), (20, 40))]
-    >>> plan[1] > plan[2]
-    True
     """
     checked_number(alpha, "alpha", above=True, most=1.0)
     sizes_X, sizes_Y = _sizes(n, n if k is None else k)

@@ -49,9 +49,8 @@ def phase_test(
     Parameters
     ----------
     X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
-        The two samples; two Bags are two samples of clusters. Or two sketches with the same frequencies, as
-        :meth:`Sketch.for_samples <uptonoise.Sketch.for_samples>` and :meth:`Sketch.like <uptonoise.Sketch.like>` make
-        them.
+        The two samples; Bags are clusters of rows. Or two sketches with the same frequencies, as
+        :meth:`~uptonoise.Sketch.for_samples` and :meth:`~uptonoise.Sketch.like` make them.
     invariant_to : {"noise", "noise+shift"}
         Whether an unknown translation, as of an instrument without a calibrated zero, counts as a difference. With
         "noise+shift" it does not, and is estimated.
@@ -61,9 +60,8 @@ def phase_test(
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them.
     clusters : pair of arrays, or str, optional
-        An id for each row of X and of Y, or the column of both that holds the ids: rows with the same id belong
-        together, as the cells of a patient, and only clusters are independent. :func:`~uptonoise.blocks` makes ids of
-        consecutive rows. Each sample needs 3 clusters; with fewer than 10 only large differences can be seen.
+        Ids of rows that belong together, as the cells of a patient, or the column of both samples that holds the ids;
+        :func:`~uptonoise.blocks` makes ids of consecutive rows. Each sample needs at least 3 clusters.
     frequencies : array of shape (m, d), optional
         Frequencies in place of the test's own; two sketches bring theirs.
     random_state : None, int, Generator or RandomState
