@@ -126,14 +126,11 @@ def compare_groups(
     columns : sequence of str, optional
         The columns to compare; by default all but `by`.
     clusters : str, array of shape (n_rows,), or dict of arrays, optional
-        Ids of rows that belong together: a column, an array, or for a dict of samples a dict. A bag with a label is a
-        cluster of the group that its label names.
+        Ids of rows that belong together. A bag with a label is a cluster of the group that its label names.
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
-    margin, alpha : float
+    margin, alpha, random_state
         As for :func:`compare`.
-    random_state : None, int, Generator or RandomState
-        The seed of the frequencies.
 
     Returns
     -------

@@ -25,6 +25,7 @@ SIZES: tuple[Sizes, ...] = ("20 each", "5 to 60", "a third in one")
 CORRELATIONS = (0.0, 0.1, 0.5)
 COLUMNS = (1, 3, 10)
 NOISES: tuple[Noise, ...] = ("none", "own", "shared")
+_UNEQUAL_NOISES: tuple[Noise, ...] = ("shared", "own", "none")
 _N_GROUPS = 4
 
 
@@ -46,7 +47,7 @@ def as_rows(X: Bags, Y: Bags, *, random_state: np.random.Generator) -> Any:
 def all_pairs(X: Bags, Y: Bags, *, random_state: np.random.Generator) -> _Outcome:
     """Compare all pairs of groups, two from each sample; return the smallest adjusted p-value."""
     both = Bags.concatenate([X, Y])
-    groups = Bags(both, ids=np.arange(len(both)), labels=np.arange(len(both)) % _N_GROUPS)
+    groups = Bags(both, ids=range(len(both)), labels=[number % _N_GROUPS for number in range(len(both))])
     pairs = compare_groups(groups, random_state=random_state).pairs
     return _Outcome(float(pairs.adjusted.min()))
 
@@ -74,17 +75,17 @@ def cells() -> Sequence[Cell]:
                 grid.append(_cell(Clusters(number, sizes, correlation, columns, noise), PHASE))
     unequal = [
         _cell(Clusters(15, sizes, 0.5, d, noise), PHASE | OFFSET if d == 1 else PHASE, other=60)
-        for sizes, d, noise in (("20 each", 1, "shared"), ("5 to 60", 3, "own"), ("a third in one", 1, "none"))
+        for sizes, d, noise in zip(SIZES, (1, 3, 1), _UNEQUAL_NOISES, strict=True)
     ]
     reverse = [_cell(Clusters(60, "5 to 60", 0.5, 1, "shared"), PHASE, other=15)]
     offset = [
-        _cell(Clusters(number, sizes, correlation, d, noise, shift=shift), OFFSET, shift=shift)
-        for number, sizes, correlation, d, noise, shift in (
-            (10, "20 each", 0.5, 1, "own", 1.0),
-            (20, "5 to 60", 0.1, 1, "shared", 10.0),
-            (40, "20 each", 0.5, 3, "own", 1.0),
-            (100, "5 to 60", 0.1, 1, "none", 1.0),
-            (40, "a third in one", 0.5, 1, "own", 1.0),
+        _cell(sample, OFFSET, shift=sample.shift)
+        for sample in (
+            Clusters(10, "20 each", 0.5, 1, "own", shift=1.0),
+            Clusters(20, "5 to 60", 0.1, 1, "shared", shift=10.0),
+            Clusters(40, "20 each", 0.5, 3, "own", shift=1.0),
+            Clusters(100, "5 to 60", 0.1, 1, "none", shift=1.0),
+            Clusters(40, "a third in one", 0.5, 1, "own", shift=1.0),
         )
     ]
     equal = [
@@ -96,7 +97,12 @@ def cells() -> Sequence[Cell]:
 
 def _cell(X: Clusters, tests: Tests, other: int | None = None, shift: float = 0.0) -> Cell:
     Y = X._replace(number=other or X.number, noise="none", shift=0.0)
-    settings = {"clusters": X.number, "against": Y.number, "sizes": X.sizes, "correlation": X.correlation}
+    settings: dict[str, Any] = {
+        "clusters": X.number,
+        "against": Y.number,
+        "sizes": X.sizes,
+        "correlation": X.correlation,
+    }
     settings |= {"d": X.d, "noise in X": X.noise, "shift": shift}
     return Cell(settings, partial(_drawn, X=X, Y=Y), tests, at_most=frozenset(tests) - frozenset(ROWS))
 

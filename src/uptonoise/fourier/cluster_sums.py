@@ -113,9 +113,9 @@ class ClusterSums(Accumulator[ClusterPart]):
             return
         numbers = np.arange(self._first, self._stop - 1)
         hand_on(ClusterPart(numbers, self._sums[:last], self._weight[:last], self._counts[:last], True))
-        self._sums, self._weight, self._counts = (
-            kept[last : last + 1].copy() for kept in (self._sums, self._weight, self._counts)
-        )
+        kept = slice(last, last + 1)
+        self._sums, self._weight = self._sums[kept].copy(), self._weight[kept].copy()
+        self._counts = self._counts[kept].copy()
         self._first = self._stop - 1
 
     def total(self) -> ClusterPart:

@@ -72,7 +72,8 @@ class BlockedRows(DerivedRows):
         _refuse_remote(source)
         if source.bag_ids is not None:
             raise ValueError(f"{source.name} has bags already; blocks are for rows without them")
-        self.size, self.bag_ids, self.ids_are_local = positive_int(size, "the size of a block"), [], True
+        self.size, self.ids_are_local = positive_int(size, "the size of a block"), True
+        self.bag_ids: list[int] = []
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source with the numbers of their blocks."""
@@ -174,7 +175,7 @@ class GroupedClusters(RowSource):
                 raise ValueError(
                     f"every row of {self.name} must have a group and a cluster; drop rows that lack one of them first"
                 )
-            self._check_groups(of_group.bags, of_cluster.bags)
+            self._check_groups(np.asarray(of_group.bags), np.asarray(of_cluster.bags))
             yield of_cluster
 
     def clusters_by_group(self) -> dict[Any, NDArray[np.int64]]:

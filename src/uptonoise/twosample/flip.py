@@ -88,18 +88,15 @@ def flip_test(
     X, Y : array, frame, or RowSource
         The two samples, without weights. Of the larger one only as many rows as the other has are used.
     paired : bool
-        Whether row i of X and row i of Y belong together; these may lie in files or on a cluster. Otherwise rows are
-        read into memory and paired at random.
+        Whether row i of X and of Y belong together; otherwise rows are read into memory and paired at random.
     n_pairings : int
         How many random pairings to merge: their number times the smallest p-value. It gains power where rows are few.
     n_flips : int
         How many flips make the null.
     clusters : pair of arrays, or str, optional
         Ids of rows that belong together, as for :func:`phase_test`; each pairing takes one random row of each cluster.
-    frequencies : array of shape (m, d), optional
-        Frequencies in place of the test's own.
-    random_state : None, int, Generator or RandomState
-        The seed.
+    frequencies, random_state : array of shape (m, d), and None, int, Generator or RandomState
+        Frequencies in place of the test's own, and the seed.
 
     Returns
     -------
@@ -124,14 +121,11 @@ def flip_test(
     return FlipResult(
         statistic=results[int(np.argmin(pvalues))][0],
         pvalue=min(1.0, float(n_pairings * pvalues.min())),
-        sizes=pairs.sizes,
-        columns=pairs.columns,
         null=f"{n_flips:,} random flips of the differences",
         seed=seed,
         paired=bool(paired),
-        n_pairs=pairs.n_pairs,
-        n_clusters=pairs.n_clusters,
         pairing_pvalues=pvalues,
+        **pairs.fields,
     )
 
 
@@ -143,6 +137,11 @@ class _Pairs(NamedTuple):
     columns: tuple[str, ...]
     n_pairs: int
     n_clusters: tuple[int, int] | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of the result that tell how many rows, pairs and clusters there are."""
+        return {name: value for name, value in self._asdict().items() if name != "differences"}
 
 
 def _random_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:

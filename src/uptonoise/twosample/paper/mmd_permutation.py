@@ -89,12 +89,10 @@ def mmd_test(
         How many permutations make the null.
     method : {"quadratic", "fourier"}
         The exact kernel, in time quadratic in the number of rows, or random frequencies, in linear time.
-    n_frequencies : int
-        How many frequencies "fourier" samples.
     clusters : pair of arrays, or str, optional
         Ids of rows that belong together, as for :func:`phase_test`; clusters are permuted then.
-    frequencies : array of shape (m, d), optional
-        Frequencies for "fourier" in place of these.
+    n_frequencies, frequencies : int, and array of shape (m, d), optional
+        How many frequencies "fourier" samples, or frequencies in their place.
     random_state : None, int, Generator or RandomState
         The seed.
 
@@ -123,8 +121,7 @@ def mmd_test(
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
     if length is not None and method == "fourier":
-        d = len(samples.columns)
-        frequencies = sample_frequencies(n_frequencies, d, scale=length, random_state=generator)
+        frequencies = sample_frequencies(n_frequencies, len(samples.columns), scale=length, random_state=generator)
     statistics = _statistics(samples, length, frequencies, n_permutations, generator)
     return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
 

@@ -86,10 +86,8 @@ def phd_test(
         How many permutations make the null.
     clusters : pair of arrays, or str, optional
         Ids of rows that belong together, as for :func:`phase_test`; clusters are permuted then.
-    frequencies : array of shape (m, d), optional
-        Frequencies in place of these.
-    random_state : None, int, Generator or RandomState
-        The seed.
+    frequencies, random_state : array of shape (m, d), and None, int, Generator or RandomState
+        Frequencies in place of these, and the seed.
 
     Returns
     -------

@@ -65,10 +65,8 @@ def phase_test_power(
     pilot_X, pilot_Y : array, frame, RowSource, or Sketch
         Two samples that differ as those to come will; or two sketches of them with the same frequencies. Larger is
         better: of a few hundred rows the difference is known no better than by the effect's interval.
-    n : int or sequence of int
-        The number of rows of X to plan for, or of clusters where the pilot has clusters; several give a curve.
-    k : int or sequence of int, optional
-        That of Y; by default `n`.
+    n, k : int or sequence of int
+        The numbers of rows of X and of Y to plan for, or of clusters; several give a curve. By default `k` is `n`.
     noise : float, array of shape (d,), or pair of these
         The standard deviation of Gaussian noise to be added, in the units of the columns. A tuple of two is for X and
         for Y, a list or an array is for the columns.
