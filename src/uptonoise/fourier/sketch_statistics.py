@@ -178,12 +178,8 @@ class SketchStatistics:
         self._check_rows(2, "a covariance")
         moments = self._moments_about(checked_centre(centre, self.n_columns))
         if moments.weight**2 <= (1 + 1e-12) * moments.weight_squares:
-            why = (
-                "the sketch has 1 cluster"
-                if self.is_clustered
-                else "the weights of the sketch leave it 1 row in effect"
-            )
-            raise ValueError(f"{why}; a covariance needs 2")
+            units = "cluster" if self.is_clustered else "row"
+            raise ValueError(f"the sketch has an effective size of 1 {units}; a covariance needs 2")
         return moments.covariance
 
     def _check_rows(self, needed: int, what: str) -> None:
