@@ -78,6 +78,8 @@ def test_bad_ids_are_named(ids, message):
 
 def test_blocks_of_consecutive_rows():
     assert un.blocks(5, 2).tolist() == [0, 0, 1, 1, 2]
+    assert isinstance(un.blocks(5, 2).max(), np.integer)
+    assert type(un.blocks(5, 2) + 1) is np.ndarray
     with pytest.raises(ValueError, match="size must be at most the number of rows, 5; got a block of 6 rows"):
         un.blocks(5, 6)
     with pytest.raises(ValueError, match="size must be a positive integer"):

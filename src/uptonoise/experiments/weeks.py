@@ -40,7 +40,9 @@ def _rows(n_columns: int) -> Floats:
 def _sketches(n_columns: int, size: int) -> list[Sketch]:
     """Return a sketch of each week, with clusters of so many hours; of rows as they are for a size of 1."""
     rows = _rows(n_columns)
-    empty = Sketch.for_samples(rows)
+    scaled = Sketch.for_samples(rows)
+    # One centre for all, so that a merge has nothing to turn.
+    empty = Sketch(scaled.frequencies, provenance=scaled.provenance, centre=np.median(rows, axis=0))
     weeks = np.split(rows, len(rows) // _WEEK)
     if size == 1:
         return [Sketch.like(empty).update(week) for week in weeks]
@@ -58,18 +60,15 @@ def by_clusters(X: Any, Y: Any, *, random_state: np.random.Generator, size: int)
     return phase_test(left, right)
 
 
-TESTS: Tests = {
-    "weeks": partial(by_clusters, size=_WEEK),
-    "days": partial(by_clusters, size=_DAY),
-    "hours": partial(by_clusters, size=1),
-}
+TESTS: Tests = {"weeks": partial(by_clusters, size=_WEEK), "hours": partial(by_clusters, size=1)}
+DAYS: Tests = {"days": partial(by_clusters, size=_DAY)}
 
 
 def cells() -> Sequence[Cell]:
     """Return the splits with one column, PM2.5, and with six."""
     return [
-        Cell({"columns": n_columns}, partial(_split, n_columns=n_columns), TESTS, at_most=frozenset({"weeks"}))
-        for n_columns in (1, 6)
+        Cell({"columns": n_columns}, partial(_split, n_columns=n_columns), tests, at_most=frozenset({"weeks"}))
+        for n_columns, tests in ((1, TESTS | DAYS), (6, TESTS))
     ]
 
 

@@ -25,6 +25,10 @@ Ids = NDArray[Any]
 class BlockIds(np.ndarray):
     """Ids of blocks of consecutive rows, as :func:`blocks` makes them: they mean nothing in another sample."""
 
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Return what is computed from ids as plain numbers."""
+        return np.asarray(array)[()]
+
 
 def blocks(n_rows: int, size: int) -> BlockIds:
     """Return the ids of blocks of consecutive rows: clusters for rows that depend on their neighbours in time.
