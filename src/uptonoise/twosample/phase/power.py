@@ -86,7 +86,7 @@ def phase_test_power(
     >>> from uptonoise.datasets import make_chi2_samples
     >>> X, Y = make_chi2_samples(5_000, 1, freedoms=(4, 8), random_state=0)
     >>> power = un.phase_test_power(X, Y, [50, 400], n_draws=50)
-    >>> bool(power[0] < power[1]), un.phase_test_power(X, Y, 400, noise=1.0, n_draws=50) < power[1]
+    >>> bool(power[0] < power[1]), bool(un.phase_test_power(X, Y, 400, noise=1.0, n_draws=50) < power[1])
     (True, True)
     """
     checked_number(alpha, "alpha", above=True, most=1.0)
