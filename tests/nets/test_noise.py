@@ -65,7 +65,7 @@ def test_training_against_noise_pays_where_there_is_noise(domain):
     hard.fit(bags[:400], y[:400])
     assert plain.noise_range_ is None
     assert hard.noise_range_ == (0.0, 1.0)
-    curves = [un.robustness_curve(model, bags[400:], y[400:], [1.0], repeats=3) for model in (plain, hard)]
+    curves = [un.robustness_curve(model, bags[400:], y[400:], [1.0], n_repeats=3) for model in (plain, hard)]
     assert curves[1].mean[0] < 0.9 * curves[0].mean[0]
     assert hard.score(bags[400:], y[400:]) > 0
 
@@ -89,10 +89,10 @@ def test_noise_is_that_of_the_seed_and_stays_with_the_model(domain, tmp_path):
     assert again.noise_range_ == (0.1, 0.4)
     assert again.noise_domain == domain
     with pytest.warns(UserWarning, match="noise levels from 0.1 to 0.4; got levels up to 0.5"):
-        un.robustness_curve(again, bags, y, [0, 0.5], repeats=1)
+        un.robustness_curve(again, bags, y, [0, 0.5], n_repeats=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        un.robustness_curve(again, bags, y, [0, 0.4], repeats=1)
+        un.robustness_curve(again, bags, y, [0, 0.4], n_repeats=1)
 
 
 def test_classifiers_take_noise_too():

@@ -31,7 +31,7 @@ def plot_robustness(result: RobustnessCurve, *, label: str = "model", ax: Axes |
     >>> bags, _ = make_gamma_bags(100, random_state=0)
     >>> ax = None
     >>> for name, make in {"phase": un.plrr, "Fourier": un.glrr}.items():
-    ...     curve = robustness_curve(make(random_state=0).fit(bags[:60]), bags[60:], levels=[0, 1], repeats=5)
+    ...     curve = robustness_curve(make(random_state=0).fit(bags[:60]), bags[60:], levels=[0, 1], n_repeats=5)
     ...     ax = plots.plot_robustness(curve, label=name, ax=ax)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['phase', 'Fourier', 'predicting the mean']

@@ -35,9 +35,9 @@ class TestSums:
         result = un.phase_test(X, Y, frequencies=w)
         expected = np.angle((1 - 2j * w / 4) ** -2 * np.conj((1 - 2j * w / 8) ** -4))
         assert (np.abs(result.phase_differences - expected) < 4 * result.standard_errors).all()
-        runs = [un.phase_test(*make_chi2_samples(500, 1, random_state=seed), frequencies=w) for seed in range(300)]
+        runs = [un.phase_test(*make_chi2_samples(500, 1, random_state=seed), frequencies=w) for seed in range(100)]
         spread = np.std([run.phase_differences for run in runs], axis=0)
-        np.testing.assert_allclose(np.mean([run.standard_errors for run in runs], axis=0), spread, rtol=0.15)
+        np.testing.assert_allclose(np.mean([run.standard_errors for run in runs], axis=0), spread, rtol=0.25)
 
     def test_contributions_add_up(self, samples):
         result = un.phase_test(*samples)
@@ -119,10 +119,13 @@ class TestParts:
         framed = [pd.DataFrame({"x": np.r_[z[:, 0], j[:, 0]], "w": weights}) for z, j in ((X, junk[0]), (Y, junk[1]))]
         assert un.phase_test(*framed, weights=("w", "w")).pvalue == pytest.approx(plain, rel=1e-3)
 
+    @pytest.mark.parametrize("n_runs", [40, pytest.param(500, marks=pytest.mark.slow)])
     @pytest.mark.parametrize("n", [2, 3, 5, 10])
-    def test_few_rows_keep_the_level(self, rng, n):
-        rejected = sum(un.phase_test(*rng.normal(size=(2, n, 1)), positivity=False).pvalue <= 0.05 for _ in range(500))
-        assert rejected <= stats.binom.ppf(0.999, 500, 0.05)
+    def test_few_rows_keep_the_level(self, rng, n, n_runs):
+        rejected = sum(
+            un.phase_test(*rng.normal(size=(2, n, 1)), positivity=False).pvalue <= 0.05 for _ in range(n_runs)
+        )
+        assert rejected <= stats.binom.ppf(0.999, n_runs, 0.05)
 
 
 class TestSketches:
@@ -248,6 +251,7 @@ class TestEdges:
             un.phase_test(X, Y, weights=np.ones(300))
 
 
+@pytest.mark.parametrize("n_runs", [15, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("sizes", "d", "noise", "kind"),
     [
@@ -258,17 +262,18 @@ class TestEdges:
         ((100, 1000), 5, (0.5, 0.0), "t"),
     ],
 )
-def test_level_is_not_exceeded(sizes, d, noise, kind):
+def test_level_is_not_exceeded(sizes, d, noise, kind, n_runs):
     rejected = sum(
         un.phase_test(
             *make_chi2_samples(sizes, d, freedoms=(4, 4), noise=noise, kind=kind, random_state=seed), random_state=seed
         ).pvalue
         <= 0.05
-        for seed in range(500)
+        for seed in range(n_runs)
     )
-    assert stats.binomtest(rejected, 500, 0.05, alternative="greater").pvalue > 1e-3
+    assert stats.binomtest(rejected, n_runs, 0.05, alternative="greater").pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_level_of_skewed_rows_at_unequal_sizes():
     rng = np.random.default_rng(0)
     rejected = sum(
@@ -278,12 +283,11 @@ def test_level_of_skewed_rows_at_unequal_sizes():
     assert stats.binomtest(rejected, 500, 0.05, alternative="greater").pvalue > 1e-3
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "noise", "least"), [(200, 5, (0.0, 0.0), 90), (500, 5, (0.5, 0.5), 90), (500, 20, (1.0, 0.0), 90)]
-)
-def test_power(n, d, noise, least):
+@pytest.mark.parametrize("n_runs", [20, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "d", "noise"), [(200, 5, (0.0, 0.0)), (500, 5, (0.5, 0.5)), (500, 20, (1.0, 0.0))])
+def test_power(n, d, noise, n_runs):
     rejected = sum(
         un.phase_test(*make_chi2_samples(n, d, noise=noise, random_state=seed), random_state=seed).pvalue <= 0.05
-        for seed in range(100)
+        for seed in range(n_runs)
     )
-    assert rejected >= least
+    assert rejected >= 0.9 * n_runs

@@ -22,9 +22,10 @@ def samples(rng):
 class TestEstimate:
     @pytest.mark.parametrize("n", [100, 500])
     @pytest.mark.parametrize("variance", [0.0, 1.0])
-    def test_mean_error_and_coverage(self, n, variance):
+    @pytest.mark.parametrize("n_runs", [20, pytest.param(150, marks=pytest.mark.slow)])
+    def test_mean_error_and_coverage(self, n, variance, n_runs):
         estimates, inside = [], []
-        for seed in range(150):
+        for seed in range(n_runs):
             rng = np.random.default_rng(seed)
             X = rng.exponential(size=n) + rng.normal(scale=np.sqrt(variance), size=n)
             result = extra_noise(X, rng.exponential(size=n), random_state=seed)
@@ -32,9 +33,9 @@ class TestEstimate:
             estimates.append((result.variances[0], result.standard_errors[0]))
             inside.append(low < variance < high)
         (mean, error), spread = np.mean(estimates, axis=0), np.std(estimates, axis=0)[0]
-        assert abs(mean - variance) < 3.5 * spread / np.sqrt(150)
-        assert error == pytest.approx(spread, rel=0.25)
-        assert np.mean(inside) > 0.95 - 3.5 * np.sqrt(0.95 * 0.05 / 150)
+        assert abs(mean - variance) < 3.5 * spread / np.sqrt(n_runs)
+        assert error == pytest.approx(spread, rel=0.25 if n_runs > 100 else 0.6)
+        assert np.mean(inside) > 0.95 - 3.5 * np.sqrt(0.95 * 0.05 / n_runs)
 
     def test_every_column_has_its_own(self, samples):
         result = extra_noise(*samples)

@@ -86,6 +86,7 @@ def test_too_noisy_to_tell(rng, n, noise, too_noisy):
     assert ("too noisy to tell" in repr(result)) == too_noisy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "d", "noise"), [(60, 1, 2.0), (25, 1, 0.0), (40, 2, 0.0), (60, 5, 0.5)])
 def test_the_reference_power_is_the_power(rng, n, d, noise):
     """A shift of one column by half a spread, with noise in the other sample."""
