@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer, Reading
@@ -97,6 +99,10 @@ class Reader:
             known = known.select(self.columns)
             sketches = [None if sketch is None else sketch.select(self.columns) for sketch in sketches]
         left, right = sketches
+        if left is not None and right is not None and not np.array_equal(left.frequencies, right.frequencies):
+            raise ValueError(
+                f"{first} and {second} have different frequencies; make the second sketch with --like {first}"
+            )
         return left or self.sketched(first, weights, known, 0), right or self.sketched(second, weights, known, 0)
 
     def numeric(self, path: str, by: str) -> list[str] | None:
