@@ -49,15 +49,15 @@ def run_of(source: RowSource, start: int, stop: int, accumulator: Accumulator[An
     Examples
     --------
     >>> import numpy as np
-    >>> from uptonoise.fourier import SampleSum, Waves
+    >>> from uptonoise.fourier import CosineSine, SampleSum
     >>> from uptonoise.engines.dask.runs import added, merged, run_of
     >>> from uptonoise.rows import as_rows
     >>> X = np.linspace(0, 1, 100_000)
-    >>> waves = Waves(np.array([[1.0], [2.0]] * 8), "fast")
-    >>> parts = [run_of(as_rows(X[a:b]), a, b, SampleSum(waves)) for a, b in ((0, 70_001), (70_001, 100_000))]
-    >>> together = added(SampleSum(waves), merged(parts, SampleSum(waves)))
-    >>> at_once = as_rows(X).fold(SampleSum(waves))
-    >>> bool(np.allclose(together.waves_sum, at_once.waves_sum, rtol=1e-14))
+    >>> features = CosineSine(np.array([[1.0], [2.0]] * 8), "fast")
+    >>> parts = [run_of(as_rows(X[a:b]), a, b, SampleSum(features)) for a, b in ((0, 70_001), (70_001, 100_000))]
+    >>> together = added(SampleSum(features), merged(parts, SampleSum(features)))
+    >>> at_once = as_rows(X).fold(SampleSum(features))
+    >>> bool(np.allclose(together.total()[0], at_once.total()[0], rtol=1e-14))
     True
     """
     size = accumulator.block_rows
