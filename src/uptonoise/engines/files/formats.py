@@ -140,8 +140,3 @@ def _kind(path: Path) -> str:
             f"{known} (CSV files also with .gz)"
         )
     return kind
-
-
-def described_columns(path: Paths, **csv_format: Any) -> dict[str, str | None] | None:
-    """Return the columns of files as :meth:`OpenFiles.described_columns` does."""
-    return OpenFiles(path, **csv_format).described_columns()
