@@ -17,7 +17,7 @@ import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer
 from uptonoise.comparison import Verdict
-from uptonoise.twosample import said_pvalue
+from uptonoise.twosample import pvalue_text
 
 _TABLE_ROWS = 20
 _COLUMNS_IN_LINE = 10
@@ -73,7 +73,7 @@ def _column_table(comparison: un.Comparison) -> Table:
         adjusted = (column.adjusted_at_all, column.adjusted_beyond_noise, column.adjusted_beyond_offset)
         table.add_row(
             Text(column.column),
-            *map(said_pvalue, adjusted),
+            *map(pvalue_text, adjusted),
             f"{column.effect.estimate:.2g}",
             f"{column.offset:.3g}",
             f"{column.extra_noise:+.2g} +- {column.extra_noise_error:.1g}",
@@ -99,7 +99,7 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
     for i, j in list(zip(*pairs.ordered(), strict=True))[:_TABLE_ROWS]:
         numbers = (pairs.pvalues[i, j], pairs.adjusted[i, j])
         names = (Text(groups.names[i]), Text(groups.names[j]))
-        table.add_row(*names, *map(said_pvalue, numbers), f"{pairs.effects[i, j]:.2g}")
+        table.add_row(*names, *map(pvalue_text, numbers), f"{pairs.effects[i, j]:.2g}")
     console.print(table)
 
 

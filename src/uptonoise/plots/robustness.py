@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uptonoise.learning import RobustnessCurve
-from uptonoise.plots.style import GREY, LOOKS, add_legend, canvas, dress, short_name
+from uptonoise.plots.style import GREY, LOOKS, add_legend, canvas, documented, dress, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@documented
 def plot_robustness(result: RobustnessCurve, *, label: str = "model", ax: Axes | None = None) -> Axes:
     """Plot the mean error at each noise size, with 5 % and 95 % quantiles, and that of predicting the mean.
 
@@ -21,21 +22,10 @@ def plot_robustness(result: RobustnessCurve, *, label: str = "model", ax: Axes |
     Parameters
     ----------
     result : RobustnessCurve
-        What :func:`~uptonoise.learning.noise.robustness_curve` returned.
+        What :func:`~uptonoise.robustness_curve` returned.
     label : str
         What the model is called.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import uptonoise as un
-    >>> from uptonoise import plots
+    {axes}
     >>> from uptonoise.datasets import make_gamma_bags
     >>> from uptonoise.learning import robustness_curve
     >>> bags, _ = make_gamma_bags(100, random_state=0)

@@ -1,4 +1,4 @@
-"""Sums of waves over rows of torch tensors, on whatever device they are: by fused kernels, or in blocks of plain torch.
+"""Sums of features over rows of torch tensors, on whatever device they are: by fused kernels, or in blocks of plain torch.
 
 The blocks do what the CPU path does: w.x in turns as a float64 product, whole turns taken off, cosine and sine in
 float32, sums in float64. They are the fallback where there is no Triton, for many columns, and for
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Waves
+from uptonoise.fourier import CosineSine
 
 Result = TypeVar("Result")
 
@@ -38,12 +38,14 @@ class Projection(NamedTuple):
     fused: bool
 
     @classmethod
-    def of(cls, waves: Waves, values: Tensor, reach: float) -> Projection:
+    def of(cls, features: CosineSine, values: Tensor, reach: float) -> Projection:
         """Return the frequencies for some rows whose columns reach as far as `reach` from 0."""
-        matrix = torch.from_numpy(waves.projection).to(values.device)
-        turns = reach * float(np.abs(waves.projection).sum(axis=0).max())
-        fused = waves.precision == "fast" and has_kernels(values) and float(np.abs(waves.projection).max()) < 2.0**100
-        return cls(matrix, waves.precision, not turns < 2.0**18, fused)
+        matrix = torch.from_numpy(features.projection).to(values.device)
+        turns = reach * float(np.abs(features.projection).sum(axis=0).max())
+        fused = (
+            features.precision == "fast" and has_kernels(values) and float(np.abs(features.projection).max()) < 2.0**100
+        )
+        return cls(matrix, features.precision, not turns < 2.0**18, fused)
 
     @property
     def n_frequencies(self) -> int:
@@ -52,7 +54,7 @@ class Projection(NamedTuple):
 
     @property
     def block_rows(self) -> int:
-        """How many rows of waves plain torch holds at once."""
+        """How many rows of features plain torch holds at once."""
         return max(_LEAST_ROWS, _BLOCK_ELEMENTS // self.n_frequencies)
 
 
@@ -96,6 +98,11 @@ def in_blocks(n_rows: int, block_rows: int, work: Callable[[int, int], Result]) 
         torch.cuda.empty_cache()  # out here, where nothing holds on to what the failed block had
 
 
+def ranges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of consecutive blocks of rows."""
+    return ((start, min(n_rows, start + size)) for start in range(0, n_rows, size))
+
+
 def waves_of(values: Tensor, projection: Projection, centre: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return cos(w.x) and sin(w.x) of all rows, float32 or float64 as the precision is."""
     rows = values.double()
@@ -119,8 +126,8 @@ def sample_sums(values: Tensor, weights: Tensor | None, projection: Projection, 
         return both.sum(dim=0, dtype=torch.float64)
 
     total = torch.zeros(2 * projection.n_frequencies, dtype=torch.float64, device=values.device)
-    for one in in_blocks(len(values), _KERNEL_ROWS if projection.fused else projection.block_rows, part):
-        total += one
+    for sums in in_blocks(len(values), _KERNEL_ROWS if projection.fused else projection.block_rows, part):
+        total += sums
     return total
 
 
@@ -205,8 +212,8 @@ def moment_sums(
     def part(start: int, stop: int) -> tuple[Tensor, Tensor]:
         if projection.fused:
             rows, of_rows = values[start:stop], _part(weights, start, stop)
-            found: tuple[Tensor, Tensor] = _kernels().moment_sums(rows, of_rows, matrix, centre, about, far)
-            return found
+            fused: tuple[Tensor, Tensor] = _kernels().moment_sums(rows, of_rows, matrix, centre, about, far)
+            return fused
         both = torch.cat(waves_of(values[start:stop], projection, centre), dim=1).double() - about
         weighted = both if weights is None else both * weights[start:stop, None]
         return weighted.sum(dim=0), weighted.T @ both
@@ -229,6 +236,6 @@ def as_vector(array: Floats, device: torch.device) -> Tensor:
 
 @cache
 def _kernels() -> Any:
-    from uptonoise.engines.gpu import launch as _triton
+    from uptonoise.engines.gpu import launch
 
-    return _triton
+    return launch
