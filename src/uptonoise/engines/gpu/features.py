@@ -1,4 +1,4 @@
-"""Sums of features over rows of torch tensors, on whatever device they are: by fused kernels, or in blocks of plain torch.
+"""Sums of features over rows of torch tensors, on any device: by fused kernels, or in blocks of plain torch.
 
 The blocks do what the CPU path does: w.x in turns as a float64 product, whole turns taken off, cosine and sine in
 float32, sums in float64. They are the fallback where there is no Triton, for many columns, and for
