@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer, Reading, Units
-from uptonoise.engines import connected, described_columns, open_rows, scan_dask
+from uptonoise.engines import OpenFiles, connected, scan_dask
 from uptonoise.rows import BlockedRows, as_rows, dependence_on_column
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ class Reader:
         self.quiet = answer.quiet
         self.on_cluster = on_cluster
         self.sources: list[Any] = []
+        self._opened: dict[str, OpenFiles] = {}
         self.notes: list[str] = []
         self.units = Units()
         self.text_columns: list[str] = []  # of both files, which are not compared
@@ -73,13 +76,9 @@ class Reader:
 
     def rows(self, path: str, columns: Sequence[str] | None = None, by: str | None = None) -> RowSource:
         """Open the rows of a file: in groups, in clusters or blocks where these were asked for, or one by one."""
-        source = open_rows(
-            path,
-            columns=columns or self.columns,
-            by=self.units.cluster if by is None else by,
-            missing=self.missing,
-            progress=self.progress,
-            **self.format,
+        by = self.units.cluster if by is None else by
+        source: RowSource = self.files(path).rows(
+            columns=columns or self.columns, by=by, missing=self.missing, progress=self.progress
         )
         if self.on_cluster:
             source = scan_dask(source)
@@ -105,13 +104,19 @@ class Reader:
         signs = []
         for path, name in zip((first, second), names, strict=True):
             for column in self.text_columns[:_CANDIDATES]:
-                source = open_rows(
-                    path, columns=self.number_columns, by=column, missing="drop", progress=False, **self.format
+                source: RowSource = self.files(path).rows(
+                    columns=self.number_columns, by=column, missing="drop", progress=False
                 )
                 sign = dependence_on_column(source.renamed(name), column)
                 signs += [] if sign is None else [str(sign)]
         self.notes += [f"warning: {sign}" for sign in signs]
         return tuple(signs)
+
+    def files(self, path: str) -> OpenFiles:
+        """Return the files of a path, whose first rows are looked at once."""
+        if path not in self._opened:
+            self._opened[path] = OpenFiles(path, **self.format)
+        return self._opened[path]
 
     def sketched(
         self, path: str, weights: str | None, like: un.Sketch | None, seed: int, frequencies: int | None = None
@@ -142,11 +147,15 @@ class Reader:
             known = known.select(self.columns)
             sketches = [None if sketch is None else sketch.select(self.columns) for sketch in sketches]
         left, right = sketches
+        if left is not None and right is not None and not np.array_equal(left.frequencies, right.frequencies):
+            raise ValueError(
+                f"{first} and {second} have different frequencies; make the second sketch with --like {first}"
+            )
         return left or self.sketched(first, weights, known, 0), right or self.sketched(second, weights, known, 0)
 
     def numeric(self, path: str, by: str) -> list[str] | None:
         """Return the columns of a file that hold numbers, beside that of its groups."""
-        described = described_columns(path, **self.format)
+        described = self.files(path).described_columns()
         if self.columns is not None or described is None or by not in described:
             return self.columns
         units = (by, self.units.cluster)
@@ -159,7 +168,7 @@ class Reader:
 
         A column of text in both files is no measurement. Text in only one of them is a mistake, which the reader tells.
         """
-        left, right = (described_columns(path, **self.format) for path in (first, second))
+        left, right = (self.files(path).described_columns() for path in (first, second))
         if left is None or right is None:
             return None
         common = [name for name in left if name in right and name not in (weights, self.units.cluster)]

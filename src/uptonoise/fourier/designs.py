@@ -78,16 +78,6 @@ def default_design(lengths: Floats, generator: np.random.Generator, n_frequencie
     """Sample the frequencies of the phase test, in units of one over the columns' lengths.
 
     `n_frequencies` is the maximum number in all, of which each kind gets an equal share.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.designs import default_design
-    >>> design = default_design(np.ones(5), np.random.default_rng(0))
-    >>> design.frequencies.shape, list(design.blocks)
-    ((220, 5), ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies'])
-    >>> len(default_design(np.ones(7), np.random.default_rng(0), 60).frequencies)
-    59
     """
     d = len(lengths)
     n, high = (_N_OF_A_KIND, high_columns(d)) if n_frequencies is None else _fitting(n_frequencies, d)
@@ -120,14 +110,7 @@ def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
 
 
 def high_columns(d: int, n_high: int = _N_HIGH) -> Floats:
-    """Return frequencies on one column each, high enough for the characteristic function of two points to be negative.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.designs import high_columns
-    >>> [len(high_columns(d)) for d in (1, 2, 5, 10, 100)]
-    [8, 16, 40, 40, 200]
-    """
+    """Return frequencies on one column each, so high that the characteristic function of two points is negative."""
     each = min(len(_HIGH_RADII), max(_EACH_COLUMN, n_high // d))
     return column_grid(_HIGH_RADII[:each], d)
 
@@ -144,17 +127,7 @@ def single_columns(n_frequencies: int, d: int, generator: np.random.Generator) -
 
 
 def column_grid(radii: tuple[float, ...], d: int) -> Floats:
-    """Return every radius on every column.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.designs import column_grid
-    >>> column_grid((0.5, 1.0), 2)
-    array([[0.5, 0. ],
-           [0. , 0.5],
-           [1. , 0. ],
-           [0. , 1. ]])
-    """
+    """Return every radius on every column."""
     return np.concatenate([radius * np.eye(d) for radius in radii])
 
 
