@@ -35,12 +35,12 @@ def _loaded(asked: str) -> ModuleType | None:
     if asked == "numpy":
         return None
     try:
-        from uptonoise.fourier import _kernel
+        import uptonoise.fourier._kernel as kernel
     except ImportError as error:
         if asked:
             raise ImportError(f"{_VARIABLE} is {asked!r}, and the compiled kernel cannot be loaded: {error}") from error
         return None
-    return _kernel
+    return kernel
 
 
 _kernel = _loaded(os.environ.get(_VARIABLE, ""))

@@ -74,6 +74,7 @@ class CosineSine:
 
     def with_sums(self, values: Floats, weights: Floats | None) -> tuple[NDArray[Any], Floats]:
         """Return the features of the rows, as a call does, and their weighted sums, of shape (2m,)."""
+        features: NDArray[Any]
         if not self._is_compiled:
             features = self._by_numpy(values)
             return features, (np.ones(len(values)) if weights is None else weights) @ features
