@@ -8,6 +8,7 @@ from uptonoise.fourier.characteristic import (
     phase,
     unit,
 )
+from uptonoise.fourier.compiled import kernel_name
 from uptonoise.fourier.cosine_sine import CosineSine, as_complex, check_precision, turned
 from uptonoise.fourier.designs import BLOCK_WEIGHTS, all_columns, column_grid, column_pairs
 from uptonoise.fourier.discrepancy import (
@@ -29,6 +30,7 @@ from uptonoise.fourier.resampling import labelled_feature_sums, mean_variance
 from uptonoise.fourier.scale import median_scale
 from uptonoise.fourier.sketch import Sketch
 from uptonoise.fourier.sums import BagPart, BagSums, RowFeatures, SampleSum, bags_of_rows
+from uptonoise.fourier.versions import show_versions
 
 __all__ = [
     "BLOCK_WEIGHTS",
@@ -57,6 +59,7 @@ __all__ = [
     "embedding_kernel",
     "fourier_features",
     "fourier_kernel",
+    "kernel_name",
     "labelled_feature_sums",
     "mean_variance",
     "median_scale",
@@ -68,6 +71,7 @@ __all__ = [
     "phase_kernel",
     "phd",
     "sample_frequencies",
+    "show_versions",
     "squared_mmd",
     "squared_paired_mmd",
     "squared_phd",
