@@ -4,13 +4,3 @@ from uptonoise.comparison.evidence import MARGIN, ColumnComparison, Verdict
 from uptonoise.comparison.groups import GroupComparison, compare_groups
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison
-
-__all__ = [
-    "MARGIN",
-    "ColumnComparison",
-    "Comparison",
-    "GroupComparison",
-    "Verdict",
-    "compare",
-    "compare_groups",
-]

@@ -5,15 +5,3 @@ import uptonoise.bags  # noqa: F401
 from uptonoise.engines.dask import connected, scan_dask
 from uptonoise.engines.files import OpenFiles, open_rows, scan_csv, scan_parquet
 from uptonoise.engines.gpu import on_device, tensor_bags, tensor_features
-
-__all__ = [
-    "OpenFiles",
-    "connected",
-    "on_device",
-    "open_rows",
-    "scan_csv",
-    "scan_dask",
-    "scan_parquet",
-    "tensor_bags",
-    "tensor_features",
-]

@@ -24,14 +24,6 @@ class Signs:
         The number of flips, not counting the data as they came.
     generator : Generator
         It generates the key.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier import Signs
-    >>> signs = Signs(5, np.random.default_rng(0))
-    >>> signs(0, 3).shape, bool((signs(0, 3)[:, 2:] == signs(2, 3)).all())
-    ((6, 3), True)
     """
 
     def __init__(self, n_flips: int, generator: np.random.Generator) -> None:

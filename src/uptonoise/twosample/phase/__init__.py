@@ -18,29 +18,3 @@ from uptonoise.twosample.phase.power import phase_test_power
 from uptonoise.twosample.phase.result import PhaseResult
 from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import phase_pvalue, phase_result, phase_test
-
-__all__ = [
-    "POSITIVITY_SHARE",
-    "Adjustment",
-    "EffectSize",
-    "ExtraNoise",
-    "FrequencyBlocks",
-    "Pair",
-    "PairwiseResult",
-    "PhaseResult",
-    "SampleMoments",
-    "adjusted_pvalues",
-    "as_sketches",
-    "check_size",
-    "check_weights",
-    "comparable",
-    "decomposed",
-    "extra_noise",
-    "fitted_shift",
-    "noise_difference",
-    "pairwise_phase_test",
-    "phase_pvalue",
-    "phase_result",
-    "phase_test",
-    "phase_test_power",
-]
