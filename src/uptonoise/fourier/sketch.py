@@ -30,6 +30,7 @@ from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
 from uptonoise.fourier.characteristic import Waves, as_complex, check_precision
 from uptonoise.fourier.designs import default_design
+from uptonoise.fourier.spread import spreads_of_rows
 from uptonoise.fourier.frequencies import as_frequencies, median_scale, sample_names
 from uptonoise.rows import (
     Block,
@@ -227,7 +228,8 @@ class Sketch:
         picking = int(generator.integers(2**63))
         rows = pick(picking)
         lengths = _column_lengths(rows, np.random.default_rng(picking))
-        design = default_design(lengths, generator, n_frequencies)
+        spreads = np.stack([spreads_of_rows(few, lengths) for few in rows])
+        design = default_design(lengths, generator, n_frequencies, spreads)
         drawn = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
         names = columns.columns if columns.named else None
         return cls(design.frequencies, columns=names, drawn=drawn, precision=precision)
