@@ -1,7 +1,7 @@
 """How far a column spreads, read off the amplitudes of its characteristic function.
 
 abs(phi(w))^2 is exp(-(w s)^2) for a normal distribution with standard deviation s. The spread is the s of the normal
-distribution whose amplitude at half a radian, w s = 1/2, is that of the sample: the standard deviation for a normal
+distribution whose amplitude at w s = 0.3 is that of the sample: the standard deviation for a normal
 distribution, a few per cent less for skewed ones, and finite however heavy the tails are.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 
-_HALF = 0.5  # radians, where spreads are measured
+_RADIANS = 0.3  # of a standard deviation, where spreads are measured
 _GRID = np.geomspace(0.01, 30, 60)  # times the length of a column, where rows are looked at
 _TINY = np.finfo(np.float64).tiny
 
@@ -31,13 +31,13 @@ def spread_of_amplitudes(frequencies: Floats, squares: Floats) -> float:
     """
     radians = np.sqrt(-np.log(np.clip(squares, _TINY, 1.0)))
     of_each = radians / frequencies
-    beyond = np.flatnonzero(radians >= _HALF)
+    beyond = np.flatnonzero(radians >= _RADIANS)
     if not len(beyond):
         return float(of_each[-1])
     place = int(beyond[0])
     if place == 0:
         return float(of_each[0])
-    share = (_HALF - radians[place - 1]) / (radians[place] - radians[place - 1])
+    share = (_RADIANS - radians[place - 1]) / (radians[place] - radians[place - 1])
     return float(np.sqrt((1 - share) * of_each[place - 1] ** 2 + share * of_each[place] ** 2))
 
 

@@ -24,8 +24,8 @@ and Zhang 2009), which is inverted along the estimate.
 error, a phase is not known. From the first frequency that is not seen up to u = 1 the upper bounds count the largest
 difference, pi. The estimate is that of the frequencies below.
 
-s is one half over the frequency where the amplitude is as small as that of a normal distribution with half a radian,
-exp(-1/8): the standard deviation for a normal distribution, a little less for skewed ones, and finite for any tails.
+s is that of :mod:`uptonoise.fourier.spread`: read off the amplitudes at low frequencies, where it is
+nearly the standard deviation, and finite for any tails.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _NEARLY_ALL = 0.9  # from where on the polynomial reaches 1
 _LEAST_JOINT = 0.2  # of frequencies on several columns
 _LARGEST_ERROR = 0.5  # radians
 _RELIABLE = 3.0  # times its sampling error, for an amplitude
-_POWERS = np.array([1, 3, 5])
+_POWERS = np.array([1, 3, 5, 7])
 _TINY = np.finfo(np.float64).tiny
 
 
