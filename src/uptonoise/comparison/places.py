@@ -25,9 +25,9 @@ from uptonoise._util.typing import Floats
 from uptonoise.twosample.permutation import permutation_pvalue
 
 _N_WIDTHS = 5  # of places, from the columns' spread down by factors of sqrt(2)
-_N_STARTS = 200  # rows at which the search begins
+_N_STARTS = 150  # rows at which the search begins
 _MOST_ROWS = 2_000  # of each sample that search, and as many that test
-_MOST_COLUMNS = 8  # whose pairs are searched: those in which single columns differ most
+_MOST_COLUMNS = 6  # whose pairs are searched: those in which single columns differ most
 _MOST_PLACES = 3
 _LEAST_Z = 3.0  # of a place that is worth a test
 _STEPS = 50
