@@ -63,7 +63,9 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/scale.py
 
+# What the pages say of the tables in docs/results is checked first.
 docs: $(DOCS_INSTALLED)
+	$(BIN)/python -m pytest --quiet docs/check_findings.py
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html
 
 clean:

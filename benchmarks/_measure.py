@@ -22,7 +22,7 @@ def best_time(function: Callable[[], Any], repetitions: int) -> float:
 def interleaved(first: Callable[[], Any], second: Callable[[], Any], repetitions: int = 7) -> tuple[float, float]:
     """Return the best times of two functions in turn, so that both meet the same machine."""
     times = [(best_time(first, 1), best_time(second, 1)) for _ in range(repetitions)]
-    return min(one for one, _ in times), min(two for _, two in times)
+    return min(first for first, _ in times), min(second for _, second in times)
 
 
 def extra_megabytes(before: str, code: str) -> float:
@@ -36,6 +36,6 @@ def extra_megabytes(before: str, code: str) -> float:
     return float(done.stdout)
 
 
-def row(what: str, found: str, bar: str = "") -> None:
+def row(what: str, measured: str, bar: str = "") -> None:
     """Print a line of the table."""
-    print(f"{what:<76}{found:>14}{bar:>12}", flush=True)
+    print(f"{what:<76}{measured:>14}{bar:>12}", flush=True)

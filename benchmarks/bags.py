@@ -18,19 +18,19 @@ import uptonoise as un
 
 def plain_phase_features(bags: un.Bags, W: np.ndarray) -> np.ndarray:
     """Return phase features bag by bag in float64, as one would write them down."""
-    found = []
+    features = []
     for bag in bags:
         angles = bag @ W.T
         phi = np.cos(angles).mean(axis=0) + 1j * np.sin(angles).mean(axis=0)
         phases = phi / np.abs(phi)
-        found.append(np.stack([phases.real, phases.imag], axis=-1).ravel())
-    return np.asarray(np.array(found) / np.sqrt(len(W)))
+        features.append(np.stack([phases.real, phases.imag], axis=-1).ravel())
+    return np.asarray(np.array(features) / np.sqrt(len(W)))
 
 
 def features() -> None:
     bags = un.Bags(np.random.default_rng(0).gamma(2.0, size=(20_000, 100, 3)))
     ours, shrunk = (un.PhaseFeatures(64, amplitude=kind, random_state=0) for kind in ("plain", "shrunk"))
-    time_ours, time_shrunk = (best_time(partial(one.fit_transform, bags), 3) for one in (ours, shrunk))
+    time_ours, time_shrunk = (best_time(partial(model.fit_transform, bags), 3) for model in (ours, shrunk))
     time_plain = best_time(lambda: plain_phase_features(bags, ours.frequencies_), 1)
     row(
         "PhaseFeatures, 20,000 bags x 100 x 3, 64 frequencies: times faster than bag by bag",
@@ -38,7 +38,7 @@ def features() -> None:
         ">= 10",
     )
     row("  seconds", f"{time_plain:.2f} {time_ours:.2f}")
-    row("  the same with phases drawn by their reliability, the default", f"{time_plain / time_shrunk:.1f}")
+    row("  the same with phases shrunk by their reliability, the default", f"{time_plain / time_shrunk:.1f}")
     for n_rows in (100, 1_000):
         extra = extra_megabytes(
             "import numpy as np\nimport uptonoise as un\n"
@@ -72,7 +72,7 @@ def ridge() -> None:
 
 
 def main() -> None:
-    row("", "found", "bar")
+    row("", "measured", "bar")
     features()
     ridge()
 

@@ -40,7 +40,7 @@ def main() -> None:
     X = np.random.default_rng(SEED).normal(size=(N_ROWS, N_COLUMNS))
     W = np.asarray(un.sample_frequencies(N_FREQUENCIES, N_COLUMNS, random_state=SEED))
     print(f"numpy {np.__version__}, {n_threads()} threads, {N_ROWS:,} x {N_COLUMNS} rows, seed {SEED}")
-    row("", "found", "bar")
+    row("", "measured", "bar")
 
     plain = best_time(lambda: plain_ecf(X, W), 2)
     fast = best_time(lambda: un.ecf(X, W), 5)

@@ -47,7 +47,7 @@ def main() -> None:
         paths = Path(name, "a.parquet"), Path(name, "b.parquet")
         write(paths[0], n_rows, 0, 0.0)
         write(paths[1], n_rows, 1, 0.5)
-        row("", "found", "bar")
+        row("", "measured", "bar")
         scanned = ", ".join(f"un.scan_parquet({str(path)!r})" for path in paths)
         extra = extra_megabytes(WARM, f"un.compare({scanned})")
         row(f"compare, two Parquet files of {n_rows:,} x {COLUMNS} rows: extra MB", f"{extra:.0f}", "< 300")

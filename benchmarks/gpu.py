@@ -125,11 +125,11 @@ def sketches(X: torch.Tensor, here: Any, limit: Callable[[float, float], float])
     row("  over ecf alone", f"{sketch / alone:.2f}", "<= 3")
     some, others = slice(0, 1_000_000), slice(1_000_000, 2_000_000)
     exact = [un.Sketch(W, precision="float64").update(here[part]) for part in (some, others)]
-    found = [un.Sketch(W).update(X[part]) for part in (some, others)]
-    error = max(np.abs(s.covariance - t.covariance).max() for s, t in zip(found, exact, strict=True))
+    sketches = [un.Sketch(W).update(X[part]) for part in (some, others)]
+    error = max(np.abs(s.covariance - t.covariance).max() for s, t in zip(sketches, exact, strict=True))
     row("  largest error of a covariance, 1,000,000 rows, against float64", f"{error:.1e}")
     statistic = un.phase_test(*exact).statistic
-    error = abs(un.phase_test(*found).statistic / statistic - 1)
+    error = abs(un.phase_test(*sketches).statistic / statistic - 1)
     row("  relative error of the phase test's statistic", f"{error:.1e}", "< 1e-4")
     moved = X[others] + torch.tensor([0.01] + [0.0] * (N_COLUMNS - 1), device="cuda")
     there = un.phase_test(X[some], moved)
@@ -159,7 +159,7 @@ def bags(limit: Callable[[float, float], float]) -> None:
 
 
 def log_uniform_bags(n_bags: int) -> tuple[un.Bags, Any]:
-    """Return gamma bags of 10 to 1,000 rows, and what their law was."""
+    """Return gamma bags of 10 to 1,000 rows, and the shapes of their distributions."""
     rng = np.random.default_rng(SEED)
     shapes = rng.uniform(1, 5, size=n_bags)
     sizes = np.exp(rng.uniform(np.log(10), np.log(1_000), size=n_bags)).astype(int)
@@ -260,7 +260,7 @@ def main() -> None:
     options = parser.parse_args()
     name = torch.cuda.get_device_name()
     print(f"{name}, torch {torch.__version__}, Triton {triton.__version__}, numpy {np.__version__}, seed {SEED}")
-    row("", "found", "bar")
+    row("", "measured", "bar")
     copied, taken = measured_rates()
     row("memory, TB a second, read and written", f"{copied / 1e12:.2f}")
     row("special functions, 10^12 a second", f"{taken / 1e12:.2f}")

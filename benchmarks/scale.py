@@ -85,8 +85,8 @@ start = time.perf_counter()
 source = un.scan_parquet(sys.argv[1], by="bag", progress=False)
 features = un.PhaseFeatures(int(sys.argv[2]), amplitude="plain", scale=1.0, random_state=0)
 features.fit(un.scan_parquet(sys.argv[1], by="bag", progress=False).head(1_000))
-found = features.transform(source)
-print(json.dumps({"seconds": time.perf_counter() - start, "shape": found.shape, "ids": len(source.bag_ids)}))
+vectors = features.transform(source)
+print(json.dumps({"seconds": time.perf_counter() - start, "shape": vectors.shape, "ids": len(source.bag_ids)}))
 """
 
 
@@ -193,9 +193,9 @@ def compare(folder: Path, n_rows: int) -> None:
     before = plain(paths, USED, COMPARED)
     ran = run(compare_command(paths))
     after = plain(paths, USED, COMPARED)
-    found = json.loads(ran.text)
+    answer = json.loads(ran.text)
     row(f"uptonoise compare, {n_rows:,} x {COLUMNS} rows, 7 columns: peak MB", f"{ran.megabytes:.0f}", "< 600")
-    row(f"  seconds, on processors; {found['verdict']}", f"{ran.seconds:.1f} {ran.cpu:.1f}")
+    row(f"  seconds, on processors; {answer['verdict']}", f"{ran.seconds:.1f} {ran.cpu:.1f}")
     for name in before.seconds:
         seconds = f"{before.seconds[name]:.1f} {after.seconds[name]:.1f}"
         row(f"  seconds of {name} alone, before and after", seconds)
@@ -208,17 +208,17 @@ def growth(folder: Path) -> None:
     row(f"fixed cost, {FIXED:,} rows: seconds, on processors", f"{small.seconds:.2f} {small.cpu:.2f}")
     ran: dict[int, Ran] = {}
     for n_rows in GROWTH:
-        one = ran[n_rows] = run(compare_command(halves(folder, n_rows, len(USED))))
-        numbers = f"{one.seconds:.1f} {one.cpu:.1f} {one.megabytes:.0f}"
+        run_of = ran[n_rows] = run(compare_command(halves(folder, n_rows, len(USED))))
+        numbers = f"{run_of.seconds:.1f} {run_of.cpu:.1f} {run_of.megabytes:.0f}"
         row(f"{n_rows:,} rows: seconds, on processors, peak MB", numbers)
     sizes = np.log(list(ran))
     for name, times in (
-        ("seconds", [one.seconds - small.seconds for one in ran.values()]),
-        ("seconds on processors", [one.cpu - small.cpu for one in ran.values()]),
+        ("seconds", [run.seconds - small.seconds for run in ran.values()]),
+        ("seconds on processors", [run.cpu - small.cpu for run in ran.values()]),
     ):
         slope = float(np.polyfit(sizes, np.log(times), 1)[0])
         row(f"slope of log {name} after the fixed cost against log rows", f"{slope:.2f}", "0.9 to 1.1")
-    peaks = [one.megabytes for one in ran.values()]
+    peaks = [run.megabytes for run in ran.values()]
     row("largest peak memory over the smallest", f"{max(peaks) / min(peaks):.2f}")
 
 
@@ -229,11 +229,11 @@ def bags(folder: Path, n_bags: int) -> None:
     before = plain([path], columns, BAG_FREQUENCIES, "no products")
     ran = run([sys.executable, "-c", FEATURES, path, str(BAG_FREQUENCIES)])
     after = plain([path], columns, BAG_FREQUENCIES, "no products")
-    found = json.loads(ran.text)
+    answer = json.loads(ran.text)
     row(f"{n_bags:,} bags of {BAG_ROWS} rows, {BAG_FREQUENCIES} frequencies: peak MB", f"{ran.megabytes:.0f}", "< 2000")
-    row(f"  seconds, on processors, to {tuple(found['shape'])}", f"{found['seconds']:.1f} {ran.cpu:.1f}")
+    row(f"  seconds, on processors, to {tuple(answer['shape'])}", f"{answer['seconds']:.1f} {ran.cpu:.1f}")
     row("  seconds of reading and trigonometry alone, before and after", f"{before.sum:.1f} {after.sum:.1f}")
-    print_ratio(found["seconds"], ran.cpu, before, after, "<= 4")
+    print_ratio(answer["seconds"], ran.cpu, before, after, "<= 4")
 
 
 def main() -> None:
@@ -249,7 +249,7 @@ def main() -> None:
         parser.error(f"unknown measurement: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.data or Path(temporary)
-        row("", "found", "bar")
+        row("", "measured", "bar")
         if "compare" in given.what:
             compare(folder, given.rows)
         if "growth" in given.what:

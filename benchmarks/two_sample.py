@@ -30,11 +30,11 @@ def plain_phd_test(X: Any, Y: Any, W: Any, n_permutations: int) -> float:
         return float(np.mean(np.abs(phi / np.abs(phi) - psi / np.abs(psi)) ** 2))
 
     observed, pooled = statistic(X, Y), np.concatenate([X, Y])
-    found = 0
+    n_larger = 0
     for _ in range(n_permutations):
         order = rng.permutation(len(pooled))
-        found += statistic(pooled[order[: len(X)]], pooled[order[len(X) :]]) >= observed
-    return (1 + found) / (1 + n_permutations)
+        n_larger += statistic(pooled[order[: len(X)]], pooled[order[len(X) :]]) >= observed
+    return (1 + n_larger) / (1 + n_permutations)
 
 
 def samples(n: int, d: int = 5) -> tuple[Any, Any]:
@@ -45,7 +45,7 @@ def samples(n: int, d: int = 5) -> tuple[Any, Any]:
 def main() -> None:
     warnings.simplefilter("ignore", un.UnequalNoiseWarning)
     print(f"numpy {np.__version__}, {n_threads()} threads, two samples of N x 5 rows, seed {SEED}")
-    row("", "found", "bar")
+    row("", "measured", "bar")
 
     X, Y = samples(2_000)
     W = un.phd_test(X, Y, n_permutations=1, random_state=SEED).frequencies

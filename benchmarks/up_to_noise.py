@@ -20,7 +20,7 @@ SEED = 0
 def main() -> None:
     rng = np.random.default_rng(SEED)
     print(f"numpy {np.__version__}, {n_threads()} threads, seed {SEED}")
-    row("", "found", "bar")
+    row("", "measured", "bar")
     X, Y = rng.exponential(size=(2, 1_000_000, 5))
     W = un.Sketch.for_samples(X, Y).frequencies
     passes, test = interleaved(lambda: (un.ecf(X, W), un.ecf(Y, W)), lambda: un.phase_test(X, Y), 3)

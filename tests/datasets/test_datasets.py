@@ -1,9 +1,8 @@
 import gzip
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
+from real_data import DATA, needs_higgs
 from scipy import stats
 
 from uptonoise.datasets import (
@@ -13,12 +12,6 @@ from uptonoise.datasets import (
     load_higgs,
     make_chi2_samples,
     symmetric_noise,
-)
-
-HERE = Path(__file__).parents[1]
-DATA = Path(os.environ.get("UPTONOISE_DATA", HERE.parent.parent / "shared" / "data"))
-needs_higgs = pytest.mark.skipif(
-    not list(DATA.glob("HIGGS*")), reason="no HIGGS file: name its folder in the environment variable UPTONOISE_DATA"
 )
 
 

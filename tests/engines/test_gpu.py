@@ -13,8 +13,10 @@ from uptonoise.engines import on_device, tensor_bags, tensor_features
 
 torch = pytest.importorskip("torch")
 
-from uptonoise.engines.gpu import features as _torch  # noqa: E402
-from uptonoise.engines.gpu import rows as _device  # noqa: E402
+from uptonoise.engines.gpu import (
+    features as _torch,
+    rows as _device,
+)
 
 HAS_GPU = torch.cuda.is_available()
 needs_gpu = pytest.mark.skipif(not HAS_GPU, reason="no GPU")

@@ -8,17 +8,17 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from real_data import DATA, needs_higgs
 from scipy import stats
-from test_datasets import DATA, needs_higgs
 
 import uptonoise as un
 from uptonoise.comparison.ladder import Verdict
 from uptonoise.datasets import make_aerosol_like, make_gamma_bags
-from uptonoise.experiments import NAMES, _experiment, abc, bag_models, covariate_shift, title
-from uptonoise.experiments import load as experiment
+from uptonoise.experiments import NAMES, _experiment, abc, bag_models, covariate_shift, load as experiment, title
 from uptonoise.experiments._alternatives import Alternative
+from uptonoise.experiments._error_figures import noise_bands
 from uptonoise.experiments._experiment import Experiment, Kept, Runner, Task
-from uptonoise.experiments._figures import dots, noise_bands, wald_band
+from uptonoise.experiments._figures import dots, wald_band
 from uptonoise.experiments._rejections import Cell, RejectionExperiment
 from uptonoise.experiments._seeded import Problem, SeededExperiment
 from uptonoise.experiments._sizes import SizeExperiment, interpolated
@@ -175,7 +175,7 @@ def test_intervals_and_classes_of_networks():
     assert found["covered"] == pytest.approx(1 - found["below"] - found["above"])
     assert found != quantiles.coverage(0, "phase network, not calibrated", 60, 40)
     classes = import_module("uptonoise.experiments.network_classes")
-    bags, labels = classes.drawn(np.random.default_rng(0), 400, (1.0, 1.0))
+    bags, labels = classes.noisy_classes(np.random.default_rng(0), 400, (1.0, 1.0))
     rows = bags.values.reshape(400, -1)
     for label in (0, 1):
         assert rows[labels == label].mean() == pytest.approx(0, abs=0.03)
@@ -273,7 +273,7 @@ def test_higgs_draws_are_disjoint(monkeypatch):
 
 def test_module_is_the_command():
     done = subprocess.run(
-        [sys.executable, "-m", "uptonoise.experiments", "--list", "--quiet"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "uptonoise", "reproduce", "--list", "--quiet"], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == list(NAMES)
 
@@ -420,7 +420,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch):
     assert kept.n_resumed == 3
     others = [task for task in tasks if task.arguments != (3,)]
     assert Runner("a", kept, workers=1).map(others) == [[0, 0.1], [2, 1.1], [4, 2.1], [8, 4.1]]
-    assert Kept(path, header).found["task 4"] == [8, 4.1]
+    assert Kept(path, header).results["task 4"] == [8, 4.1]
     with pytest.raises(ValueError, match="interrupted run with runs 3; run that again to end it, or delete the file"):
         Kept(path, header | {"runs": 4})
 

@@ -4,8 +4,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import uptonoise as un
 from uptonoise.fourier import characteristic

@@ -11,7 +11,7 @@ from scipy import stats
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.fourier.characteristic import Waves
+from uptonoise.fourier import FlipSums, Signs, Waves
 from uptonoise.rows.source import as_rows
 from uptonoise.twosample import (
     FlipResult,
@@ -21,9 +21,8 @@ from uptonoise.twosample import (
     PhaseResult,
     PhdResult,
     SmeResult,
-    _flip,
 )
-from uptonoise.twosample.flip import _flip_invariant_lengths
+from uptonoise.twosample.flip import _flip_invariant_lengths, _statistics
 from uptonoise.twosample.paper.hotelling import hotelling_test
 from uptonoise.twosample.paper.locations import Bumps, noncentrality
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
@@ -398,12 +397,12 @@ class TestPaired:
 class TestFlip:
     def test_statistics_of_flips_are_the_definition(self, rng):
         z, W = rng.normal(size=(30, 2)), rng.normal(size=(4, 2))
-        signs = _flip.Signs(12, np.random.default_rng(0))
+        signs = Signs(12, np.random.default_rng(0))
         together = signs(0, 30)
         assert together.shape == (13, 30)
         assert (together[0] == 1).all()
         assert set(np.unique(together)) == {-1, 1}
-        found = as_rows(z).fold(_flip.FlipSums(Waves(W, "fast"), signs)).statistics(slice(None))
+        found = _statistics(as_rows(z).fold(FlipSums(Waves(W, "fast"), signs)), slice(None))
         for flip, statistic in zip(together, found, strict=True):
             s = np.sin((flip[:, None] * z) @ W.T)
             V = s.T @ s
@@ -413,15 +412,15 @@ class TestFlip:
 
     @pytest.mark.parametrize("n_flips", [1, 64, 256, 257, 1000])
     def test_signs_belong_to_rows_whatever_the_blocks(self, n_flips):
-        signs = _flip.Signs(n_flips, np.random.default_rng(1))
+        signs = Signs(n_flips, np.random.default_rng(1))
         at_once = signs(0, 100)
         cut = np.concatenate([signs(a, b) for a, b in ((0, 1), (1, 37), (37, 100))], axis=1)
         np.testing.assert_array_equal(at_once, cut)
-        assert not np.array_equal(at_once, _flip.Signs(n_flips, np.random.default_rng(2))(0, 100))
+        assert not np.array_equal(at_once, Signs(n_flips, np.random.default_rng(2))(0, 100))
         np.testing.assert_array_equal(signs(10**12, 10**12 + 5)[:, 2:4], signs(10**12 + 2, 10**12 + 4))
 
     def test_signs_are_fair_and_independent(self):
-        signs = _flip.Signs(400, np.random.default_rng(3))(0, 2_000)[1:].astype(np.float64)
+        signs = Signs(400, np.random.default_rng(3))(0, 2_000)[1:].astype(np.float64)
         for axis in (0, 1):
             means = signs.mean(axis=axis)
             spread = 1 / np.sqrt(signs.shape[axis])

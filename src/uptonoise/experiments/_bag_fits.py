@@ -201,18 +201,18 @@ class NoiseExperiment(Experiment):
         ]
         return [
             error_row(fit.name, ("model", "level"), (fit.model, level), errors, counted="draws")
-            for fit, found in zip(fits, runner.map(tasks), strict=True)
-            for level, errors in zip(self.levels, found, strict=True)
+            for fit, errors_of_fit in zip(fits, runner.map(tasks), strict=True)
+            for level, errors in zip(self.levels, errors_of_fit, strict=True)
         ]
 
 
 def _noisy_errors(fit: Fit, seed: int, split: int, levels: Sequence[float], repetitions: int) -> list[list[float]]:
     """Return errors by level and draw; the draws are the same for all models, and at all levels but for their size."""
     fitted = fit.on_split(seed, split, random_state=split)
-    found = []
+    errors = []
     for level in levels:
         draws = range(repetitions if level > 0 else 1)
-        found.append(
+        errors.append(
             [
                 fitted.error(
                     add_noise(
@@ -225,4 +225,4 @@ def _noisy_errors(fit: Fit, seed: int, split: int, levels: Sequence[float], repe
                 for draw in draws
             ]
         )
-    return found
+    return errors

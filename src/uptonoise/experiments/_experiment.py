@@ -1,8 +1,8 @@
 """What all experiments share: one way to run, to go on after an interruption, to record, and to draw.
 
 An experiment is data and a function that makes the rows of a table from them. Its work is cut into tasks, each with a
-key and seeds of its own; tasks are computed by joblib, and what is found is kept in a file beside the output, a line
-for each, until all is done. So an interrupted run goes on where it stopped, and neither the order nor the number of
+key and seeds of its own; tasks are computed by joblib, and results are kept in a file beside the output, one line
+per task, until all is done. So an interrupted run goes on where it stopped, and neither the order nor the number of
 workers changes a number. The table is written as CSV; the figure is drawn from that file alone.
 """
 
@@ -147,7 +147,7 @@ class Experiment(ABC):
             "finished": datetime.now(UTC).isoformat(timespec="seconds"),
             "duration_s": round(time.monotonic() - start, 1),
             "work_s": round(kept.seconds, 1),
-            "tasks": len(kept.found),
+            "tasks": len(kept.results),
             "tasks_resumed": kept.n_resumed,
         }
         with written_whole(outputs.record) as file:
@@ -183,30 +183,30 @@ class Experiment(ABC):
 
 
 class Kept:
-    """What an interrupted run had found: a file with the run's settings in its first line, then one for each task.
+    """The results of an interrupted run: a file with the run's settings in its first line, then one for each task.
 
     `device` is where networks are trained in this run, if any; what was kept may be from a machine with another one.
     """
 
     def __init__(self, path: Path, header: dict[str, Any], device: str | None = None) -> None:
         self.path, self.header, self.device = path, header, device
-        self.found: dict[str, Any] = {}
+        self.results: dict[str, Any] = {}
         self.devices: set[str] = set()
         self.seconds = 0.0
         if path.exists():
             self._read()
-        self.n_resumed = len(self.found)
+        self.n_resumed = len(self.results)
 
-    def add(self, key: str, found: Any, seconds: float) -> None:
+    def add(self, key: str, result: Any, seconds: float) -> None:
         """Keep what a task gave."""
         if not self.path.exists():
             self._append(self.header)
-        line = {"key": key, "found": found, "seconds": seconds}
+        line = {"key": key, "result": result, "seconds": seconds}
         self._append(line if self.device is None else line | {"device": self.device})
         self._take(line, self.device)
 
     def _take(self, line: dict[str, Any], device: str | None) -> None:
-        self.found[line["key"]] = line["found"]
+        self.results[line["key"]] = line["result"]
         self.seconds += line["seconds"]
         if device is not None:
             self.devices.add(device)
@@ -252,13 +252,13 @@ class Runner:
 
         Results are what JSON makes of them: lists, numbers and texts, and dictionaries of these with text as keys.
         """
-        waiting = [task for task in tasks if task.key not in self.kept.found]
+        waiting = [task for task in tasks if task.key not in self.kept.results]
         label = f"{self.name}, {step}" if step else self.name
         with Progress(label, len(waiting), self.progress, units="tasks") as progress:
-            for key, found, seconds in as_computed(waiting, self.workers):
-                self.kept.add(key, found, seconds)
+            for key, result, seconds in as_computed(waiting, self.workers):
+                self.kept.add(key, result, seconds)
                 progress.advance()
-        return [self.kept.found[task.key] for task in tasks]
+        return [self.kept.results[task.key] for task in tasks]
 
 
 def batches(repetitions: Sequence[int], size: int = BATCH) -> Iterator[Sequence[int]]:
@@ -287,23 +287,23 @@ def batched(
         for batch in cut
         for key, function, arguments in jobs
     ]
-    found = runner.map(tasks, step)
-    return [[one for part in found[place :: len(jobs)] for one in part] for place in range(len(jobs))]
+    results = runner.map(tasks, step)
+    return [[value for batch in results[place :: len(jobs)] for value in batch] for place in range(len(jobs))]
 
 
 def as_computed(tasks: Sequence[Task], workers: int | None = None) -> Iterator[tuple[str, Any, float]]:
     """Compute tasks in parallel; yield the key, the result and the seconds of each as soon as it is there."""
     parallel = Parallel(n_jobs=workers or -1, return_as="generator_unordered")
-    for key, found, seconds in parallel(delayed(_timed)(task) for task in tasks):
-        yield key, json.loads(found), seconds
+    for key, result, seconds in parallel(delayed(_timed)(task) for task in tasks):
+        yield key, json.loads(result), seconds
 
 
 def _timed(task: Task) -> tuple[str, str, float]:
     """Return a task's key, its result as JSON, and the seconds that it took, with one thread of ours and of BLAS."""
     start = time.monotonic()
     with _one_thread(), single_threaded_blas:
-        found = json.dumps(task.function(*task.arguments))
-    return task.key, found, time.monotonic() - start
+        result = json.dumps(task.function(*task.arguments))
+    return task.key, result, time.monotonic() - start
 
 
 @contextmanager
@@ -328,13 +328,13 @@ def device_of_networks() -> str:
 
 
 def _versions() -> dict[str, str]:
-    found = {"uptonoise": uptonoise.__version__, "python": platform.python_version()}
+    versions = {"uptonoise": uptonoise.__version__, "python": platform.python_version()}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def write_table(path: Path, rows: Sequence[Row], columns: Sequence[str]) -> None:

@@ -16,18 +16,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+
 Rows = Sequence[Mapping[str, str]]
 Draw = Callable[[str, Rows], "Figure"]
 """Makes a figure of a title and the rows of a table."""
 Entries = list[tuple[Any, str]]
 """Lines of a panel, and what they are called."""
-
 STAND_INS = {
     "aerosol-like": "aerosol-like: simulated stand-in of MISR1",
     "dark-matter-like": "dark-matter-like: simulated stand-in of ML1",
 }
 """How simulated data are called in titles."""
-
 _NOTE = "Simulated stand-ins, not the paper's data."
 _NAMED = 40  # letters of a name beside a dot
 _LEVEL = 0.05
@@ -86,7 +85,7 @@ def wald_band(alpha: float, repetitions: int) -> tuple[float, float]:
     Examples
     --------
     >>> from uptonoise.experiments._figures import wald_band
-    >>> [round(one, 4) for one in wald_band(0.05, 1_000)]
+    >>> [round(edge, 4) for edge in wald_band(0.05, 1_000)]
     [0.0323, 0.0677]
     """
     width = 2.57 * np.sqrt(alpha * (1 - alpha) / repetitions)
@@ -127,11 +126,11 @@ def rates(panels: Sequence[Panel], tests: Sequence[str]) -> Draw:
 
 def _add_legends(figure: Figure, axes: Sequence[Axes], entries: Sequence[Entries]) -> None:
     """Add one legend beside all panels where they have the same lines, else one beside each: never over the lines."""
-    if len({tuple(label for _, label in one) for one in entries}) == 1:
+    if len({tuple(label for _, label in lines) for lines in entries}) == 1:
         add_legend(figure, entries[0], loc="outside right upper")
         return
-    for ax, one in zip(axes, entries, strict=True):
-        add_legend(ax, one, loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    for ax, lines in zip(axes, entries, strict=True):
+        add_legend(ax, lines, loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
 def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> Entries:
@@ -143,9 +142,9 @@ def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> Ent
             cells = [row for row in rows if tuple(row[key] for key in panel.by) == group and row.get(test)]
             if not cells:
                 continue
-            found = [float(row[test]) for row in cells]
-            highest = max(highest, *found)
-            line = _line(ax, [float(row[panel.x]) for row in cells], found, look(len(entries)))
+            rates_of_test = [float(row[test]) for row in cells]
+            highest = max(highest, *rates_of_test)
+            line = _line(ax, [float(row[panel.x]) for row in cells], rates_of_test, look(len(entries)))
             named = ", ".join(f"{key} {value}" for key, value in zip(panel.by, group, strict=True))
             entries.append((line, said(" ".join(filter(None, [test if len(tests) > 1 else "", named])))))
     repetitions = min(int(row["repetitions"]) for row in rows)
@@ -165,16 +164,16 @@ def strips(columns: Sequence[str]) -> Draw:
     """Return what draws the rates of all cells of a table as one strip of dots for each test."""
 
     def draw(title: str, rows: Rows) -> Figure:
-        found = {name: [float(row[name]) for row in rows if row.get(name)] for name in columns}
-        found = {name: values for name, values in found.items() if values}
+        rates_of_tests = {name: [float(row[name]) for row in rows if row.get(name)] for name in columns}
+        rates_of_tests = {name: values for name, values in rates_of_tests.items() if values}
         repetitions = min(int(row["repetitions"]) for row in rows)
         with styled():
-            figure = new_figure(title, 7.0, height_of(2 * len(found)))
+            figure = new_figure(title, 7.0, height_of(2 * len(rates_of_tests)))
             ax = figure.subplots()
-            for place, values in enumerate(found.values()):
+            for place, values in enumerate(rates_of_tests.values()):
                 spread = place + 0.5 * ((np.arange(len(values)) * 0.618) % 1 - 0.5)
                 ax.plot(values, spread, "o", color=look(place).color, alpha=0.6, markersize=4)
-            rows_of_names(ax, [said(name, _NAMED) for name in found])
+            rows_of_names(ax, [said(name, _NAMED) for name in rates_of_tests])
             for edge in wald_band(_LEVEL, repetitions):
                 ax.axvline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
             dress(ax, f"{len(rows)} cells, {repetitions:,} runs each", "rejection rate at 0.05", grid="x")
@@ -233,186 +232,6 @@ def quantiles(text: str) -> tuple[float, float]:
     """
     low, high = text.rstrip(")").split(" (")[1].split(" to ")
     return float(low), float(high)
-
-
-def split_errors(by: Sequence[str] = ("model",), measure: str = "RMSE") -> Draw:
-    """Return what draws errors of models as dots with 5 % and 95 % quantiles, a panel for each data set."""
-
-    def draw(title: str, rows: Rows) -> Figure:
-        kinds = list(dict.fromkeys(row["bags"] for row in rows))
-        longest = max(sum(row["bags"] == kind for row in rows) for kind in kinds)
-        with styled():
-            figure, axes = panels_of(title, len(kinds), (5.2, height_of(longest)))
-            for ax, kind in zip(axes, kinds, strict=True):
-                chosen = [row for row in rows if row["bags"] == kind]
-                _error_panel(ax, kind, chosen, by, measure)
-        return figure
-
-    return draw
-
-
-def _error_panel(ax: Axes, kind: str, rows: Rows, by: Sequence[str], measure: str) -> None:
-    power = 2 if measure == "MSE" else 1  # quantiles of a square are squares of quantiles
-    for place, row in enumerate(rows):
-        low, high = (float(row[end]) ** power for end in ("5 %", "95 %"))
-        ax.plot([low, high], [place, place], color=LOOKS[0].color, linewidth=1.5)
-        ax.plot(float(row[measure]), place, "o", color=LOOKS[0].color, markersize=5)
-    rows_of_names(ax, [said(", ".join(row[name] for name in by), _NAMED) for row in rows])
-    ax.set_xlim(left=0)
-    dress(ax, f"{said(STAND_INS.get(kind, kind), 60)} ({_counted(rows)})", measure, grid="x")
-
-
-def _counted(rows: Rows) -> str:
-    """Return how many splits there are, where some models have fewer from which number on; or draws of noise."""
-    if "draws" in rows[0]:
-        return f"{max(int(row['draws']) for row in rows):,} draws"
-    counts = [int(row["splits"]) for row in rows]
-    return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) + " splits"
-
-
-def noise_errors(measure: str = "RMSE", models: Mapping[str, Sequence[str]] | None = None) -> Draw:
-    """Return what draws errors against the level of Gaussian noise on test bags, with 5 % and 95 % quantiles.
-
-    `models` names what is drawn in the panels of a data set, by the panel's title; by default all in one. Errors are on
-    a scale of logarithms, which is the same in all panels of a data set.
-    """
-
-    def draw(title: str, rows: Rows) -> Figure:
-        gaussian = [row for row in rows if row.get("noise", "gaussian") == "gaussian"]
-        there = list(dict.fromkeys(row["model"] for row in gaussian if row["model"] != "mean"))
-        groups = models or {"": there}
-        shown = [name for name in dict.fromkeys(name for group in groups.values() for name in group) if name in there]
-        looks = {name: look(place) for place, name in enumerate(shown)}
-        kinds = list(dict.fromkeys(row["bags"] for row in gaussian))
-        with styled():
-            figure, axes = panels_of(title, len(kinds) * len(groups), (4.6, 4.2), most=max(3, len(groups)))
-            entries: dict[str, Any] = {}
-            for place, kind in enumerate(kinds):
-                of_kind = axes[place * len(groups) : (place + 1) * len(groups)]
-                chosen = [row for row in gaussian if row["bags"] == kind]
-                for ax, (group, names) in zip(of_kind, groups.items(), strict=True):
-                    here = {name: looks[name] for name in names if name in looks}
-                    entries |= _noise_panel(ax, ", ".join(filter(None, [kind, group])), chosen, measure, here)
-                _share_heights(of_kind)
-            ordered = [(entries[name], said(name)) for name in ("mean", *shown)]
-            add_legend(figure, ordered, loc="outside right upper")
-        return figure
-
-    return draw
-
-
-def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, looks: Mapping[str, Look]) -> dict[str, Any]:
-    power = 2 if measure == "MSE" else 1
-    baseline = float(next(row[measure] for row in rows if row["model"] == "mean"))
-    entries = {"mean": ax.axhline(baseline, color=GREY, linestyle=":")}
-    for model, style in looks.items():
-        chosen = [row for row in rows if row["model"] == model]
-        levels, means = ([float(row[column]) for row in chosen] for column in ("level", measure))
-        low, high = ([float(row[end]) ** power for row in chosen] for end in ("5 %", "95 %"))
-        entries[model] = _banded_line(ax, levels, means, (low, high), style)
-    _log_heights(ax)
-    name = rows[0]["bags"]
-    title = f"{said(kind.replace(name, STAND_INS.get(name, name)), 80)} ({_counted(rows)})"
-    dress(ax, title, "largest variance of the noise, in units of the column's", measure)
-    return entries
-
-
-def _log_heights(ax: Axes) -> None:
-    """Give the y axis a scale of logarithms with plain numbers."""
-    ticker = require("matplotlib.ticker")
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
-    ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_formatter(ticker.NullFormatter())
-
-
-def _share_heights(axes: Sequence[Axes]) -> None:
-    limits = [ax.get_ylim() for ax in axes]
-    for ax in axes:
-        ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
-
-
-def size_errors() -> Draw:
-    """Return what draws errors of plain and shrunk phases against the rows of test bags, with 5 % and 95 % quantiles.
-
-    There is a panel for each data set and number of rows fitted on; errors are on a scale of logarithms.
-    """
-
-    def draw(title: str, rows: Rows) -> Figure:
-        groups = [chosen for _, chosen in _grouped(rows, ("bags", "rows fitted"))]
-        with styled():
-            figure, axes = panels_of(title, len(groups))
-            entries = [_size_panel(ax, chosen) for ax, chosen in zip(axes, groups, strict=True)]
-            _add_legends(figure, axes, entries)
-        return figure
-
-    return draw
-
-
-def _size_panel(ax: Axes, rows: Rows) -> Entries:
-    sizes = list(dict.fromkeys(row["rows tested"] for row in rows))
-    baseline = next(float(row["RMSE"]) for row in rows if row["phases"] == "mean")
-    entries: Entries = [(ax.axhline(baseline, color=GREY, linestyle=":"), "mean")]
-    lines = sorted({(row["phases"], float(row["level"])) for row in rows if row["phases"] != "mean"})
-    kinds, levels = ([*dict.fromkeys(one)] for one in zip(*lines, strict=True))
-    for place, (phases, level) in enumerate(lines):
-        chosen = [row for row in rows if (row["phases"], float(row["level"])) == (phases, level)]
-        style = LOOKS[levels.index(level)]._replace(color=LOOKS[kinds.index(phases)].color)
-        at = [sizes.index(row["rows tested"]) + 0.03 * (place - (len(lines) - 1) / 2) for row in chosen]
-        low, high = ([float(row[end]) for row in chosen] for end in ("5 %", "95 %"))
-        ax.vlines(at, low, high, color=style.color, linewidth=1)
-        line = _line(ax, at, [float(row["RMSE"]) for row in chosen], style)
-        entries.append((line, said(f"{phases}, noise of level {level:g}", _NAMED)))
-    ax.set_xticks(range(len(sizes)), sizes)
-    _log_heights(ax)
-    kind, fitted = rows[0]["bags"], rows[0]["rows fitted"]
-    title = f"{said(STAND_INS.get(kind, kind), 60)}, fitted on {fitted} rows ({_counted(rows)})"
-    dress(ax, title, "rows of a test bag", "RMSE")
-    return entries
-
-
-def _banded_line(
-    ax: Axes, x: Sequence[float], means: Sequence[float], band: tuple[Sequence[float], Sequence[float]], style: Look
-) -> Any:
-    """Draw a line with a band about it, and return the line."""
-    ax.fill_between(x, *band, color=style.color, alpha=0.12, linewidth=0)
-    return _line(ax, x, means, style)
-
-
-def noise_bands(groups: Mapping[str, Sequence[str]], ylabel: str, line: float) -> Draw:
-    """Return what draws columns "noise LEVEL" of means with quantiles: for each problem a row, for each group a panel.
-
-    `groups` names the models of each panel by its title; `line` is the error of no use.
-    """
-
-    def draw(title: str, rows: Rows) -> Figure:
-        problems = list(dict.fromkeys(row["problem"] for row in rows))
-        with styled():
-            figure, axes = panels_of(title, len(problems) * len(groups), (4.7, 4.8), most=len(groups))
-            for problem, across in zip(problems, axes.reshape(len(problems), -1), strict=True):
-                chosen = [row for row in rows if row["problem"] == problem]
-                for ax, (group, models) in zip(across, groups.items(), strict=True):
-                    ax.sharey(across[0])
-                    shown = [row for model in models for row in chosen if row["model"] == model]
-                    _level_panel(ax, f"{said(problem)}: {said(group, 60)} ({shown[0]['seeds']} seeds)", shown, ylabel)
-                    ax.axhline(line, color=GREY, linestyle=":")
-        return figure
-
-    return draw
-
-
-def _level_panel(ax: Axes, title: str, rows: Rows, ylabel: str) -> None:
-    columns = [column for column in rows[0] if column.startswith("noise ")]
-    places = range(len(columns))  # levels that begin with 0 and grow by factors stand side by side
-    entries = []
-    for place, row in enumerate(rows):
-        low, high = zip(*(quantiles(row[column]) for column in columns), strict=True)
-        means = [number(row[column]) for column in columns]
-        entries.append((_banded_line(ax, places, means, (low, high), look(place)), said(row["model"], _NAMED)))
-    _log_heights(ax)
-    dress(ax, title, "largest variance of the noise, in units of the column's", ylabel)
-    ax.set_xticks(places, [column.removeprefix("noise ") for column in columns])
-    add_legend(ax, entries, loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
 def histograms(panel: str, groups: Sequence[str], xlabel: str, mark: Callable[[Rows], float]) -> Draw:

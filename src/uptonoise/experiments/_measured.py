@@ -60,18 +60,18 @@ class MeasuredExperiment(Experiment):
         cells = self.cells()
         constants = runner.map([Task(f"{cell.name} / constants", cell.constants, ()) for cell in cells], "constants")
         jobs = [(cell.name, _measures, (cell, self.seed)) for cell in cells]
-        found = batched(runner, jobs, range(repetitions))
-        return [_row(*one) for one in zip(cells, constants, found, strict=True)]
+        measures = batched(runner, jobs, range(repetitions))
+        return [_row(*row) for row in zip(cells, constants, measures, strict=True)]
 
 
-def _row(cell: Measured, constants: dict[str, float], found: Sequence[dict[str, float]]) -> Row:
-    means = {name: f"{np.mean([one[name] for one in found]):.4f}" for name in found[0]}
+def _row(cell: Measured, constants: dict[str, float], measures: Sequence[dict[str, float]]) -> Row:
+    means = {name: f"{np.mean([measure[name] for measure in measures]):.4f}" for name in measures[0]}
     if "estimate" in means:
-        means["+-"] = f"{np.std([one['estimate'] for one in found]) / np.sqrt(len(found)):.4f}"
-    said = {name: f"{value:.4f}" for name, value in constants.items()}
-    return cell.settings | said | means | {"repetitions": len(found)}
+        means["+-"] = f"{np.std([measure['estimate'] for measure in measures]) / np.sqrt(len(measures)):.4f}"
+    formatted = {name: f"{value:.4f}" for name, value in constants.items()}
+    return cell.settings | formatted | means | {"repetitions": len(measures)}
 
 
 def _measures(cell: Measured, seed: int, repetitions: Sequence[int]) -> list[dict[str, float]]:
     words = [[seed, zlib.crc32(cell.name.encode()), repetition] for repetition in repetitions]
-    return [cell.measure(np.random.default_rng(np.random.SeedSequence(one))) for one in words]
+    return [cell.measure(np.random.default_rng(np.random.SeedSequence(seed))) for seed in words]

@@ -21,8 +21,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Experiment, Row, Runner, batched
-from uptonoise.experiments._figures import Draw as Drawing
-from uptonoise.experiments._figures import strips, wald_band
+from uptonoise.experiments._figures import Draw as Drawing, strips, wald_band
 from uptonoise.twosample import UnequalNoiseWarning
 
 Draw = Callable[[np.random.Generator], tuple[Floats, Floats]]
@@ -146,18 +145,18 @@ def _judged(cell: Cell, test: str, alpha: float, pvalues: Floats) -> str:
 
 def all_pvalues(runner: Runner, seed: int, cells: Sequence[Cell], repetitions: range, step: str = "") -> list[Floats]:
     """Return the p-values of all tests of each cell, one row a repetition."""
-    found = batched(runner, [(cell.name, _pvalues, (cell, seed)) for cell in cells], repetitions, step)
-    return [np.array(one, dtype=float) for one in found]
+    pvalues = batched(runner, [(cell.name, _pvalues, (cell, seed)) for cell in cells], repetitions, step)
+    return [np.array(values, dtype=float) for values in pvalues]
 
 
 def _pvalues(cell: Cell, seed: int, repetitions: Sequence[int]) -> list[list[float]]:
     """Return the p-values of all tests of a cell for some repetitions."""
-    found = []
+    pvalues = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnequalNoiseWarning)  # that it happens is what these experiments show
         for repetition in repetitions:
             words = np.random.SeedSequence([seed, zlib.crc32(cell.name.encode()), repetition])
             generator = np.random.default_rng(words)
             X, Y = cell.draw(generator)
-            found.append([float(test(X, Y, random_state=generator).pvalue) for test in cell.tests.values()])
-    return found
+            pvalues.append([float(test(X, Y, random_state=generator).pvalue) for test in cell.tests.values()])
+    return pvalues

@@ -56,7 +56,7 @@ class SeededExperiment(Experiment):
 
     def described(self) -> Any:
         """Return the problems by name, with their models and settings."""
-        return {one.name: {"models": list(one.models), **one.settings} for one in self.problems}
+        return {problem.name: {"models": list(problem.models), **problem.settings} for problem in self.problems}
 
     def drawing(self) -> Draw:
         """Return what draws the figure: a line of dots for each model, where there is nothing better."""
@@ -67,13 +67,13 @@ class SeededExperiment(Experiment):
         path = runner.folder / f"{self.name}-runs.csv"
         known = _known(path) if self.adds_seeds and self._is_recorded(runner.folder) else {}
         problems = {
-            (one.name, str(seed), model): one
+            (problem.name, str(seed), model): problem
             for seed in range(repetitions)
-            for one in self.problems
-            for model in one.models
+            for problem in self.problems
+            for model in problem.models
         }
         missing = [key for key in problems if key not in known]
-        tasks = [Task("{} / seed {} / {}".format(*key), _found, (problems[key], *key[1:])) for key in missing]
+        tasks = [Task("{} / seed {} / {}".format(*key), _measured_rows, (problems[key], *key[1:])) for key in missing]
         known |= zip(missing, runner.map(tasks), strict=True)
         rows = [row for key in problems for row in known[key]]
         write_table(path, rows, _COLUMNS)
@@ -84,11 +84,11 @@ class SeededExperiment(Experiment):
         outputs = Outputs.of(folder, self.name)
         if not outputs.record.exists() or outputs.is_quick:
             return False
-        said = json.loads(outputs.record.read_text(encoding="utf-8"))
-        return bool(said["settings"] == json.loads(json.dumps(self.described())))
+        record = json.loads(outputs.record.read_text(encoding="utf-8"))
+        return bool(record["settings"] == json.loads(json.dumps(self.described())))
 
 
-def _found(problem: Problem, seed: str, model: str) -> list[Row]:
+def _measured_rows(problem: Problem, seed: str, model: str) -> list[Row]:
     return [
         {"problem": problem.name, "seed": seed, "model": model, "measure": measure, "value": f"{value:.5g}"}
         for measure, value in problem.measure(int(seed), model).items()
@@ -97,10 +97,10 @@ def _found(problem: Problem, seed: str, model: str) -> list[Row]:
 
 def _known(path: Path) -> dict[tuple[str, str, str], list[Row]]:
     """Return the rows of a file of runs by problem, seed and model."""
-    found: dict[tuple[str, str, str], list[Row]] = {}
+    values_by_model: dict[tuple[str, str, str], list[Row]] = {}
     for row in read_table(path) if path.exists() else []:
-        found.setdefault((row["problem"], row["seed"], row["model"]), []).append(dict(row))
-    return found
+        values_by_model.setdefault((row["problem"], row["seed"], row["model"]), []).append(dict(row))
+    return values_by_model
 
 
 def by_model(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], dict[str, list[float]]]:
@@ -112,20 +112,20 @@ def by_model(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], dict[st
     >>> by_model([{"problem": "a", "seed": "0", "model": "b", "measure": "c", "value": "2"}])[("a", "b")]["c"]
     [2.0]
     """
-    found: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values_by_model: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        found[row["problem"], row["model"]][row["measure"]].append(float(row["value"]))
-    return found
+        values_by_model[row["problem"], row["model"]][row["measure"]].append(float(row["value"]))
+    return values_by_model
 
 
 def _means(rows: Sequence[Row]) -> list[Row]:
-    found = by_model(rows)
+    values_by_model = by_model(rows)
     return [
         {"problem": problem, "model": model}
         | {measure: _cell(numbers) for measure, numbers in values.items()}
         | {"seeds": len(next(iter(values.values())))}
         for name in dict.fromkeys(row["problem"] for row in rows)
-        for (problem, model), values in found.items()
+        for (problem, model), values in values_by_model.items()
         if problem == name
     ]
 

@@ -29,17 +29,17 @@ class _Ladder:
     name: str
     limits: dict[str, int]
     climbing: dict[str, tuple[float, float]]
-    found: dict[str, str] = field(default_factory=dict)
+    rows_needed: dict[str, str] = field(default_factory=dict)
 
     def stop_beyond(self, n: int) -> None:
         for test in [test for test in self.climbing if n > self.limits[test]]:
             del self.climbing[test]
-            self.found[test] = f"over {self.limits[test]:,}"
+            self.rows_needed[test] = f"over {self.limits[test]:,}"
 
     def climb(self, n: int, pvalues: Any) -> None:
         for test, power in zip(list(self.climbing), np.mean(pvalues <= 0.05, axis=0), strict=True):
             if power >= _POWER:
-                self.found[test] = f"{interpolated(self.climbing.pop(test), (n, float(power))):.0f}"
+                self.rows_needed[test] = f"{interpolated(self.climbing.pop(test), (n, float(power))):.0f}"
             else:
                 self.climbing[test] = (n, float(power))
 
@@ -91,7 +91,7 @@ class SizeExperiment(Experiment):
                 climbing, all_pvalues(runner, self.seed, cells, range(repetitions), f"N = {n}"), strict=True
             ):
                 ladder.climb(n, pvalues)
-        return [{"samples": ladder.name, **ladder.found, "repetitions": repetitions} for ladder in ladders]
+        return [{"samples": ladder.name, **ladder.rows_needed, "repetitions": repetitions} for ladder in ladders]
 
     def _cell(self, ladder: _Ladder, n: int) -> Cell:
         tests = {test: self.tests[test] for test in ladder.climbing}

@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from uptonoise.experiments._error_figures import split_errors
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
-from uptonoise.experiments._figures import Draw, split_errors
+from uptonoise.experiments._figures import Draw
 
 
 @dataclass(frozen=True)
@@ -38,27 +39,29 @@ class SplitExperiment(Experiment):
 
     def described(self) -> Any:
         """Return the names of the problems, and what errors are told by."""
-        return {"bags": [one.name for one in self.settings], "columns": list(self.columns)}
+        return {"bags": [setting.name for setting in self.settings], "columns": list(self.columns)}
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the errors of each problem and model."""
         cells = [
             (number, place)
             for number in range(repetitions)
-            for place, one in enumerate(self.settings)
-            if number < max(1, round(getattr(one, "share", 1.0) * repetitions))
+            for place, setting in enumerate(self.settings)
+            if number < max(1, round(getattr(setting, "share", 1.0) * repetitions))
         ]
         tasks = [
-            Task(f"{place}, {one.name} / split {number}", _listed, (self.errors, one, self.seed, number))
+            Task(
+                f"{place}, {setting.name} / split {number}", errors_as_pairs, (self.errors, setting, self.seed, number)
+            )
             for number, place in cells
-            for one in [self.settings[place]]
+            for setting in [self.settings[place]]
         ]
         splits: list[list[dict[Any, float]]] = [[] for _ in self.settings]
-        for (_, place), found in zip(cells, runner.map(tasks), strict=True):
-            splits[place].append({tuple(key): error for key, error in found})
+        for (_, place), errors in zip(cells, runner.map(tasks), strict=True):
+            splits[place].append({tuple(key): error for key, error in errors})
         return [
-            error_row(one.name, self.columns, key, [split[key] for split in splits[place]])
-            for place, one in enumerate(self.settings)
+            error_row(setting.name, self.columns, key, [split[key] for split in splits[place]])
+            for place, setting in enumerate(self.settings)
             for key in splits[place][0]
         ]
 
@@ -67,7 +70,7 @@ class SplitExperiment(Experiment):
         return self.draw or split_errors(self.columns)
 
 
-def _listed(
+def errors_as_pairs(
     errors: Callable[[Any, int, int], dict[Any, float]], problem: Any, seed: int, number: int
 ) -> list[tuple[Any, float]]:
     return list(errors(problem, seed, number).items())
@@ -80,8 +83,8 @@ def error_row(
     low, high = np.quantile(errors, [0.05, 0.95])
     numbers = {"RMSE": np.mean(errors), "5 %": low, "95 %": high, "MSE": np.mean(np.square(errors))}
     settings = dict(zip(keys, key, strict=True))
-    said = {one: f"{value:.4f}" for one, value in numbers.items()}
-    return {"bags": name} | settings | said | {counted: len(errors)}
+    formatted = {name: f"{value:.4f}" for name, value in numbers.items()}
+    return {"bags": name} | settings | formatted | {counted: len(errors)}
 
 
 def root_mean_square(residuals: Any) -> float:

@@ -122,8 +122,8 @@ class InferenceExperiment(Experiment):
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the rows of all sigmas."""
-        found = runner.map([Task(f"sigma {sigma}", self._rows, (sigma, repetitions)) for sigma in self.sigmas])
-        return [row for rows in found for row in rows]
+        rows_of_sigmas = runner.map([Task(f"sigma {sigma}", self._rows, (sigma, repetitions)) for sigma in self.sigmas])
+        return [row for rows in rows_of_sigmas for row in rows]
 
     def _rows(self, sigma: float, n: int) -> list[dict[str, Any]]:
         """Return the rows of the table at one sigma."""
@@ -149,8 +149,8 @@ class InferenceExperiment(Experiment):
 
 
 def _row(sigma: float, observed: str, method: str, inference: Any, bags: Simulations) -> dict[str, Any]:
-    found = calibration(inference, simulations=bags)
-    squares = (found.means[:, 0] - found.truth[:, 0]) ** 2
+    calibrated = calibration(inference, simulations=bags)
+    squares = (calibrated.means[:, 0] - calibrated.truth[:, 0]) ** 2
     rmse = float(np.sqrt(squares.mean()))
     return {
         "sigma": sigma,
@@ -158,8 +158,8 @@ def _row(sigma: float, observed: str, method: str, inference: Any, bags: Simulat
         "method": method,
         "RMSE": f"{rmse:.3f}",
         "+-": f"{squares.std() / np.sqrt(len(squares)) / (2 * rmse):.3f}",
-        "90 % covers": f"{found.coverage(0.9)[0]:.3f}",
-        "mean sd": f"{found.sds.mean():.3f}",
+        "90 % covers": f"{calibrated.coverage(0.9)[0]:.3f}",
+        "mean sd": f"{calibrated.sds.mean():.3f}",
         "data sets": len(squares),
     }
 

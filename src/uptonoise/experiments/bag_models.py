@@ -115,13 +115,13 @@ def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str], float]
     part = setting.split(data, np.random.default_rng([seed, number]))
     bags = standardised(data.bags, part.fit)
     y = data.y
-    found = {("mean",): root_mean_square(y[part.test] - y[part.fit].mean())}
+    errors = {("mean",): root_mean_square(y[part.test] - y[part.fit].mean())}
     for name, make in MODELS.items():
         model = make(cv=part.cv, random_state=number).fit(bags[part.fit], y[part.fit])
-        found[(name,)] = root_mean_square(y[part.test] - model.predict(bags[part.test]))
+        errors[(name,)] = root_mean_square(y[part.test] - model.predict(bags[part.test]))
     if setting.exact:
-        found[("exact kernel",)] = _exact(bags, y, part, number)
-    return found
+        errors[("exact kernel",)] = _exact(bags, y, part, number)
+    return errors
 
 
 def _exact(bags: Bags, y: Floats, part: Part, seed: int) -> float:

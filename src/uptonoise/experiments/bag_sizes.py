@@ -15,7 +15,7 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like, make_gamma_bags
-from uptonoise.experiments._figures import size_errors
+from uptonoise.experiments._error_figures import size_errors
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
 from uptonoise.experiments.covariate_shift import shrunk_plrr
 from uptonoise.learning import add_noise, plrr, pooled_variances
@@ -41,12 +41,12 @@ def _gamma(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
 
 
 def _gamma_shapes(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
-    """Return gamma laws of mean 1 and shapes from 1 to 6, in two columns."""
+    """Return gamma distributions of mean 1 and shapes from 1 to 6, in two columns."""
     generator = np.random.default_rng(seed)
     shapes = generator.uniform(1, 6, n_bags)
     least, most = rows if isinstance(rows, tuple) else (rows, rows)
     sizes = np.exp(generator.uniform(np.log(least), np.log(most), n_bags)).round().astype(int)
-    bags = [generator.gamma(one, 1 / one, size=(size, 2)) for one, size in zip(shapes, sizes, strict=True)]
+    bags = [generator.gamma(shape, 1 / shape, size=(size, 2)) for shape, size in zip(shapes, sizes, strict=True)]
     return Bags(bags), shapes
 
 
@@ -66,7 +66,7 @@ SETTINGS = (
 )
 
 
-def _said(rows: Any) -> str:
+def _row_count(rows: Any) -> str:
     return f"{rows[0]} to {rows[1]}" if isinstance(rows, tuple) else str(rows)
 
 
@@ -75,17 +75,17 @@ def _errors(setting: Sizes, seed: int, number: int) -> dict[tuple[Any, ...], flo
     bags, y = setting.draw(setting.fitted, setting.n_fitted, int(seeds[0]))
     variances = pooled_variances(bags)
     make = {"plain": plrr, "shrunk": shrunk_plrr}
-    fitted = {name: one(random_state=number).fit(bags, y) for name, one in make.items()}
-    found = {}
+    fitted = {name: model(random_state=number).fit(bags, y) for name, model in make.items()}
+    errors = {}
     for rows in setting.tested:
         clean, true = setting.draw(rows, setting.n_tested, int(seeds[1]))
         for level in _LEVELS:
             noisy = add_noise(clean, level, variances=variances, random_state=np.random.default_rng([seed, number]))
-            key = (_said(setting.fitted), _said(rows), level)
-            found[*key, "mean"] = root_mean_square(true - y.mean())
+            key = (_row_count(setting.fitted), _row_count(rows), level)
+            errors[*key, "mean"] = root_mean_square(true - y.mean())
             for name, model in fitted.items():
-                found[*key, name] = root_mean_square(true - model.predict(noisy))
-    return found
+                errors[*key, name] = root_mean_square(true - model.predict(noisy))
+    return errors
 
 
 EXPERIMENT = SplitExperiment(
@@ -94,6 +94,6 @@ EXPERIMENT = SplitExperiment(
     SETTINGS,
     _errors,
     ("rows fitted", "rows tested", "level", "phases"),
-    quick_settings=[replace(one, fitted=20, tested=(10, 40), n_fitted=60, n_tested=30) for one in SETTINGS[:3]],
+    quick_settings=[replace(setting, fitted=20, tested=(10, 40), n_fitted=60, n_tested=30) for setting in SETTINGS[:3]],
     draw=size_errors(),
 )

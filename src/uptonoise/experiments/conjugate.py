@@ -51,11 +51,11 @@ class ConjugateExperiment(Experiment):
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return a row for each method and setting."""
-        chosen = [(name, *one) for name in METHODS for one in self.settings]
-        found: list[Row] = runner.map(
-            [Task(", ".join(map(str, one)), self._row, (*one, repetitions)) for one in chosen]
+        chosen = [(name, *setting) for name in METHODS for setting in self.settings]
+        rows: list[Row] = runner.map(
+            [Task(", ".join(map(str, setting)), self._row, (*setting, repetitions)) for setting in chosen]
         )
-        return found
+        return rows
 
     def _row(self, method: str, n_particles: int, quantile: float, adjust: bool, n: int) -> dict[str, Any]:
         observed = simulate(stats.norm(), normal_rows, n, vectorized=True, random_state=self.seed + 1)
@@ -69,7 +69,7 @@ class ConjugateExperiment(Experiment):
             vectorized=True,
             random_state=self.seed,
         )
-        found = calibration(inference.fit(), simulations=observed)
+        calibrated = calibration(inference.fit(), simulations=observed)
         sums = observed.bags.values.reshape(n, N_ROWS).sum(axis=1)
         exact_mean, exact_sd = sums / (N_ROWS + 1), 1 / np.sqrt(N_ROWS + 1)
         return {
@@ -77,9 +77,9 @@ class ConjugateExperiment(Experiment):
             "particles": n_particles,
             "quantile": quantile,
             "adjusted": adjust,
-            "error of mean": f"{np.median(np.abs(found.means[:, 0] - exact_mean)) / exact_sd:.3f}",
-            "sd / exact": f"{np.median(found.sds) / exact_sd:.3f}",
-            "90 % covers": f"{found.coverage(0.9)[0]:.3f}",
+            "error of mean": f"{np.median(np.abs(calibrated.means[:, 0] - exact_mean)) / exact_sd:.3f}",
+            "sd / exact": f"{np.median(calibrated.sds) / exact_sd:.3f}",
+            "90 % covers": f"{calibrated.coverage(0.9)[0]:.3f}",
             "data sets": n,
         }
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from uptonoise.datasets import make_gamma_bags
-from uptonoise.experiments._figures import noise_errors
+from uptonoise.experiments._error_figures import noise_errors
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
 from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS, SETTINGS, Data, Part, Setting, standardised
 from uptonoise.learning import BagRidgeCV, add_noise, pooled_variances
@@ -69,17 +69,17 @@ def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str, str, fl
     fitted = {
         name: make(cv=part.cv, random_state=number).fit(bags[part.fit], y[part.fit]) for name, make in models().items()
     }
-    found: dict[tuple[str, str, float], float] = {}
+    errors: dict[tuple[str, str, float], float] = {}
     for kind, levels in (("gaussian", LEVELS), *((kind, _KIND_LEVELS) for kind in KINDS)):
         for level in levels:
             noise = np.random.default_rng([seed, number, 1])
             noisy = add_noise(bags[part.test], level, kind, variances=variances, random_state=noise)
-            found["mean", kind, level] = root_mean_square(y[part.test] - y[part.fit].mean())
+            errors["mean", kind, level] = root_mean_square(y[part.test] - y[part.fit].mean())
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
                 for name, model in fitted.items():
-                    found[name, kind, level] = root_mean_square(y[part.test] - model.predict(noisy))
-    return found
+                    errors[name, kind, level] = root_mean_square(y[part.test] - model.predict(noisy))
+    return errors
 
 
 EXPERIMENT = SplitExperiment(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uptonoise.experiments._bag_fits import Fit, Make, NoiseExperiment, dark_matter
-from uptonoise.experiments._figures import noise_errors
+from uptonoise.experiments._error_figures import noise_errors
 from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS, Setting
 from uptonoise.experiments.covariate_shift import models
 

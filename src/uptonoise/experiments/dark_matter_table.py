@@ -11,7 +11,7 @@ from functools import partial
 
 from uptonoise.experiments import dark_matter_noise
 from uptonoise.experiments._bag_fits import FitExperiment, clean_errors, in_a_share
-from uptonoise.experiments._figures import split_errors
+from uptonoise.experiments._error_figures import split_errors
 
 SPLITS, SETS_OF_FREQUENCIES = 10, 50
 _SHARE = 0.2

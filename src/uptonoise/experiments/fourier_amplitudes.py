@@ -42,35 +42,35 @@ def amplitudes(kind: str, tuned: bool, level: float, seed: int, split: int) -> d
     noise = np.random.default_rng([seed, split, 1])
     noisy = add_noise(fitted.test, level, variances=fitted.variances, random_state=noise)
     both = {"original": fitted.test, f"with noise of level {level:g}": noisy}
-    found = {name: _amplitudes(fitted.model, bags).ravel().round(6).tolist() for name, bags in both.items()}
-    return {"data": data.name, "kind": kind, "amplitudes": found}
+    amplitudes = {name: _amplitudes(fitted.model, bags).ravel().round(6).tolist() for name, bags in both.items()}
+    return {"data": data.name, "kind": kind, "amplitudes": amplitudes}
 
 
 def _amplitudes(model: Any, bags: Bags) -> Floats:
     best = getattr(model, "best_estimator_", model)
     if hasattr(best, "amplitudes"):
-        found: Floats = best.amplitudes(bags)
-        return found
+        amplitudes: Floats = best.amplitudes(bags)
+        return amplitudes
     return np.abs(ecf(bags, best.first_.frequencies_))
 
 
 def table(values: Values, results: list[Any]) -> list[Row]:
     """Return the bins of a histogram for each kind of frequencies and of bags, over all splits."""
     pooled: dict[tuple[str, str, str], list[float]] = {}
-    for one in results:
-        for bags, found in one["amplitudes"].items():
-            pooled.setdefault((one["data"], one["kind"], bags), []).extend(found)
+    for result in results:
+        for bags, amplitudes in result["amplitudes"].items():
+            pooled.setdefault((result["data"], result["kind"], bags), []).extend(amplitudes)
     return [
         {
             "bags": data,
             "frequencies": kind,
             "test bags": bags,
-            "mean amplitude": f"{np.mean(found):.4f}",
-            "median amplitude": f"{np.median(found):.4f}",
-            **one,
+            "mean amplitude": f"{np.mean(amplitudes):.4f}",
+            "median amplitude": f"{np.median(amplitudes):.4f}",
+            **counts,
         }
-        for (data, kind, bags), found in pooled.items()
-        for one in binned(found, values["bins"], (0.0, 1.0))
+        for (data, kind, bags), amplitudes in pooled.items()
+        for counts in binned(amplitudes, values["bins"], (0.0, 1.0))
     ]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
-from uptonoise.experiments._noisy_laws import LAWS, draw
+from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, draw
 from uptonoise.fourier import Sketch
 from uptonoise.twosample import Places, Sample, decomposed, extra_noise, phase_test
 
@@ -58,16 +58,16 @@ def cells() -> Sequence[Measured]:
     ]
     of_shifts = [
         Measured(
-            _settings(f"shift of {shift:g} SD", law, (n, n), d, noise, kind),
-            partial(_shift, law=law, n=n, d=d, noise=noise, kind=kind, shift=shift),
+            _settings(f"shift of {shift:g} SD", distribution, (n, n), d, noise, kind),
+            partial(_shift, distribution=distribution, n=n, d=d, noise=noise, kind=kind, shift=shift),
         )
-        for law, n, d, noise, kind, shift in SHIFTS
+        for distribution, n, d, noise, kind, shift in SHIFTS
     ]
     of_noises = [
         Measured(
             {
                 "interval": "extra noise",
-                "law": law,
+                "law": distribution,
                 "n": n,
                 "k": n,
                 "d": d,
@@ -75,17 +75,17 @@ def cells() -> Sequence[Measured]:
                 "n2": 0.0,
                 "noise": "gaussian",
             },
-            partial(_noise, law=law, n=n, d=d, ratio=ratio),
+            partial(_noise, distribution=distribution, n=n, d=d, ratio=ratio),
         )
-        for law, n, d, ratio in NOISES
+        for distribution, n, d, ratio in NOISES
     ]
     return [*of_effects, *of_shifts, *of_noises]
 
 
 def _settings(
-    interval: str, law: str, sizes: tuple[int, int], d: int, noise: tuple[float, float], kind: str
+    interval: str, distribution: str, sizes: tuple[int, int], d: int, noise: tuple[float, float], kind: str
 ) -> dict[str, Any]:
-    settings = {"interval": interval, "law": law, "n": sizes[0], "k": sizes[1], "d": d}
+    settings = {"interval": interval, "law": distribution, "n": sizes[0], "k": sizes[1], "d": d}
     return settings | {"noise": kind, "n1": noise[0], "n2": noise[1]}
 
 
@@ -114,16 +114,22 @@ def _true_effect(sizes: tuple[int, int], d: int, noise: tuple[float, float]) -> 
         Sample.of(sketch, np.zeros(d)).at(place)._replace(size=np.asarray(float(size)))
         for sketch, size in zip(sketches, sizes, strict=True)
     )
-    # The covariances are those of the law, so the ridge is 1 and nothing is subtracted.
+    # The covariances are those of the distribution, so the ridge is 1 and nothing is subtracted.
     exact = decomposed(left, right).ridge(np.asarray(1.0), np.asarray(0.0), np.asarray(1.0))
     return empty, float(exact.statistic) * (sizes[0] + sizes[1]) / (sizes[0] * sizes[1])
 
 
 def _shift(
-    generator: np.random.Generator, law: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float
+    generator: np.random.Generator,
+    distribution: str,
+    n: int,
+    d: int,
+    noise: tuple[float, float],
+    kind: str,
+    shift: float,
 ) -> dict[str, float]:
-    X, Y = draw(generator, law=law, sizes=(n, n), d=d, noise=noise, kind=kind)
-    moved = shift * LAWS[law].sd
+    X, Y = draw(generator, distribution=distribution, sizes=(n, n), d=d, noise=noise, kind=kind)
+    moved = shift * DISTRIBUTIONS[distribution].sd
     result = phase_test(X + moved, Y, invariant_to="noise+shift", positivity=False, random_state=generator)
     assert result.shift is not None
     assert result.shift_interval is not None
@@ -136,15 +142,15 @@ def _shift(
     }
 
 
-def _noise(generator: np.random.Generator, law: str, n: int, d: int, ratio: float) -> dict[str, float]:
-    X, Y = draw(generator, law=law, sizes=(n, n), d=d, noise=(ratio, 0.0), kind="gaussian")
-    true = ratio * LAWS[law].sd ** 2
-    found = extra_noise(X, Y, random_state=generator)
-    low, high = found.interval().T
+def _noise(generator: np.random.Generator, distribution: str, n: int, d: int, ratio: float) -> dict[str, float]:
+    X, Y = draw(generator, distribution=distribution, sizes=(n, n), d=d, noise=(ratio, 0.0), kind="gaussian")
+    true = ratio * DISTRIBUTIONS[distribution].sd ** 2
+    noise_size = extra_noise(X, Y, random_state=generator)
+    low, high = noise_size.interval().T
     return {
         "covered": float(np.mean((low <= true) & (true <= high))),
         "true": float(true),
-        "estimate": float(np.mean(found.variances)),
+        "estimate": float(np.mean(noise_size.variances)),
         "width": float(np.mean(high - low)),
     }
 

@@ -33,7 +33,7 @@ _GRID: dict[str, Any] = {"scale_factor": [1.0, 2.0], "output_penalty": _PENALTIE
 _PHASE_GRID: dict[str, Any] = {"shrinkage": [0.0, 30.0], "output_penalty": _PENALTIES}
 
 
-def drawn(
+def noisy_classes(
     generator: np.random.Generator, n_bags: int, noise: tuple[float, float], n_rows: int = 200
 ) -> tuple[Bags, NDArray[np.int64]]:
     """Return bags of two classes of the same mean and variance, with noise of a variance in a range in each bag."""
@@ -61,13 +61,13 @@ def accuracy(
 ) -> dict[str, float]:
     """Return the share of bags that a model gets right, as in training and with other noise."""
     generator = np.random.default_rng(seed)
-    bags, labels = drawn(generator, n_fit, _TRAINED)
+    bags, labels = noisy_classes(generator, n_fit, _TRAINED)
     fitted = models(seed, options)[model].fit(bags, labels)
-    found = {}
+    accuracies = {}
     for measure, noise in _SHIFTED.items():
-        others, true = drawn(generator, n_test, noise)
-        found[measure] = float(np.mean(fitted.predict(others) == true))
-    return found
+        others, true = noisy_classes(generator, n_test, noise)
+        accuracies[measure] = float(np.mean(fitted.predict(others) == true))
+    return accuracies
 
 
 MODELS = tuple(models(0, {}))

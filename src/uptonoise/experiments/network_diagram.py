@@ -42,8 +42,8 @@ def shapes(values: Mapping[str, Any], seed: int) -> dict[str, Any]:
 
 def table(values: Values, results: list[Any]) -> list[Row]:
     """Return a row for each step."""
-    (found,) = results
-    b, n, p, m = found["sizes"]
+    (result,) = results
+    b, n, p, m = result["sizes"]
     steps = (
         ("bags", "b bags of n rows in p columns", f"{b} x {n} x {p}", "both"),
         ("frequencies", "X W, with W learnt", f"{b} x {n} x {m}", "both"),
@@ -51,7 +51,7 @@ def table(values: Values, results: list[Any]) -> list[Row]:
         ("mean pooling", "mean over the rows: phi", f"{b} x {2 * m}", "both"),
         ("phases", "phi over its amplitude", f"{b} x {2 * m}", "phase network only"),
         ("batch normalisation", "over the bags of a batch", f"{b} x {2 * m}", "both"),
-        ("output", "linear", f"{b} x {found['output']}", "both"),
+        ("output", "linear", f"{b} x {result['output']}", "both"),
     )
     return [
         {"step": place, "layer": layer, "what": what, "shape": shape, "network": network}

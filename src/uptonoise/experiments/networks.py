@@ -20,7 +20,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like
 from uptonoise.experiments._directions import make_direction_bags
-from uptonoise.experiments._figures import noise_bands
+from uptonoise.experiments._error_figures import noise_bands
 from uptonoise.experiments._seeded import Problem, SeededExperiment
 from uptonoise.experiments.bag_models import standardised
 from uptonoise.experiments.covariate_shift import shrunk_plrr
@@ -52,18 +52,18 @@ _DIRECTION_GRID: Options = {"learning_rate": [0.01, 0.03]}
 
 def models(seed: int, options: Options, grid: Options) -> dict[str, Any]:
     """Return the models to compare, by name."""
-    found: dict[str, Any] = {
+    models: dict[str, Any] = {
         "PLRR": plrr(amplitude="plain", random_state=seed),
         "shrunk PLRR": shrunk_plrr(random_state=seed),
         "GLRR": glrr(random_state=seed),
     }
     common: Options = {"frequencies": "ridge", "progress": False, "random_state": seed} | options
     for name, kind in _NETWORKS.items():
-        found[name] = GridSearchCV(kind(**common), grid, cv=3, scoring="neg_mean_squared_error")
+        models[name] = GridSearchCV(kind(**common), grid, cv=3, scoring="neg_mean_squared_error")
     for variant, others in _VARIANTS.items():
         for name, kind in _NETWORKS.items():
-            found[f"{name}, {variant}"] = kind(**(common | others))
-    return found
+            models[f"{name}, {variant}"] = kind(**(common | others))
+    return models
 
 
 def _errors(bags: Bags, y: Floats, n_fit: int, seed: int, model: Any) -> dict[str, float]:
@@ -102,7 +102,7 @@ def direction(
 
 MODELS = tuple(models(0, {}, {}))
 _PANELS = {"tuned models": [name for name in MODELS if not name.endswith(tuple(_VARIANTS))]} | {
-    f"{name}s": [one for one in MODELS if one.startswith(name)] for name in _NETWORKS
+    f"{name}s": [model for model in MODELS if model.startswith(name)] for name in _NETWORKS
 }
 _FEW: Options = {"n_frequencies": 10, "n_epochs": 2}
 _FEW_GRID: Options = {"learning_rate": [0.01, 0.03]}

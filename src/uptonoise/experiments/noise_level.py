@@ -1,4 +1,4 @@
-"""Level of the phase test and the flip test over laws, noises, sizes and numbers of columns (beyond the paper).
+"""False-positive rate of the phase test and the flip test over many distributions and noises (beyond the paper).
 
 The phase test is run without its positivity part. A sparse design over the whole grid: every pair of values of any two
 settings occurs in some cell. Then cells with frequencies that were scaled on the clean sample alone, while the other
@@ -14,7 +14,7 @@ from functools import partial
 
 from uptonoise.datasets import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI
 from uptonoise.experiments._higgs import cell as higgs_cell
-from uptonoise.experiments._noisy_laws import LAWS, cell
+from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, cell
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.twosample import flip_test, phase_test
@@ -33,11 +33,11 @@ EXACT = frozenset({"flip"})
 
 def cells() -> Sequence[Cell]:
     """Return the cells of the sparse design, those with frequencies from the clean sample, and those of HIGGS."""
-    laws = list(LAWS)
+    distributions = list(DISTRIBUTIONS)
     design = [
         cell(
             TESTS,
-            laws[i % 6],
+            distributions[i % 6],
             SIZES[i % 7],
             COLUMNS[(i // 7 + i) % 5],
             RATIOS[(i // 5 + 2 * i) % 5],
@@ -47,8 +47,8 @@ def cells() -> Sequence[Cell]:
         for i in range(N_CELLS)
     ]
     scaled = [
-        cell(SCALED, law, (500, 500), d, (0.0, ratio), "gaussian", EXACT)
-        for law in ("chi-squared", "gamma(0.5)")
+        cell(SCALED, distribution, (500, 500), d, (0.0, ratio), "gaussian", EXACT)
+        for distribution in ("chi-squared", "gamma(0.5)")
         for d in (1, 5)
         for ratio in (20.0, 100.0)
     ]

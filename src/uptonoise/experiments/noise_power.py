@@ -1,9 +1,9 @@
 """Power of the phase test and the flip test against the paper's tests and others (beyond the paper).
 
 The phase test is run without its positivity part. chi2(4)/4 against chi2(8)/8 with noise in one or both samples, in 1
-to 50 columns; one column of 50; laws with the same margins and another dependence; HIGGS. Where the noises differ, a
-rejection by PhD, ME, MMD or pted may be due to the noise: these stand there in the table, but it is no power. MMD and
-pted take the square of the rows: to 1,000 in all.
+to 50 columns; one column of 50; distributions with the same margins and another dependence; HIGGS. Where the noises
+differ, PhD, ME, MMD or pted may reject because of the noise: the table has these rates, but they are not power. The
+time of MMD and pted grows with the square of the rows, so they get at most 1,000 rows in all.
 """
 
 from __future__ import annotations

@@ -51,19 +51,19 @@ def distances(values: Mapping[str, Any], seed: int, number: int) -> dict[str, An
 
 
 def _pairs(function: Any, phis: Sequence[Any]) -> Floats:
-    """Return the distances of all pairs of a bag of the first law and one of the second."""
-    return np.array([function(one[None, :], phis[1]) for one in phis[0]]).ravel()
+    """Return the distances of all pairs of a bag of the first distribution and one of the second."""
+    return np.array([function(phi[None, :], phis[1]) for phi in phis[0]]).ravel()
 
 
 def table(values: Values, results: list[Any]) -> list[Row]:
     """Return the bins of the three histograms, from 0 to beyond the noiseless value."""
     rows = []
     for name in DISTANCES:
-        found = np.concatenate([one[name]["noisy"] for one in results])
-        noiseless = float(np.mean([one[name]["noiseless"] for one in results]))
-        top = 1.1 * max(noiseless, float(np.quantile(found, 0.995)))
-        summary = {"distance": name, "noiseless": f"{noiseless:.6g}", "median": f"{np.median(found):.6g}"}
-        rows += [summary | one for one in binned(np.minimum(found, top), values["bins"], (0.0, top))]
+        noisy = np.concatenate([result[name]["noisy"] for result in results])
+        noiseless = float(np.mean([result[name]["noiseless"] for result in results]))
+        top = 1.1 * max(noiseless, float(np.quantile(noisy, 0.995)))
+        summary = {"distance": name, "noiseless": f"{noiseless:.6g}", "median": f"{np.median(noisy):.6g}"}
+        rows += [summary | counts for counts in binned(np.minimum(noisy, top), values["bins"], (0.0, top))]
     return rows
 
 

@@ -1,9 +1,10 @@
-"""Characteristic and phase functions of two chi-squared laws and of noisy bags: the paper's Figures F.2 to F.5.
+"""Characteristic and phase functions of two chi-squared samples and of noisy bags: the paper's Figures F.2 to F.5.
 
 The paper draws a bag of 1,000 rows of chi2(4)/4 and one of chi2(8)/8 with some Gaussian noise, and shows real and
-imaginary parts at 750 frequencies beside the true functions, then the differences of the two laws: noise moves the
-characteristic function, and leaves the phase function where the amplitude is not small. Frequencies are Gaussian with
-standard deviation 2, as we read the paper's "sigma = 2"; the noise has a tenth of the signal's variance, where the
+imaginary parts at 750 frequencies beside the true functions, then the differences of the two distributions: noise
+moves the characteristic function, but not the phase function where the amplitude is not small. Frequencies are
+Gaussian with standard deviation 2,
+as we read the paper's "sigma = 2"; the noise has a tenth of the signal's variance, where the
 paper names none.
 """
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 FREEDOMS = (4, 8)
 FUNCTIONS = ("characteristic function", "phase function")
 PARTS = ("real", "imaginary")
-LAWS = ("X", "Y", "X - Y")
+DISTRIBUTIONS = ("X", "Y", "X - Y")
 
 
 def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
@@ -42,22 +43,23 @@ def functions(values: Mapping[str, Any], seed: int) -> dict[str, Any]:
     bags = make_chi2_samples(values["n_rows"], 1, noise=(ratio, ratio), freedoms=FREEDOMS, random_state=generator)
     w = np.sort(values["sd"] * generator.standard_normal(values["n_frequencies"]))
     true = [(1 - 2j * w / freedom) ** (-freedom / 2) for freedom in FREEDOMS]
-    found = [ecf(bag, w[:, None]) for bag in bags]
-    listed = [[[phi.real.tolist(), phi.imag.tolist()] for phi in both] for both in (true, found)]
-    return {"w": w.tolist(), "true": listed[0], "found": listed[1]}
+    sampled = [ecf(bag, w[:, None]) for bag in bags]
+    listed = [[[phi.real.tolist(), phi.imag.tolist()] for phi in both] for both in (true, sampled)]
+    return {"w": w.tolist(), "true": listed[0], "sampled": listed[1]}
 
 
 def table(values: Values, results: list[Any]) -> list[Row]:
-    """Return a row for each function, law and frequency."""
-    (one,) = results
+    """Return a row for each function, distribution and frequency."""
+    (result,) = results
     rows: list[Row] = []
     for function in FUNCTIONS:
-        true, found = (_with_difference(one[key], function) for key in ("true", "found"))
-        for law, exact, noisy in zip(LAWS, true, found, strict=True):
-            columns = {"w": one["w"]} | {f"true, {part}": _part(exact, part) for part in PARTS}
+        true, sampled = (_with_difference(result[key], function) for key in ("true", "sampled"))
+        for distribution, exact, noisy in zip(DISTRIBUTIONS, true, sampled, strict=True):
+            columns = {"w": result["w"]} | {f"true, {part}": _part(exact, part) for part in PARTS}
             columns |= {f"noisy bag, {part}": _part(noisy, part) for part in PARTS}
             rows += [
-                {"function": function, "law": law} | dict(zip(columns, (f"{one:.4f}" for one in numbers), strict=True))
+                {"function": function, "law": distribution}
+                | dict(zip(columns, (f"{number:.4f}" for number in numbers), strict=True))
                 for numbers in zip(*columns.values(), strict=True)
             ]
     return rows
@@ -75,18 +77,20 @@ def _with_difference(parts: Any, function: str) -> list[Any]:
 
 
 def draw(title: str, rows: Rows) -> Figure:
-    """Draw the true functions as lines and those of the bags as dots, law by law."""
+    """Draw the true functions as lines and those of the bags as dots, distribution by distribution."""
     with styled():
         figure = new_figure(title, 12.0, 11.0)
-        axes = figure.subplots(len(FUNCTIONS) * len(PARTS), len(LAWS), sharex=True)
-        for line, (function, part) in zip(axes, [(one, part) for one in FUNCTIONS for part in PARTS], strict=True):
-            for ax, law in zip(line, LAWS, strict=True):
-                chosen = [row for row in rows if (row["function"], row["law"]) == (function, law)]
+        axes = figure.subplots(len(FUNCTIONS) * len(PARTS), len(DISTRIBUTIONS), sharex=True)
+        for line, (function, part) in zip(
+            axes, [(function, part) for function in FUNCTIONS for part in PARTS], strict=True
+        ):
+            for ax, distribution in zip(line, DISTRIBUTIONS, strict=True):
+                chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
                 keys = ("w", f"true, {part}", f"noisy bag, {part}")
-                w, true, found = ([float(row[key]) for row in chosen] for key in keys)
-                ax.plot(w, found, ".", color=LOOKS[1].color, markersize=2, rasterized=True)
+                w, true, sampled = ([float(row[key]) for row in chosen] for key in keys)
+                ax.plot(w, sampled, ".", color=LOOKS[1].color, markersize=2, rasterized=True)
                 ax.plot(w, true, color="black", linewidth=1)
-                dress(ax, f"{function}, {law}, {part}", "w")
+                dress(ax, f"{function}, {distribution}, {part}", "w")
     return figure
 
 

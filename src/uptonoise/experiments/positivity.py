@@ -2,7 +2,7 @@
 
 `both` is the test, `phases` its first part alone, `positivity` the second part at its tenth of the level. The level: a
 sparse design, and frequencies scaled on the clean sample alone while the other has noise 20 or 100 times larger. Power:
-symmetric laws that no noise makes of each other; then what the first part sees, of which it must lose little.
+symmetric distributions that no noise makes of each other; then what the first part sees, of which it must lose little.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._alternatives import HIGGS, Alternative, chi2
-from uptonoise.experiments._noisy_laws import cell
+from uptonoise.experiments._noisy_distributions import cell
 from uptonoise.experiments._peers import Outcome
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
@@ -50,12 +50,12 @@ def cells() -> Sequence[Cell]:
         for i in range(16)
     ]
     scaled = [
-        cell({"both": scaled_on_first}, law, (500, 500), d, (0.0, ratio), "gaussian", frozenset())
-        for law in ("chi-squared", "gamma(0.5)")
+        cell({"both": scaled_on_first}, distribution, (500, 500), d, (0.0, ratio), "gaussian", frozenset())
+        for distribution in ("chi-squared", "gamma(0.5)")
         for d in (1, 5)
         for ratio in (20.0, 100.0)
     ]
-    symmetric = [_cell(name, Alternative(drawn, 1), 500, PARTS) for name, drawn in SYMMETRIC.items()]
+    symmetric = [_cell(name, Alternative(sampler, 1), 500, PARTS) for name, sampler in SYMMETRIC.items()]
     seen = [_cell(name, alternative, n, PHASES) for name, alternative, n in SEEN]
     return [*spread, *scaled, *symmetric, *seen]
 

@@ -1,8 +1,8 @@
-"""Two laws that differ and have the same phase function: the paper's Figure A.1.
+"""Two distributions that differ and have the same phase function: the paper's Figure A.1.
 
 The densities are x^2 exp(-x^2/2)/sqrt(2 pi) and abs(x) exp(-abs(x))/2, the characteristic functions (1 - w^2)
-exp(-w^2/2) and (1 - w^2)/(1 + w^2)^2: both change sign at 1 and nowhere else. No test up to noise can tell such laws
-apart. The dots are of samples of each law, and check the formulas.
+exp(-w^2/2) and (1 - w^2)/(1 + w^2)^2: both change sign at 1 and nowhere else. No test up to noise can tell such
+distributions apart. The dots are of samples of each distribution, and check the formulas.
 """
 
 from __future__ import annotations
@@ -32,55 +32,61 @@ CHARACTERISTIC = {
 }
 
 
-def drawn(law: str, n_rows: int, generator: np.random.Generator) -> Floats:
-    """Draw a sample of one of the two laws: a chi law with 3 degrees of freedom, or a gamma law, with random signs."""
-    size = np.sqrt(generator.chisquare(3, n_rows)) if law == "X" else generator.gamma(2, size=n_rows)
+def random_signs(distribution: str, n_rows: int, generator: np.random.Generator) -> Floats:
+    """Return a sample with random signs: of a chi distribution with 3 degrees of freedom, or a gamma one."""
+    size = np.sqrt(generator.chisquare(3, n_rows)) if distribution == "X" else generator.gamma(2, size=n_rows)
     return np.asarray(np.where(generator.random(n_rows) < 0.5, -size, size))
 
 
 def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
-    """Return a task for each law."""
-    return [Task(law, sampled, (law, dict(values), seed)) for law in DENSITIES]
+    """Return a task for each distribution."""
+    return [Task(distribution, sampled, (distribution, dict(values), seed)) for distribution in DENSITIES]
 
 
-def sampled(law: str, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return density and characteristic function of a law on a grid, and the same of a sample."""
-    rows = drawn(law, values["n_rows"], np.random.default_rng([seed, "XY".index(law)]))
+def sampled(distribution: str, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    """Return density and characteristic function of a distribution on a grid, and the same of a sample."""
+    rows = random_signs(distribution, values["n_rows"], np.random.default_rng([seed, "XY".index(distribution)]))
     edges = np.linspace(-6, 6, values["points"] + 1)
     x, w = (edges[:-1] + edges[1:]) / 2, np.linspace(-5, 5, values["points"])
     density = np.histogram(rows, edges)[0] / (len(rows) * np.diff(edges))
     phi = ecf(rows, w[:, None]).real
     return {
-        "law": law,
-        "density": [x.tolist(), DENSITIES[law](x).tolist(), density.tolist()],
-        "characteristic function": [w.tolist(), CHARACTERISTIC[law](w).tolist(), phi.tolist()],
+        "law": distribution,
+        "density": [x.tolist(), DENSITIES[distribution](x).tolist(), density.tolist()],
+        "characteristic function": [w.tolist(), CHARACTERISTIC[distribution](w).tolist(), phi.tolist()],
     }
 
 
 def table(values: Values, results: list[Any]) -> list[Row]:
-    """Return a row for each function, law and point."""
+    """Return a row for each function, distribution and point."""
     return [
-        {"function": function, "law": one["law"], "at": f"{at:.5g}", "value": f"{value:.5f}", "sample": f"{found:.5f}"}
+        {
+            "function": function,
+            "law": result["law"],
+            "at": f"{at:.5g}",
+            "value": f"{value:.5f}",
+            "sample": f"{sampled_value:.5f}",
+        }
         for function in ("density", "characteristic function")
-        for one in results
-        for at, value, found in zip(*one[function], strict=True)
+        for result in results
+        for at, value, sampled_value in zip(*result[function], strict=True)
     ]
 
 
 def draw(title: str, rows: Rows) -> Figure:
-    """Draw both functions of both laws, with those of samples as dots."""
+    """Draw both functions of both distributions, with those of samples as dots."""
     functions = list(dict.fromkeys(row["function"] for row in rows))
     with styled():
         figure, axes = panels_of(title, len(functions), (5.0, 3.6))
         for ax, function in zip(axes, functions, strict=True):
             entries = []
-            for place, law in enumerate(DENSITIES):
-                chosen = [row for row in rows if (row["function"], row["law"]) == (function, law)]
-                at, value, found = ([float(row[key]) for row in chosen] for key in ("at", "value", "sample"))
+            for place, distribution in enumerate(DENSITIES):
+                chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
+                at, value, sampled_value = ([float(row[key]) for row in chosen] for key in ("at", "value", "sample"))
                 style = look(place)
                 (line,) = ax.plot(at, value, color=style.color, linestyle=style.line)
-                ax.plot(at, found, ".", color=style.color, markersize=2)
-                entries.append((line, law))
+                ax.plot(at, sampled_value, ".", color=style.color, markersize=2)
+                entries.append((line, distribution))
             ax.axhline(0, color=GREY, linewidth=0.8)
             dress(ax, function, "x" if function == "density" else "w")
             add_legend(ax, entries, loc="best")

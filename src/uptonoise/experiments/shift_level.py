@@ -13,7 +13,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._alternatives import chi2
-from uptonoise.experiments._noisy_laws import LAWS, draw
+from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, draw
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.twosample import phase_test
@@ -26,7 +26,7 @@ _LAWS = ("chi-squared", "gamma(0.5)", "lognormal")
 
 
 def cells() -> Sequence[Cell]:
-    """Return 27 cells of the level, with laws and noises in turn, then those of power."""
+    """Return 27 cells of the level, with distributions and noises in turn, then those of power."""
     places = [(shift, d, n) for shift in _SHIFTS for d in (1, 2, 5) for n in (200, 500, 2_000)]
     level = [
         _level_cell(_LAWS[(i + i // 3 + i // 9) % 3], n, d, *NOISES[(i + i // 4) % 4], shift)
@@ -35,18 +35,24 @@ def cells() -> Sequence[Cell]:
     return [*level, *(_power_cell(n, noise) for n, noise in ((500, (0.0, 0.0)), (200, (0.0, 0.0)), (500, (0.5, 0.5))))]
 
 
-def _level_cell(law: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float) -> Cell:
-    settings = {"law": law, "N": n, "d": d, "noise": kind, "n1": noise[0], "n2": noise[1], "shift": shift}
-    drawn = partial(_moved, law=law, n=n, d=d, noise=noise, kind=kind, shift=shift)
+def _level_cell(distribution: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float) -> Cell:
+    settings = {"law": distribution, "N": n, "d": d, "noise": kind, "n1": noise[0], "n2": noise[1], "shift": shift}
+    sampler = partial(_moved, distribution=distribution, n=n, d=d, noise=noise, kind=kind, shift=shift)
     tests = TESTS if shift == _SHIFTS[-1] else ROWS
-    return Cell(settings, drawn, tests, at_most=frozenset(tests))
+    return Cell(settings, sampler, tests, at_most=frozenset(tests))
 
 
 def _moved(
-    generator: np.random.Generator, law: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float
+    generator: np.random.Generator,
+    distribution: str,
+    n: int,
+    d: int,
+    noise: tuple[float, float],
+    kind: str,
+    shift: float,
 ) -> tuple[Floats, Floats]:
-    X, Y = draw(generator, law=law, sizes=(n, n), d=d, noise=noise, kind=kind)
-    return X + shift * LAWS[law].sd, Y
+    X, Y = draw(generator, distribution=distribution, sizes=(n, n), d=d, noise=noise, kind=kind)
+    return X + shift * DISTRIBUTIONS[distribution].sd, Y
 
 
 def _power_cell(n: int, noise: tuple[float, float]) -> Cell:

@@ -28,6 +28,7 @@ from uptonoise.fourier.discrepancy import (
     squared_paired_mmd,
     squared_phd,
 )
+from uptonoise.fourier.flip_sums import FlipSums, Signs
 from uptonoise.fourier.frequencies import Law, Method, as_frequencies, median_scale, sample_frequencies
 from uptonoise.fourier.kernels import embedding_kernel, fourier_kernel, phase_kernel
 from uptonoise.fourier.row_sums import labelled_wave_sums, mean_variance
@@ -38,11 +39,13 @@ __all__ = [
     "BagPart",
     "BagSums",
     "Characteristic",
+    "FlipSums",
     "Law",
     "Method",
     "MomentSum",
     "RowWaves",
     "SampleSum",
+    "Signs",
     "Sketch",
     "UnreliablePhaseWarning",
     "Waves",

@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 from uptonoise._util.typing import Complex, Floats, Precision
 from uptonoise._util.wording import counted, shown
 from uptonoise.fourier.frequencies import as_frequencies
-from uptonoise.rows import Block, RowsByBag, RowSource, as_rows
+from uptonoise.rows import Accumulator, Block, RowsByBag, RowSource, as_rows
 
 _BLOCK_ELEMENTS = 2**18
 _LARGEST_ANGLE = 1e15
@@ -299,7 +299,7 @@ class Waves:
             )
 
 
-class RowWaves:
+class RowWaves(Accumulator[Complex]):
     """exp(i w.x) of every row: the characteristic functions of bags of one row, which need no sum by bag."""
 
     def __init__(self, waves: Waves) -> None:
@@ -328,7 +328,7 @@ class RowWaves:
         return part
 
 
-class SampleSum:
+class SampleSum(Accumulator[tuple[Floats, float, float]]):
     """The sum of the waves of one sample's rows."""
 
     def __init__(self, waves: Waves) -> None:
@@ -378,7 +378,7 @@ class BagPart(NamedTuple):
     weight_squares: NDArray[Any]
 
 
-class BagSums:
+class BagSums(Accumulator[BagPart]):
     """The sum of the waves of each bag's rows; a bag's rows may lie anywhere."""
 
     def __init__(self, waves: Waves, n_bags: int) -> None:

@@ -33,6 +33,7 @@ from uptonoise.fourier.designs import default_design
 from uptonoise.fourier.spread import spreads_of_rows
 from uptonoise.fourier.frequencies import as_frequencies, median_scale, sample_names
 from uptonoise.rows import (
+    Accumulator,
     Block,
     Columns,
     RowSource,
@@ -650,7 +651,7 @@ def turned(waves: Floats, angles: Floats) -> Floats:
     return np.concatenate([c * cos - s * sin, s * cos + c * sin], axis=-1)
 
 
-class MomentSum:
+class MomentSum(Accumulator[_Moments]):
     """The moments of the waves of rows minus a centre."""
 
     def __init__(self, waves: Waves, centre: Floats, products: type[np.floating[Any]] | None = None) -> None:
@@ -718,7 +719,7 @@ class MomentSum:
         self.add(_Moments(n_rows, *weights, about + beyond, scatter))
 
 
-class _GroupSums:
+class _GroupSums(Accumulator[list[tuple[int, _Moments]]]):
     """The moments of each group of rows, each about a centre of its own."""
 
     # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.

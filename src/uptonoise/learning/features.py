@@ -49,6 +49,7 @@ from uptonoise.fourier import (
 from uptonoise.learning.augmentation import checked_levels, pooled_variances, with_noise
 from uptonoise.learning.reliability import Reliability
 from uptonoise.rows import (
+    Accumulator,
     ArrayRows,
     Block,
     FrameRows,
@@ -679,7 +680,7 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return names
 
 
-class _BagTotals:
+class _BagTotals(Accumulator[tuple[NDArray[np.int64], Floats, NDArray[np.int64]]]):
     """The number of rows of each bag and their sum; a bag's rows may lie anywhere."""
 
     block_rows = _BLOCK_ROWS

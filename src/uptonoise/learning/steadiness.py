@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import Characteristic, Waves, bags_of_rows, unit
 from uptonoise.learning.features import FourierFeatures, PhaseFeatures
-from uptonoise.rows import Block, RowSource
+from uptonoise.rows import Accumulator, Block, RowSource
 
 _KNOWN = 0.9  # of the bags of fit have no larger error than what counts as known
 _LEAST_AMPLITUDE = 0.1  # over sqrt(N)
@@ -46,7 +46,7 @@ class _InfluencePart(NamedTuple):
     squares: Floats
 
 
-class InfluenceSums:
+class InfluenceSums(Accumulator[_InfluencePart]):
     """The sum over each bag's rows of (weight * sum_j of coefficients * waves)^2, with coefficients of its own."""
 
     needs_known_bags = True

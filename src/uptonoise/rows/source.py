@@ -16,7 +16,8 @@ import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
+from copy import copy
+from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar, cast
 
 import narwhals as nw
 import numpy as np
@@ -54,30 +55,65 @@ class Block(NamedTuple):
 Part = TypeVar("Part")
 
 
-class Accumulator(Protocol, Generic[Part]):
-    """A sum over rows: what one block adds (computed in any thread), and how parts add up (called in row order).
+class Accumulator(ABC, Generic[Part]):
+    """A sum over rows: what a block contributes, and how contributions are combined.
 
-    What was added is a part again, so that sums of far apart rows, made elsewhere, add up as well.
+    Threads compute parts in any order; they are added in the order of the rows. A total is a part again, so totals of
+    consecutive ranges of rows, computed elsewhere, can be added in the same way.
+
+    A subclass sets `block_rows` and defines :meth:`part`. By default the sum is kept in `added`, and :meth:`plus`
+    combines two parts. A subclass that keeps its sum in another way overrides `add`, `total` and `empty`.
+
+    Attributes
+    ----------
+    block_rows : int
+        The number of rows per block. It belongs to the sum and never depends on the machine.
+    needs_known_bags : bool
+        Whether :meth:`part` needs the final numbers of the bags, not numbers that :meth:`renumbered` changes later.
+    added : part, or None
+        The sum of the parts so far; None before the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows import Accumulator, as_rows
+    >>> class Total(Accumulator):
+    ...     block_rows = 2
+    ...     def part(self, block):
+    ...         return block.values.sum(axis=0)
+    >>> as_rows(np.arange(6.0).reshape(3, 2)).fold(Total()).total()
+    array([6., 9.])
     """
 
-    @property
-    def block_rows(self) -> int:
-        """How many rows a block has; a property of the sum, never of the machine."""
+    block_rows: int
+    needs_known_bags: bool = False
+    added: Part | None = None
 
+    @abstractmethod
     def part(self, block: Block) -> Part:
-        """Return what the block adds, without changing the accumulator."""
+        """Return what the block contributes, without changing the accumulator."""
+
+    def plus(self, left: Part, right: Part) -> Part:
+        """Return the sum of two parts; `left` comes from earlier rows."""
+        return left + right  # type: ignore[operator, no-any-return]
 
     def add(self, part: Part) -> None:
         """Add the part of the next block, or the total of the next blocks."""
+        self.added = part if self.added is None else self.plus(self.added, part)
 
     def total(self) -> Part:
-        """Return all that was added, as one part."""
+        """Return the sum of all parts so far, as a part."""
+        return cast(Part, self.added)
 
     def empty(self) -> Self:
-        """Return the same sum before anything was added; it is small, and can be sent to other machines."""
+        """Return the same accumulator before anything was added; it is small, and can be sent to other machines."""
+        empty = copy(self)
+        empty.added = None
+        return empty
 
     def renumbered(self, part: Part, numbers: NDArray[np.int64]) -> Part:
-        """Return a part with the bag that was called i called ``numbers[i]``; without bags it stays as it is."""
+        """Return a part in which bag i is called ``numbers[i]``; a part that knows no bags does not change."""
+        return part
 
 
 AnyAccumulator = TypeVar("AnyAccumulator", bound=Accumulator[Any])
@@ -261,24 +297,12 @@ class RowSource(ABC):
         return f"row {first_row + row}{bag}"
 
 
-class _NoSum:
+class _NoSum(Accumulator[None]):
     """Nothing of the rows but their check."""
 
     block_rows = _FRAME_CHUNK_ROWS
 
     def part(self, block: Block) -> None:
-        return None
-
-    def add(self, part: None) -> None:
-        return None
-
-    def total(self) -> None:
-        return None
-
-    def empty(self) -> _NoSum:
-        return self
-
-    def renumbered(self, part: None, numbers: NDArray[np.int64]) -> None:
         return None
 
 

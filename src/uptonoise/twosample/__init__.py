@@ -1,6 +1,6 @@
 """Two-sample tests, one file a test, and the result that they share."""
 
-from uptonoise.twosample.flip import FlipResult, FlipSums, flip_test
+from uptonoise.twosample.flip import FlipResult, flip_test
 from uptonoise.twosample.paper import (
     MeResult,
     MmdResult,
@@ -37,7 +37,6 @@ __all__ = [
     "EffectSize",
     "ExtraNoise",
     "FlipResult",
-    "FlipSums",
     "MeResult",
     "MmdResult",
     "PairedDifferenceResult",

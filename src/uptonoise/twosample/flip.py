@@ -21,13 +21,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
-from uptonoise.fourier import Waves, all_columns, as_frequencies, column_grid, column_pairs
-from uptonoise.rows import ArrayRows, Block, RowSource, as_rows, sample_rows, two_samples
+from uptonoise.fourier import FlipSums, Signs, Waves, all_columns, as_frequencies, column_grid, column_pairs
+from uptonoise.rows import ArrayRows, RowSource, as_rows, sample_rows, two_samples
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import read_samples, resident_samples
@@ -36,7 +35,6 @@ _RIDGE = 0.1
 _RADII = (0.25, 0.5, 0.75, 1.0)  # of frequencies on one column, in units of one over the median difference
 _REACH = 0.7  # of those on several columns
 _LOOKED_AT = 100_000  # rows at most, for the scale of the frequencies
-_BITS_OF_A_COUNT = 256  # that Philox gives for each value of its counter
 _WHY = "the flip test"
 _DIFFERENCES = "X - Y"
 _N_JOINT = 20  # frequencies on pairs, and as many on all columns
@@ -184,7 +182,7 @@ def _of_differences(
     sums = z.fold(FlipSums(Waves(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
     bounds = np.cumsum([0, *map(len, blocks)])
     places = [slice(*ends) for ends in itertools.pairwise(bounds.tolist())]
-    largest = np.max([_standardised(sums.statistics(place)) for place in places], axis=0)
+    largest = np.max([_standardised(_statistics(sums, place)) for place in places], axis=0)
     return float(largest[0]), permutation_pvalue(largest)
 
 
@@ -207,79 +205,15 @@ def _flip_invariant_lengths(z: Floats) -> Floats:
     return lengths
 
 
-class Signs:
-    """Random signs for every row and flip, which depend on nothing but the key and the number of the row.
-
-    Philox is a function of a key and a counter: with the number of the row as the counter, whoever holds a row knows
-    its signs, and the answer is the same however the rows are cut or spread.
-
-    Parameters
-    ----------
-    n_flips : int
-        How many flips there are beside the data as they came.
-    generator : Generator
-        It draws the key.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.twosample.flip import Signs
-    >>> signs = Signs(5, np.random.default_rng(0))
-    >>> signs(0, 3).shape, bool((signs(0, 3)[:, 2:] == signs(2, 3)).all())
-    ((6, 3), True)
-    """
-
-    def __init__(self, n_flips: int, generator: np.random.Generator) -> None:
-        self.n_flips = n_flips
-        self._key = generator.integers(2**64, size=2, dtype=np.uint64)
-        self._counts = -(-n_flips // _BITS_OF_A_COUNT)  # of the counter that a row takes
-
-    def __call__(self, start: int, stop: int) -> NDArray[np.float32]:
-        """Return the signs of the rows from `start` to `stop`, (n_flips + 1, n); the first are the data."""
-        n_rows = stop - start
-        philox = np.random.Philox(key=self._key, counter=start * self._counts)
-        words = philox.random_raw(n_rows * self._counts * (_BITS_OF_A_COUNT // 64)).astype("<u8", copy=False)
-        bits = np.unpackbits(words.view(np.uint8).reshape(n_rows, -1), axis=1, count=self.n_flips)
-        signs = np.ones((self.n_flips + 1, n_rows), dtype=np.float32)
-        signs[1:] -= 2 * bits.T
-        return signs
-
-
-class FlipSums:
-    """Sums of the sines of all flips, and of products of sines, which no flip changes."""
-
-    def __init__(self, waves: Waves, signs: Signs) -> None:
-        self.waves, self.signs = waves, signs
-        self.block_rows = waves.block_rows
-        self._added: tuple[Floats, Floats] | None = None
-
-    def part(self, block: Block) -> tuple[Floats, Floats]:
-        sines = self.waves(block.values)[:, self.waves.n_frequencies :]
-        signs = self.signs(block.first_row, block.first_row + len(sines))
-        return sines.T @ sines, np.asarray(signs @ sines.astype(np.float32), dtype=np.float64)
-
-    def add(self, part: tuple[Floats, Floats]) -> None:
-        self._added = part if self._added is None else (self._added[0] + part[0], self._added[1] + part[1])
-
-    def total(self) -> tuple[Floats, Floats]:
-        assert self._added is not None
-        return self._added
-
-    def empty(self) -> FlipSums:
-        return FlipSums(self.waves, self.signs)
-
-    def renumbered(self, part: tuple[Floats, Floats], numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        return part
-
-    def statistics(self, place: slice) -> Floats:
-        """Return T of a block of frequencies for the data and all flips."""
-        products, sums = self.total()
-        second = products[place, place]
-        deviations = np.sqrt(np.diag(second))
-        unit = np.divide(1, deviations, out=np.zeros(len(second)), where=deviations > 0)
-        values, vectors = np.linalg.eigh(second * np.outer(unit, unit))
-        root = unit[:, None] * vectors / np.sqrt(np.maximum(values, 0) + _RIDGE)
-        return np.asarray(np.sum((sums[:, place] @ root) ** 2, axis=1))
+def _statistics(sums: FlipSums, place: slice) -> Floats:
+    """Return T of a block of frequencies for the data and all flips."""
+    products, flipped = sums.total()
+    second = products[place, place]
+    deviations = np.sqrt(np.diag(second))
+    unit = np.divide(1, deviations, out=np.zeros(len(second)), where=deviations > 0)
+    values, vectors = np.linalg.eigh(second * np.outer(unit, unit))
+    root = unit[:, None] * vectors / np.sqrt(np.maximum(values, 0) + _RIDGE)
+    return np.asarray(np.sum((flipped[:, place] @ root) ** 2, axis=1))
 
 
 def _standardised(statistics: Floats) -> Floats:

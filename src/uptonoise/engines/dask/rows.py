@@ -369,7 +369,7 @@ class RemoteRows(RowSource):
     def fold(self, accumulator: AnyAccumulator) -> AnyAccumulator:
         """Sum each part where it is, and add the sums in a tree."""
         self._check_not_empty()
-        ids = self.groups.ids if getattr(accumulator, "needs_known_bags", False) else []
+        ids = self.groups.ids if accumulator.needs_known_bags else []
         shared = _shared((accumulator.empty(), list(ids)))
         runs = self._each(_fold, None, [(start, stop, shared) for start, stop in self._ranges])
         run = _computed([_tree(runs, partial(_merge_runs, shared=shared))])[0]

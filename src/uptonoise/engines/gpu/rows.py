@@ -34,9 +34,8 @@ from uptonoise.engines.gpu.features import (
     sample_sums,
     waves_of,
 )
-from uptonoise.fourier import BagPart, BagSums, MomentSum, RowWaves, SampleSum, Waves
+from uptonoise.fourier import BagPart, BagSums, FlipSums, MomentSum, RowWaves, SampleSum, Waves
 from uptonoise.rows import AnyAccumulator, Block, RowSource, as_real_array, numbered_columns
-from uptonoise.twosample import FlipSums
 
 _HOST_ELEMENTS = 2**22  # of a block that is brought back
 _PIECE_ROWS = 2**24  # of tensors that must be copied before a kernel can read them

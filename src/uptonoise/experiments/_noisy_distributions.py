@@ -1,4 +1,4 @@
-"""Cells in which two samples have the same law up to noise: many laws, noises, sizes and numbers of columns."""
+"""Cells in which two samples differ at most by noise: many distributions, noises, sizes and numbers of columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _mostly_zero(generator: np.random.Generator, shape: tuple[int, int]) -> Floa
     return np.where(generator.random(shape) < 0.9, 0.0, generator.exponential(size=shape))
 
 
-LAWS = {
+DISTRIBUTIONS = {
     "chi-squared": Law(lambda generator, shape: generator.chisquare(4, shape) / 4, np.sqrt(0.5)),
     "gamma(0.5)": Law(lambda generator, shape: generator.gamma(0.5, size=shape), np.sqrt(0.5)),
     "lognormal": Law(lambda generator, shape: generator.lognormal(size=shape), np.sqrt((math.e - 1) * math.e)),
@@ -40,21 +40,40 @@ LAWS = {
 
 
 def cell(
-    tests: Tests, law: str, sizes: tuple[int, int], d: int, noise: tuple[float, float], kind: str, exact: frozenset[str]
+    tests: Tests,
+    distribution: str,
+    sizes: tuple[int, int],
+    d: int,
+    noise: tuple[float, float],
+    kind: str,
+    exact: frozenset[str],
 ) -> Cell:
     """Return the cell of one setting; the tests in `exact` should reject at the level, the others at most at it."""
-    settings = {"law": law, "n": sizes[0], "k": sizes[1], "d": d, "noise": kind, "n1": noise[0], "n2": noise[1]}
-    drawn = partial(draw, law=law, sizes=sizes, d=d, noise=noise, kind=kind)
-    return Cell(settings, drawn, tests, exact & set(tests), frozenset(set(tests) - exact))
+    settings = {
+        "law": distribution,
+        "n": sizes[0],
+        "k": sizes[1],
+        "d": d,
+        "noise": kind,
+        "n1": noise[0],
+        "n2": noise[1],
+    }
+    sampler = partial(draw, distribution=distribution, sizes=sizes, d=d, noise=noise, kind=kind)
+    return Cell(settings, sampler, tests, exact & set(tests), frozenset(set(tests) - exact))
 
 
 def draw(
-    generator: np.random.Generator, law: str, sizes: tuple[int, int], d: int, noise: tuple[float, float], kind: str
+    generator: np.random.Generator,
+    distribution: str,
+    sizes: tuple[int, int],
+    d: int,
+    noise: tuple[float, float],
+    kind: str,
 ) -> tuple[Floats, Floats]:
-    """Draw two samples of one law with noise of its own in each."""
+    """Draw two samples of one distribution with noise of its own in each."""
     samples = []
     for size, ratio in zip(sizes, noise, strict=True):
-        signal = LAWS[law].draw(generator, (size, d))
-        sd = LAWS[law].sd * np.sqrt(ratio)
+        signal = DISTRIBUTIONS[distribution].draw(generator, (size, d))
+        sd = DISTRIBUTIONS[distribution].sd * np.sqrt(ratio)
         samples.append(signal + symmetric_noise(size, d, sd, kind, generator) if ratio else signal)
     return samples[0], samples[1]

@@ -11,7 +11,7 @@ import pytest
 
 from uptonoise.experiments._figures import wald_band
 
-RESULTS = Path(__file__).parents[2] / "docs" / "results"
+RESULTS = Path(__file__).parent / "results"
 LEVEL = 0.05
 
 

@@ -1,0 +1,68 @@
+"""Sums of sines over rows whose signs are flipped at random: what the flip test needs of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.fourier.characteristic import Waves
+from uptonoise.rows import Accumulator, Block
+
+_BITS_PER_COUNT = 256  # that Philox gives for each value of its counter
+
+
+class Signs:
+    """Random signs for every row and flip, which depend on nothing but the key and the number of the row.
+
+    Philox is a function of a key and a counter. With the number of the row as the counter, whoever holds a row knows
+    its signs, and the answer is the same however the rows are cut or distributed.
+
+    Parameters
+    ----------
+    n_flips : int
+        The number of flips, not counting the data as they came.
+    generator : Generator
+        It generates the key.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier import Signs
+    >>> signs = Signs(5, np.random.default_rng(0))
+    >>> signs(0, 3).shape, bool((signs(0, 3)[:, 2:] == signs(2, 3)).all())
+    ((6, 3), True)
+    """
+
+    def __init__(self, n_flips: int, generator: np.random.Generator) -> None:
+        self.n_flips = n_flips
+        self._key = generator.integers(2**64, size=2, dtype=np.uint64)
+        self._counts_per_row = -(-n_flips // _BITS_PER_COUNT)
+
+    def __call__(self, start: int, stop: int) -> NDArray[np.float32]:
+        """Return the signs of the rows from `start` to `stop`, (n_flips + 1, n); the first are those of the data."""
+        n_rows = stop - start
+        philox = np.random.Philox(key=self._key, counter=start * self._counts_per_row)
+        words = philox.random_raw(n_rows * self._counts_per_row * (_BITS_PER_COUNT // 64)).astype("<u8", copy=False)
+        bits = np.unpackbits(words.view(np.uint8).reshape(n_rows, -1), axis=1, count=self.n_flips)
+        signs = np.ones((self.n_flips + 1, n_rows), dtype=np.float32)
+        signs[1:] -= 2 * bits.T
+        return signs
+
+
+class FlipSums(Accumulator[tuple[Floats, Floats]]):
+    """Sums of products of sines, which no flip changes, and sums of sines for all flips."""
+
+    def __init__(self, waves: Waves, signs: Signs) -> None:
+        self.waves, self.signs = waves, signs
+        self.block_rows = waves.block_rows
+
+    def part(self, block: Block) -> tuple[Floats, Floats]:
+        """Return both sums of the rows of a block, of shapes (m, m) and (n_flips + 1, m)."""
+        sines = self.waves(block.values)[:, self.waves.n_frequencies :]
+        signs = self.signs(block.first_row, block.first_row + len(sines))
+        return sines.T @ sines, np.asarray(signs @ sines.astype(np.float32), dtype=np.float64)
+
+    def plus(self, left: tuple[Floats, Floats], right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+        """Return the sums of the rows of both parts."""
+        return left[0] + right[0], left[1] + right[1]
