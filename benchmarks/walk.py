@@ -80,7 +80,7 @@ def module_of(code: CodeType) -> str:
 
 def package_of(code: CodeType) -> str:
     """Return the package of a function."""
-    return module_of(code).split(os.sep)[0]
+    return Path(module_of(code)).parts[0]
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from threadpoolctl import threadpool_info
 
 import uptonoise as un
 from uptonoise._util.threads import n_threads, ordered_map
-from uptonoise.rows.source import as_rows
+from uptonoise.rows import as_rows
 
 
 def blas_threads():

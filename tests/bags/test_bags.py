@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, train_
 from sklearn.pipeline import make_pipeline
 
 import uptonoise as un
-from uptonoise.rows.source import as_rows
+from uptonoise.rows import as_rows
 
 
 @pytest.fixture
@@ -278,7 +278,7 @@ def test_rows_carry_the_number_of_their_bag(ragged):
 
 
 def test_bag_numbers_over_many_chunks(rng, monkeypatch):
-    monkeypatch.setattr("uptonoise.bags.container._CHUNK_ROWS", 7)
+    monkeypatch.setattr("uptonoise.bags.rows.CHUNK_ROWS", 7)
     sizes = rng.integers(1, 30, size=50)
     bags = un.Bags([np.full((size, 1), number) for number, size in enumerate(sizes)])
     for block in as_rows(bags).blocks(11):

@@ -269,6 +269,13 @@ def test_help_has_examples_and_version_is_told():
     assert run("--version").stdout == f"uptonoise {un.__version__}\n"
 
 
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys, uptonoise.cli; print([name for name in sys.modules if name in ('numpy', 'uptonoise.experiments')])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
 def test_it_runs_as_a_module():
     command = [sys.executable, "-m", "uptonoise", "--version"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("uptonoise ")

@@ -21,9 +21,8 @@ from uptonoise.engines import connected, open_rows, scan_dask, scan_parquet
 from uptonoise.engines.dask.rows import _PartitionRows
 from uptonoise.engines.dask.runs import added, merged, run_of
 from uptonoise.engines.files.tables import GroupIds, Groups
-from uptonoise.fourier.characteristic import BagSums, Waves
-from uptonoise.fourier.sketch import MomentSum
-from uptonoise.rows.source import as_rows, read_rows, sample_rows
+from uptonoise.fourier import BagSums, CosineSine, MomentSum
+from uptonoise.rows import as_rows, read_rows, sample_rows
 
 distributed = pytest.importorskip("distributed")
 
@@ -295,7 +294,7 @@ def test_runs_meet_as_one_pass(seed):
     """Whatever the cuts, also inside a block, and whoever merges first."""
     rng = np.random.default_rng(seed)
     X, bags = rng.normal(size=(5_000, 2)), rng.integers(0, 40, 5_000)
-    waves = Waves(rng.normal(size=(900, 2)), "fast")  # so that a block has 291 rows; a moment's block has 1,800
+    waves = CosineSine(rng.normal(size=(900, 2)), "fast")  # so that a block has 291 rows; a moment's block has 1,800
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(bag=bags)
     cuts = np.sort(np.concatenate([[0, 5_000], rng.integers(0, 5_001, 9), [77, 77]])).tolist()
     for accumulator, by in ((MomentSum(waves, np.zeros(2)), None), (BagSums(waves, 0), "bag")):
@@ -308,7 +307,7 @@ def test_runs_meet_as_one_pass(seed):
         whole = _partition(frame, by)
         expected = whole.fold(accumulator.empty())
         if by is None:
-            np.testing.assert_allclose(found.moments.scatter, expected.moments.scatter, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(found.total().scatter, expected.total().scatter, rtol=1e-12, atol=1e-12)
         else:
             assert runs[0].ids == whole.bag_ids
             np.testing.assert_allclose(found.phi_sums[:40], expected.phi_sums[:40], rtol=1e-12, atol=1e-12)

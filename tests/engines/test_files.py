@@ -16,7 +16,7 @@ import pytest
 
 import uptonoise as un
 from uptonoise.engines import open_rows, scan_csv, scan_parquet
-from uptonoise.rows.source import read_rows, sample_rows, two_samples
+from uptonoise.rows import read_rows, sample_rows, two_samples
 
 N_ROWS = 1_000
 
@@ -121,7 +121,7 @@ def test_tests_take_files(tmp_path, frame, values):
 
 
 def test_random_rows_of_a_file_are_those_of_the_array(tmp_path, frame, values):
-    from uptonoise.rows.source import as_rows
+    from uptonoise.rows import as_rows
 
     expected = sample_rows([as_rows(values)], 20, np.random.default_rng(3))
     for name in ("a.csv", "a.parquet"):
@@ -359,7 +359,7 @@ def test_missing_values_of_csv_files(word, tmp_path):
     path = text_file(tmp_path, f"x,y\n1,2\n3,{word}\n{word},4\n5,6\n")
     message = refused("missing", scan_csv, path)
     assert message == (
-        f"{path}: a value is missing in row 2 (the first after the header is 1), column 'y'. Fill it, or leave such "
+        f"{path}: a value is missing in row 2 (the first after the header is 1), column 'y'; fill it, or leave such "
         'rows out with missing="drop"'
     )
     source = scan_csv(path, missing="drop")

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from importlib import import_module
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from real_data import DATA, needs_higgs
 from scipy import stats
 
 import uptonoise as un
-from uptonoise.comparison.ladder import Verdict
+from uptonoise.comparison import Verdict
 from uptonoise.datasets import make_aerosol_like, make_gamma_bags
 from uptonoise.experiments import NAMES, _experiment, abc, bag_models, covariate_shift, load as experiment, title
 from uptonoise.experiments._alternatives import Alternative
@@ -41,7 +40,7 @@ def test_verdicts_of_a_cell_add_up_to_one(tmp_path):
     whole = experiment("verdicts")
     few = replace(whole, cells=lambda: whole.cells()[1:2])
     row = table(few.run(tmp_path, repetitions=3, workers=1))[0]
-    rates = [float(row[verdict]) for verdict in get_args(Verdict)]
+    rates = [float(row[verdict]) for verdict in Verdict]
     assert sum(rates) == pytest.approx(1.0, abs=1e-3)
     assert len(whole.cells()) == 12
 
@@ -273,7 +272,10 @@ def test_higgs_draws_are_disjoint(monkeypatch):
 
 def test_module_is_the_command():
     done = subprocess.run(
-        [sys.executable, "-m", "uptonoise", "reproduce", "--list", "--quiet"], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "uptonoise", "reproduce", "--list", "--quiet"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stdout.split() == list(NAMES)
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import uptonoise as un
-from uptonoise.fourier import characteristic
+from uptonoise.fourier import characteristic_function, cosine_sine, unit
 
 
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Blocks of a few rows, so that small samples have many."""
-    monkeypatch.setattr(characteristic, "_BLOCK_ELEMENTS", 64)
+    monkeypatch.setattr(cosine_sine, "BLOCK_ELEMENTS", 64)
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("fast", 3e-7), ("float64", 1e-13)])
@@ -51,7 +51,7 @@ def test_ecf_of_bags_is_that_of_each(rng, plain_ecf, small_blocks, precision, to
 
 
 def test_rows_of_a_bag_may_lie_anywhere(rng, plain_ecf, small_blocks):
-    from uptonoise.rows.source import ArrayRows, Block
+    from uptonoise.rows import ArrayRows, Block
 
     class Scattered(ArrayRows):
         def chunks(self):
@@ -131,7 +131,7 @@ def test_phase_has_modulus_one_and_is_the_same_under_noise(rng):
 
 def test_phase_is_zero_where_phi_is():
     # exp(i 0) + exp(i pi) = 0, up to rounding; the symmetric pair gives it exactly.
-    assert characteristic.unit(np.array([0j, 2j, -3 + 0j])).tolist() == [0, 1j, -1]
+    assert unit(np.array([0j, 2j, -3 + 0j])).tolist() == [0, 1j, -1]
 
 
 def test_phase_warns_where_it_is_noise(rng):
@@ -163,7 +163,7 @@ def test_phase_of_bags_warns_only_where_much_of_it_is_noise(rng):
 
 
 def test_sampling_error_knows_weights():
-    found = characteristic.characteristic(np.zeros(4), [1.0], np.array([1.0, 1.0, 0.0, 0.0]))
+    found = characteristic_function(np.zeros(4), [1.0], np.array([1.0, 1.0, 0.0, 0.0]))
     assert float(found.sampling_error) == pytest.approx(1 / np.sqrt(2))
 
 
@@ -196,7 +196,7 @@ def test_angles_without_a_digit_are_refused():
 
 
 def test_a_source_of_bags_must_tell_the_bags():
-    from uptonoise.rows.source import ArrayRows
+    from uptonoise.rows import ArrayRows
 
     with pytest.raises(ValueError, match="must tell each row's bag"):
         un.ecf(ArrayRows(np.zeros((3, 1)), bag_ids=["a", "b"]), [1.0])

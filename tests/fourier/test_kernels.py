@@ -12,8 +12,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
 import uptonoise as un
-from uptonoise.fourier import kernels
-from uptonoise.rows.source import as_rows
+from uptonoise.fourier import kernel_means
+from uptonoise.rows import as_rows
 
 W = un.sample_frequencies(40, 2, scale=2.0, random_state=0)
 KERNELS = {
@@ -177,7 +177,7 @@ def test_weights_of_a_source_count(bags):
 @pytest.mark.parametrize("strip_rows", [5, 16, 64])
 def test_blocks_do_not_change_the_embedding_kernel(strip_rows, second, bags, other, monkeypatch):
     whole = [un.embedding_kernel(*which, second=second) for which in ((bags,), (bags, other))]
-    monkeypatch.setattr(kernels, "_STRIP_ROWS", strip_rows)
+    monkeypatch.setattr(kernel_means, "_STRIP_ROWS", strip_rows)
     for which, expected in zip(((bags,), (bags, other)), whole, strict=True):
         matrix = un.embedding_kernel(*which, second=second)
         np.testing.assert_allclose(matrix, expected, rtol=1e-11)

@@ -34,7 +34,7 @@ from sklearn.utils.estimator_checks import (
 import uptonoise as un
 from uptonoise.fourier.characteristic import Characteristic
 from uptonoise.learning.features import FourierFeatures, MeanFeatures, PhaseFeatures, RowTransformer
-from uptonoise.rows.source import RowSource, as_rows, read_rows
+from uptonoise.rows import RowSource, as_rows, read_rows
 
 WAVES = [FourierFeatures, PhaseFeatures]
 TO_VECTORS = [
@@ -107,7 +107,7 @@ def test_phase_features_have_norm_1_and_are_0_where_phi_is(arrays, monkeypatch):
     np.testing.assert_allclose(np.linalg.norm(Z, axis=1), 1, atol=1e-12)
     features = paper(PhaseFeatures)(frequencies=[1.0, 2.0]).fit([np.zeros(3)])
     found = Characteristic(np.array([[0j, 0.1j]]), np.array([3.0]), np.array([3.0]))
-    monkeypatch.setattr("uptonoise.learning.features.characteristic", lambda *args, **kwargs: found)
+    monkeypatch.setattr("uptonoise.learning.features.characteristic_function", lambda *args, **kwargs: found)
     np.testing.assert_allclose(features.transform([np.zeros(3)]), [[0, 0, 0, np.sqrt(0.5)]])
 
 
@@ -218,7 +218,7 @@ def test_laws_and_methods_are_those_of_sample_frequencies(bags, params):
     features = PhaseFeatures(11, scale=2.0, random_state=5, **params).fit(bags)
     expected = un.sample_frequencies(11, 3, scale=2.0, random_state=5, **params)
     np.testing.assert_array_equal(features.frequencies_, expected)
-    assert features.frequencies_.drawn["seed"] == 5
+    assert features.frequencies_.provenance["seed"] == 5
 
 
 def test_seeds(bags):
@@ -555,7 +555,7 @@ def test_feature_union_and_two_levels(bags):
         ({"scale_factor": 0}, "scale_factor must be a positive number; got 0"),
         ({"scale_factor": np.nan}, "scale_factor must be a positive number; got nan"),
         ({"scale_factor": "2"}, "scale_factor must be a positive number; got '2'"),
-        ({"nu": 0, "law": "matern"}, "nu must be a positive number"),
+        ({"nu": 0, "law": "matern"}, "nu must be a number above 0"),
         ({"frequencies": np.ones((4, 2))}, r"frequencies must have shape \(n_frequencies, 3\)"),
         ({"frequencies": np.ones((4, 3)), "scale": 2.0}, "scale has no meaning for frequencies that are given"),
         ({"frequencies": np.ones((4, 3)), "scale_factor": -1}, "scale_factor"),

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import uptonoise as un
-from uptonoise.fourier.characteristic import characteristic
+from uptonoise.fourier import characteristic_function
 from uptonoise.learning.noise import add_noise
 from uptonoise.learning.steadiness import Influences, Predicted
-from uptonoise.rows.source import as_rows
+from uptonoise.rows import as_rows
 
 
 def gamma_bags(n_bags=120, sizes=(30, 80), seed=0, d=2):
@@ -39,7 +39,7 @@ def linear(model, bags):
 def test_influences_are_those_of_plain_numpy(rng):
     bags, _ = gamma_bags(5)
     W, gradients = rng.normal(size=(4, 2)), rng.normal(size=(3, 5, 4))
-    found = characteristic(bags, W, precision="float64")
+    found = characteristic_function(bags, W, precision="float64")
     influences = Influences.of(as_rows(bags), found, W, gradients, "float64")
     for number, bag in enumerate(bags):
         phi = np.exp(1j * bag @ W.T).mean(axis=0)
@@ -55,7 +55,7 @@ def test_weights_count_as_copies_of_rows(rng):
     W, gradients = np.array([[0.7], [1.3]]), rng.normal(size=(1, 3, 2))
     counts = rng.integers(1, 4, size=60)
     of_weights = as_rows(bags, weights=counts.astype(float))
-    found = characteristic(of_weights, W)
+    found = characteristic_function(of_weights, W)
     influences = Influences.of(of_weights, found, W, gradients)
     for number in range(3):
         moved = np.sin(bags[number] @ W.T - np.angle(found.phi[number])) / np.abs(found.phi[number])

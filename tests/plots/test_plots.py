@@ -439,7 +439,7 @@ def test_characteristic_function_has_its_values_and_bands(rng, plain_ecf):
     errors = np.cos(np.outer(X[:, 1], t)).std(axis=0, ddof=1) / 20
     band = ax.collections[0].get_paths()[0].get_extents()
     assert band.y0 == pytest.approx((phi.real - 1.96 * errors).min(), abs=1e-3)
-    assert legend_texts(ax) == ["X", "law", "real part", "imaginary part", "95% band"]
+    assert legend_texts(ax) == ["X", "exact", "real part", "imaginary part", "95% band"]
     law = [line for line in ax.get_lines() if len(line.get_xdata()) == 500]
     assert law[0].get_ydata()[-1] == pytest.approx((np.exp(3j - 4.5)).real)
 
@@ -509,7 +509,7 @@ def test_curves_refuse_bad_arguments(rng):
     cases = [
         ({"part": "phase"}, "part must be one of"),
         ({"band": 95}, "band must lie between 0 and 1"),
-        ({"names": ["a", "b"]}, "names must be as many as samples, 1"),
+        ({"names": ["a", "b"]}, "names must have one name per sample, 1 in all"),
         ({"law": lambda t: 1.0}, "law must return one number for each frequency"),
         ({"column": "y"}, "column must be one of"),
         ({"frequencies": [np.nan]}, "frequencies must be finite"),

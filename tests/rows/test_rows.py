@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from uptonoise.rows.source import as_rows, one_sample, sample_rows, two_samples
+from uptonoise.rows import as_rows, one_sample, sample_rows, two_samples
 
 VALUES = np.arange(12.0).reshape(6, 2)
 

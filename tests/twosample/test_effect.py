@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import uptonoise as un
-from uptonoise.twosample.phase.effect import NoncentralLaw
+from uptonoise.twosample.phase.effect import NoncentralF
 
 
 def test_a_shift_of_s_standard_deviations_is_about_s_squared(rng):
@@ -54,7 +54,7 @@ def test_bad_bounds(rng, alpha, margin):
 
 
 def test_the_law_is_the_noncentral_f_where_all_directions_count_alike():
-    law = NoncentralLaw(value=30.0, s1=10.0, s2=10.0, share=1.0, denominator=50.0)
+    law = NoncentralF(value=30.0, s1=10.0, s2=10.0, share=1.0, denominator=50.0)
     expected = stats.ncf(10, 50, 7.0).cdf(30.0 / 10 * 50 / 48)
     assert law.cdf(7.0) == pytest.approx(expected)
     assert law.cdf(law.noncentrality_at(0.3)) == pytest.approx(0.3, abs=1e-6)

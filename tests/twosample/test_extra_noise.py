@@ -148,5 +148,5 @@ class TestResult:
         np.testing.assert_allclose(result.interval(), [[1, 1], [1 - 1.96, 1 + 1.96]], atol=1e-3)
         assert (result.interval(0.5)[1] > result.interval(0.9)[1])[0]
         for level in (0, 1, 95, -0.1):
-            with pytest.raises(ValueError, match="level must be between 0 and 1"):
+            with pytest.raises(ValueError, match="level must be a number above 0 and below 1"):
                 result.interval(level)

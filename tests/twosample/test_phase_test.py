@@ -11,7 +11,7 @@ from scipy import stats
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.fourier.designs import BLOCK_WEIGHTS, all_columns, column_pairs, default_design, single_columns
-from uptonoise.twosample.phase.statistic import Sample
+from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.test import cauchy_combination
 
 
@@ -23,7 +23,7 @@ def samples():
 class TestSums:
     def test_influences_are_those_of_the_rows(self, rng):
         X, Y, W = rng.exponential(size=(40, 2)), rng.normal(size=(30, 2)), rng.normal(size=(5, 2))
-        left, right = (Sample.of(un.Sketch(W, precision="float64").update(rows), np.zeros(2)) for rows in (X, Y))
+        left, right = (SampleMoments.of(un.Sketch(W, precision="float64").update(rows), np.zeros(2)) for rows in (X, Y))
         waves = np.exp(1j * (X @ W.T))
         phi_Y = np.exp(1j * (Y @ W.T)).mean(0)
         influences = (waves * phi_Y.conj()).imag

@@ -5,8 +5,8 @@ import pytest
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
+from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.power import with_noise
-from uptonoise.twosample.phase.statistic import Sample
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def test_noise_to_come(pilot):
 
 def test_waves_of_noise_are_those_of_noisy_rows(rng):
     X, W, sd = rng.exponential(size=(200_000, 2)), rng.normal(size=(6, 2)), np.array([0.5, 1.0])
-    expected = with_noise(Sample.of(un.Sketch(W).update(X), np.zeros(2)), W, sd)
-    found = Sample.of(un.Sketch(W).update(X + sd * rng.normal(size=X.shape)), np.zeros(2))
+    expected = with_noise(SampleMoments.of(un.Sketch(W).update(X), np.zeros(2)), W, sd)
+    found = SampleMoments.of(un.Sketch(W).update(X + sd * rng.normal(size=X.shape)), np.zeros(2))
     for one, other in zip(expected[:3], found[:3], strict=True):
         np.testing.assert_allclose(one, other, atol=0.01)
 
@@ -73,10 +73,10 @@ def test_same_seed_same_power(pilot):
         ({"n": 10.5}, "n must be an integer of at least 2"),
         ({"n": []}, "n must be an integer of at least 2"),
         ({"n": [10, [20, 30]]}, "n must be an integer of at least 2"),
-        ({"n": [10, 20], "k": [10, 20, 30]}, "n and k must be as many"),
+        ({"n": [10, 20], "k": [10, 20, 30]}, "n and k must have the same length"),
         ({"n": 10, "noise": -1}, "noise must be a standard deviation"),
         ({"n": 10, "noise": "much"}, "noise must be a standard deviation"),
-        ({"n": 10, "alpha": 1.5}, "alpha must lie between 0 and 1"),
+        ({"n": 10, "alpha": 1.5}, "alpha must be a number above 0 and below 1"),
         ({"n": 10, "n_draws": 0}, "n_draws must"),
     ],
 )

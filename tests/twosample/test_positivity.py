@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import uptonoise as un
+from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.positivity import positivity
-from uptonoise.twosample.phase.statistic import Sample
 
 RADII = np.array([1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8])
 
@@ -13,7 +13,7 @@ RADII = np.array([1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8])
 def sample(rows, frequencies):
     rows = np.asarray(rows, dtype=float).reshape(len(rows), -1)
     sketch = un.Sketch(frequencies, precision="float64").update(rows)
-    return Sample.of(sketch, np.zeros(rows.shape[1]))
+    return SampleMoments.of(sketch, np.zeros(rows.shape[1]))
 
 
 def run(X, Y, frequencies=RADII[:, None]):

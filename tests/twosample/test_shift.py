@@ -7,8 +7,9 @@ from scipy import stats
 import uptonoise as un
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise.datasets import make_chi2_samples, symmetric_noise
-from uptonoise.twosample.phase.offset import Shift, fitted_shift
-from uptonoise.twosample.phase.statistic import Sample, ridge
+from uptonoise.twosample.phase.offset import fitted_shift
+from uptonoise.twosample.phase.pair import SampleMoments, Shift
+from uptonoise.twosample.phase.statistic import decomposed
 
 
 def own_centres(X, Y, seed=0):
@@ -27,7 +28,7 @@ def shift_pvalue(X, Y, seed=0, sketched=own_centres):
 
 
 def block_pvalue(fit, place):
-    return float(ridge(fit.left.at(place), fit.right.at(place), fit.nuisance[place]).pvalue)
+    return float(decomposed(fit.left.at(place), fit.right.at(place)).test(fit.nuisance[place]).pvalue)
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +90,7 @@ class TestShift:
         lengths = 1 / np.sqrt(np.mean(left.frequencies[left.blocks["all frequencies"]] ** 2, axis=0))
         still = fit.left.phi * fit.right.phi.conj()
         for column, step in enumerate(h * np.diag(lengths)):
-            moved = Sample.of(left, left.centre + fit.shift.shift + step).phi * fit.right.phi.conj()
+            moved = SampleMoments.of(left, left.centre + fit.shift.shift + step).phi * fit.right.phi.conj()
             np.testing.assert_allclose((moved - still).imag / h, fit.nuisance[:, column], atol=1e-2)
 
     def test_constant_columns(self, rng):
@@ -154,9 +155,9 @@ class TestPvalue:
     def test_projection_takes_off_what_a_shift_adds(self, samples):
         left, right = own_centres(*samples)
         fit = fitted_shift(left, right)
-        off = Sample.of(left, left.centre + 0.3 * np.sqrt(np.diag(fit.shift.covariance)))
-        still = Sample.of(left, left.centre)
-        moved, plain = (ridge(one, fit.right, fit.nuisance).pvalue for one in (off, still))
+        off = SampleMoments.of(left, left.centre + 0.3 * np.sqrt(np.diag(fit.shift.covariance)))
+        still = SampleMoments.of(left, left.centre)
+        moved, plain = (decomposed(sample, fit.right).test(fit.nuisance).pvalue for sample in (off, still))
         assert float(moved) == pytest.approx(float(plain), abs=0.05)
 
 

@@ -11,8 +11,8 @@ from scipy import stats
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.fourier import FlipSums, Signs, Waves
-from uptonoise.rows.source import as_rows
+from uptonoise.fourier import CosineSine, FlipSums, Signs
+from uptonoise.rows import as_rows
 from uptonoise.twosample import (
     FlipResult,
     MeResult,
@@ -148,7 +148,7 @@ class TestPermutations:
         assert permutation_pvalue(np.array([5.0, 5.0 - 1e-9, 2.0, 3.0])) == 0.5
 
     def test_wave_means_are_those_of_the_labels(self, rng, plain_ecf, monkeypatch):
-        monkeypatch.setattr("uptonoise.fourier.characteristic._BLOCK_ELEMENTS", 40)
+        monkeypatch.setattr("uptonoise.fourier.cosine_sine.BLOCK_ELEMENTS", 40)
         X, Y, W = rng.normal(size=(30, 2)), rng.normal(size=(21, 2)), rng.normal(size=(5, 2))
         left, right = wave_means_by_label(Samples(X, Y, ("a", "b")), W, 7, np.random.default_rng(1))
         sizes = [8] * 6 + [3]
@@ -339,7 +339,7 @@ class TestMe:
     @pytest.mark.parametrize(
         ("change", "match"),
         [
-            ({"train_size": 0}, "train_size must lie between 0 and 1; got 0"),
+            ({"train_size": 0}, "train_size must be a number above 0 and below 1; got 0"),
             ({"train_size": 1.0}, "train_size"),
             ({"train_size": -0.1}, "train_size"),
             ({"train_size": "a fifth"}, "train_size"),
@@ -402,7 +402,7 @@ class TestFlip:
         assert together.shape == (13, 30)
         assert (together[0] == 1).all()
         assert set(np.unique(together)) == {-1, 1}
-        found = _statistics(as_rows(z).fold(FlipSums(Waves(W, "fast"), signs)), slice(None))
+        found = _statistics(as_rows(z).fold(FlipSums(CosineSine(W, "fast"), signs)), slice(None))
         for flip, statistic in zip(together, found, strict=True):
             s = np.sin((flip[:, None] * z) @ W.T)
             V = s.T @ s

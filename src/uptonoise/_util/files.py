@@ -14,6 +14,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from uptonoise._util.errors import hinted
+
 
 def checked_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     """Return where to write; raise in one clear line where that cannot be, before any work is done.
@@ -32,7 +34,7 @@ def checked_target(path: str | os.PathLike[str], *, force: bool) -> Path:
     if not target.parent.is_dir():
         raise FileNotFoundError(f"the folder {target.parent} does not exist; make it first")
     if target.exists() and not force:
-        raise FileExistsError(f"{target} exists; force=True overwrites it")
+        raise hinted(FileExistsError, f"{target} exists", "{force} overwrites it", force=True)
     if not os.access(target.parent, os.W_OK):
         raise PermissionError(f"the folder {target.parent} is not writable")
     return target

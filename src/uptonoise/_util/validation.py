@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,23 @@ def positive_int(value: Any, name: str) -> int:
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a positive integer; got {value!r}")
     return int(value)
+
+
+def checked_choice(value: Any, choices: Iterable[str], name: str) -> str:
+    """Return a string that is one of the choices, or raise.
+
+    Examples
+    --------
+    >>> from uptonoise._util.validation import checked_choice
+    >>> checked_choice("halton", ("iid", "sobol"), "method")
+    Traceback (most recent call last):
+        ...
+    ValueError: method must be one of iid, sobol; got 'halton'
+    """
+    names = list(choices)
+    if not isinstance(value, str) or value not in names:
+        raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
+    return value
 
 
 def checked_flag(value: Any, name: str) -> bool:

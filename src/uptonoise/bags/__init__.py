@@ -1,6 +1,8 @@
 """Bags: many samples of different sizes in one container."""
 
-from uptonoise.bags.container import BagRows, Bags, checked_weights
+from uptonoise.bags.checks import checked_weights
+from uptonoise.bags.container import Bags
+from uptonoise.bags.rows import BagRows
 
 __all__ = [
     "BagRows",

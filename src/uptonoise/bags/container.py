@@ -10,32 +10,15 @@ import numbers
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted, shown
-from uptonoise.rows import (
-    ArrayRows,
-    Block,
-    RowSource,
-    aligned,
-    as_column_names,
-    as_frame,
-    as_real_array,
-    as_rows,
-    as_table,
-    is_frame,
-    is_series,
-    is_tensor,
-    numbered_columns,
-    read_rows,
-    register_rows,
-    tensor_values,
-)
-
-_CHUNK_ROWS = 65_536
+from uptonoise.bags.checks import checked_ids, checked_key, one_for_each_bag, read_only
+from uptonoise.bags.gather import concatenated_ids, gathered_rows, is_bag_list, offsets_of, raw_values
+from uptonoise.bags.long_table import LongTable, labels_of_bags
+from uptonoise.bags.rows import BagRows
+from uptonoise.rows import CHUNK_ROWS, RowSource, aligned, as_column_names, as_rows, read_rows, register_rows
 
 
 class Bags:
@@ -93,26 +76,27 @@ class Bags:
         columns: Sequence[str] | None = None,
     ) -> None:
         if isinstance(bags, Bags):
-            own_ids = bags.ids if ids is None else _checked_ids(ids, len(bags))
+            own_ids = bags.ids if ids is None else checked_ids(ids, len(bags))
             self._set(bags.values, bags.offsets, own_ids, bags.labels, bags.columns, bags.named)
         else:
             self._gather(bags, "bags", ids)
         if labels is not None:
-            self.labels = _read_only(_checked_labels(labels, len(self)))
+            self.labels = read_only(one_for_each_bag("labels", labels, len(self)))
         if columns is not None:
             self.columns, self.named = as_column_names(columns, "columns", self.n_columns), True
 
     def _gather(self, bags: Any, name: str, ids: Sequence[Any] | None = None) -> Bags:
-        """Put the rows of all bags into one array."""
-        values, sizes, columns, named = _all_rows(bags, name)
-        names = np.arange(len(sizes)) if ids is None else _checked_ids(ids, len(sizes))
+        """Put the rows of all bags into one array, and check them."""
+        values, sizes, columns, named = gathered_rows(bags, name)
+        own_ids = np.arange(len(sizes)) if ids is None else checked_ids(ids, len(sizes))
         if (sizes == 0).any():
             raise ValueError(
-                f"{name} must have at least one row in each bag; bag {shown(names[np.argmin(sizes)])} has no rows"
+                f"{name} must have at least one row in each bag; bag {shown(own_ids[np.argmin(sizes)])} has no rows"
             )
-        self._set(_as_floats(values), _offsets(sizes), names, None, columns, named)
-        for _ in BagRows(self, name).blocks(_CHUNK_ROWS):
-            pass  # the check of every row is all that is wanted
+        if values.dtype not in (np.float32, np.float64):  # float32 stays, to save memory
+            values = values.astype(np.float64)
+        self._set(values, offsets_of(sizes), own_ids, None, columns, named)
+        BagRows(self, name).check()
         return self
 
     def _set(
@@ -124,8 +108,8 @@ class Bags:
         columns: tuple[str, ...],
         named: bool,
     ) -> Bags:
-        self.values, self.offsets, self.ids = _read_only(values), _read_only(offsets), _read_only(ids)
-        self.labels = None if labels is None else _read_only(labels)
+        self.values, self.offsets, self.ids = read_only(values), read_only(offsets), read_only(ids)
+        self.labels = None if labels is None else read_only(labels)
         self.columns, self.named = columns, named
         return self
 
@@ -136,7 +120,7 @@ class Bags:
     def from_long(
         cls, frame: Any, by: str, values: str | Sequence[str] | None = None, label: str | None = None
     ) -> Bags:
-        """Return the bags of a long table: one row an observation, one column that says which bag it belongs to.
+        """Return the bags of a long table: one row per observation, and a column with the id of its bag.
 
         Parameters
         ----------
@@ -162,17 +146,9 @@ class Bags:
         >>> bags.ids, bags.labels, bags[0].ravel()
         (array(['p', 'q'], dtype=object), array([1, 0]), array([1., 3.]))
         """
-        table = as_frame(frame, "frame") if is_frame(frame) else _refuse_frame(frame)
-        kept = _value_columns(table, by, values, label)
-        _check_columns_exist(table, [by, *([] if label is None else [label]), *kept])
-        if len(table) == 0:
-            raise ValueError("frame has no rows; at least one is needed")
-        ids, numbers_of_rows = _numbered_by_first_row(_plain_column(table, by), by)
-        rows = as_rows(table.select(nw.col(*kept)).to_native(), name="frame")
-        by_bag = read_rows(rows)[np.argsort(numbers_of_rows, kind="stable")]
-        labels = None if label is None else _label_of_bags(_plain_column(table, label), numbers_of_rows, ids, label)
-        bags = cls.__new__(cls)
-        return bags._set(by_bag, _offsets(np.bincount(numbers_of_rows)), ids, labels, rows.columns, True)
+        table = LongTable(frame, by, values, label)
+        rows = as_rows(table.values, name="frame")
+        return cls._sorted(read_rows(rows), table.bag_numbers, table.ids, table.labels, rows.columns, True)
 
     @classmethod
     def from_rows(cls, source: RowSource, label: str | None = None) -> Bags:
@@ -203,7 +179,7 @@ class Bags:
         if not isinstance(source, RowSource):
             kind = type(source).__name__
             raise ValueError(f"source must be rows that tell their bags, as scan_csv(path, by=...) does; got a {kind}")
-        blocks = list(source.blocks(_CHUNK_ROWS))
+        blocks = list(source.blocks(CHUNK_ROWS))
         if source.bag_ids is None or any(block.bags is None for block in blocks):
             raise ValueError(f"{source.name} must say which row is in which bag, as a source made with by= does")
         values = np.concatenate([block.values for block in blocks])
@@ -215,13 +191,25 @@ class Bags:
             if label not in columns:
                 raise ValueError(f"label={label!r} must be a column of {source.name}, which has {list(columns)}")
             place = columns.index(label)
-            labels = _same_in_bags(values[:, place], numbers, ids, label)
+            labels = labels_of_bags(values[:, place], numbers, ids, label)
             values, columns = np.delete(values, place, axis=1), (*columns[:place], *columns[place + 1 :])
             if not columns:
                 raise ValueError(f"{source.name} has no column beside the label {label!r}")
+        return cls._sorted(values, numbers, ids, labels, columns, source.named)
+
+    @classmethod
+    def _sorted(
+        cls,
+        values: NDArray[Any],
+        numbers: NDArray[np.int64],
+        ids: NDArray[Any],
+        labels: NDArray[Any] | None,
+        columns: tuple[str, ...],
+        named: bool,
+    ) -> Bags:
+        """Return the bags of rows that lie in any order; the rows of each bag keep theirs."""
         by_bag = values[np.argsort(numbers, kind="stable")]
-        bags = cls.__new__(cls)
-        return bags._set(by_bag, _offsets(np.bincount(numbers)), ids, labels, columns, source.named)
+        return cls.__new__(cls)._set(by_bag, offsets_of(np.bincount(numbers)), ids, labels, columns, named)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Bags]) -> Bags:
@@ -241,16 +229,15 @@ class Bags:
             kinds = sorted({type(part).__name__ for part in parts})
             raise ValueError(f"parts must be Bags, at least one; got {', '.join(kinds) or 'none'}")
         sources = [as_rows(part, name=f"parts[{number}]") for number, part in enumerate(parts)]
-        values = np.concatenate([_raw_values(aligned(source, sources[0])) for source in sources])
+        values = np.concatenate([raw_values(aligned(source, sources[0])) for source in sources])
         labels = [part.labels for part in parts]
-        if any(one is None for one in labels) and any(one is not None for one in labels):
+        if len({own is None for own in labels}) > 1:
             raise ValueError("parts must either all have labels or none; got both")
-        bags = cls.__new__(cls)
-        return bags._set(
+        return cls.__new__(cls)._set(
             values,
-            _offsets(np.concatenate([part.sizes for part in parts])),
-            _joined([part.ids for part in parts]),
-            None if labels[0] is None else _joined(labels),  # type: ignore[arg-type]
+            offsets_of(np.concatenate([part.sizes for part in parts])),
+            concatenated_ids([part.ids for part in parts]),
+            None if labels[0] is None else concatenated_ids(labels),  # type: ignore[arg-type]
             parts[0].columns,
             parts[0].named,
         )
@@ -285,31 +272,26 @@ class Bags:
                 raise IndexError(f"there are {counted(len(self), 'bag')}; got the number {key}")
             number = int(key) % len(self)
             return self.values[self.offsets[number] : self.offsets[number + 1]]
-        return self._picked(np.arange(len(self))[_checked_key(key)])
+        return self._picked(np.arange(len(self))[checked_key(key)])
 
     def _picked(self, picked: NDArray[np.int64]) -> Bags:
         if len(picked) == 0:
             raise ValueError("the selection holds no bag; at least one is needed")
-        offsets = _offsets(self.sizes[picked])
+        offsets = offsets_of(self.sizes[picked])
         # Row r of the result comes from where its bag starts, as far on as r is from the start of its new place.
         rows = np.arange(offsets[-1]) + np.repeat(self.offsets[picked] - offsets[:-1], self.sizes[picked])
-        bags = type(self).__new__(type(self))
         labels = None if self.labels is None else self.labels[picked]
-        return bags._set(self.values[rows], offsets, self.ids[picked], labels, self.columns, self.named)
+        return (
+            type(self)
+            .__new__(type(self))
+            ._set(self.values[rows], offsets, self.ids[picked], labels, self.columns, self.named)
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bags):
             return NotImplemented
-        same_labels = (self.labels is None) == (other.labels is None) and (
-            self.labels is None or np.array_equal(self.labels, other.labels)  # type: ignore[arg-type]
-        )
-        return bool(
-            same_labels
-            and self.columns == other.columns
-            and np.array_equal(self.offsets, other.offsets)
-            and np.array_equal(self.ids, other.ids)
-            and np.array_equal(self.values, other.values)
-        )
+        own, others = ((bags.offsets, bags.ids, bags.values, bags.labels) for bags in (self, other))
+        return self.columns == other.columns and all(map(np.array_equal, own, others))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -330,243 +312,8 @@ class Bags:
         )
 
 
-class BagRows(ArrayRows):
-    """The rows of bags, with the number of each row's bag."""
-
-    bags_in_order = True
-
-    def __init__(self, bags: Bags, name: str = "X") -> None:
-        super().__init__(bags.values, name, bags.columns, bag_ids=bags.ids)
-        self.named = bags.named
-        self.offsets = bags.offsets
-
-    def chunks(self) -> Iterator[Block]:
-        """Yield views of the rows, with bag numbers made for one chunk at a time."""
-        for start in range(0, len(self.values), _CHUNK_ROWS):
-            stop = min(len(self.values), start + _CHUNK_ROWS)
-            yield Block(self.values[start:stop], None, self.bags_of(start, stop))
-
-    def bags_of(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Return the number of the bag of each row from `start` to `stop`."""
-        first, last = np.searchsorted(self.offsets, [start, stop - 1], side="right") - 1
-        bounds = np.clip(self.offsets[first : last + 2], start, stop)
-        return np.repeat(np.arange(first, last + 1), np.diff(bounds))
-
-    def _place(self, first_row: int, block: Block, row: int) -> str:
-        number = int(np.searchsorted(self.offsets, first_row + row, side="right")) - 1
-        return f"row {first_row + row - self.offsets[number]} of bag {shown(self.bag_ids[number])}"  # type: ignore[index]
-
-
-def checked_weights(weights: Any, n_bags: int) -> Floats:
-    """Return one weight for each bag; ones where none are given."""
-    if weights is None:
-        return np.ones(n_bags)
-    values = as_real_array(weights, "sample_weight").astype(np.float64)
-    if values.shape != (n_bags,):
-        raise ValueError(f"sample_weight must have one weight for each of {n_bags} bags; got shape {values.shape}")
-    if not (np.isfinite(values).all() and (values >= 0).all() and np.count_nonzero(values) >= 2):
-        raise ValueError("sample_weight must be finite and not negative, and not zero for all bags but one")
-    return values
-
-
-def _is_bags(X: Any) -> bool:
-    """Tell bags from one sample: a 3-D array, or a list (or array) of things that are samples themselves."""
-    if isinstance(X, Bags):
-        return True
-    if isinstance(X, np.ndarray) and X.dtype == object:
-        return X.ndim == 1 and len(X) > 0 and all(_is_sample(one) for one in X)
-    if isinstance(X, np.ndarray) or is_tensor(X):
-        return bool(X.ndim == 3)
-    return isinstance(X, list | tuple) and len(X) > 0 and any(_is_sample(one) for one in X[:2])
-
-
-def _is_sample(X: Any) -> bool:
-    """Tell whether `X` holds rows: an array, a tensor, a frame, a series, a source, or a list of lists."""
-    if isinstance(X, np.ndarray) or is_tensor(X):
-        return bool(X.ndim > 0)
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and isinstance(X[0], list | tuple)
-    return isinstance(X, RowSource) or is_frame(X) or is_series(X)
-
-
 def _as_bag_rows(X: Any, name: str) -> BagRows:
     return BagRows(X if isinstance(X, Bags) else Bags.__new__(Bags)._gather(X, name), name)
 
 
-register_rows(_is_bags, _as_bag_rows)
-
-
-def _all_rows(bags: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], bool]:
-    """Return the rows of all bags, how many each bag has, the names of the columns, and whether these were given."""
-    if is_tensor(bags):
-        bags = tensor_values(bags, name)
-    if isinstance(bags, np.ndarray) and bags.dtype != object:
-        if bags.ndim != 3:
-            raise ValueError(f"{name} must be a list of samples or a 3-D array; got an array of shape {bags.shape}")
-        n_bags, n_rows, n_columns = bags.shape
-        if n_bags and n_rows and n_columns:
-            rows = as_table(bags.reshape(-1, n_columns), name).copy()  # the array may change later, bags do not
-            return rows, np.full(n_bags, n_rows), numbered_columns(n_columns), False
-    elif not isinstance(bags, Iterable) or isinstance(bags, str | dict) or is_frame(bags):
-        raise ValueError(
-            f"{name} must be a list of samples or a 3-D array; got a {type(bags).__name__}. "
-            "For a long table with a column of ids use Bags.from_long"
-        )
-    sources = [as_rows(one, name=f"{name}[{number}]") for number, one in enumerate(bags)]
-    if not sources:
-        raise ValueError(f"{name} is empty; at least one bag is needed")
-    tables = [_raw_values(aligned(source, sources[0])) for source in sources]
-    sizes = np.array([len(table) for table in tables])
-    return np.concatenate(tables), sizes, sources[0].columns, sources[0].named
-
-
-def _raw_values(source: RowSource) -> NDArray[Any]:
-    """Return all rows as they come; they are checked once all bags are together."""
-    chunks = [chunk.values for chunk in source.chunks()]
-    return chunks[0] if len(chunks) == 1 else np.concatenate(chunks or [np.empty((0, len(source.columns)))])
-
-
-def _as_floats(values: NDArray[Any]) -> NDArray[Any]:
-    """Return float64, or float32 where the rows came so, to save memory."""
-    return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
-
-
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes)])
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    array = array.view()
-    array.flags.writeable = False
-    return array
-
-
-def _checked_ids(ids: Sequence[Any] | NDArray[Any], n_bags: int) -> NDArray[Any]:
-    array = _one_each("ids", ids, n_bags)
-    try:
-        seen: set[Any] = set()
-        twice = [one for one in array.tolist() if one in seen or seen.add(one)]  # type: ignore[func-returns-value]
-    except TypeError as error:
-        raise ValueError(f"ids must be numbers, strings or other things that can be keys; {error}") from None
-    if twice:
-        raise ValueError(f"ids must be distinct; got {shown(twice[0])} more than once")
-    return array
-
-
-def _checked_labels(labels: Sequence[Any] | NDArray[Any], n_bags: int) -> NDArray[Any]:
-    return _one_each("labels", labels, n_bags)
-
-
-def _one_each(name: str, given: Sequence[Any] | NDArray[Any], n_bags: int) -> NDArray[Any]:
-    """Return one entry for each bag as an array that changes none of them."""
-    if isinstance(given, np.ndarray):
-        array = given
-    else:
-        entries = list(given) if isinstance(given, Iterable) else [given]
-        kinds = {type(one) for one in entries}
-        if len(kinds) == 1 and not kinds & {list, tuple, dict, set}:
-            array = np.asarray(entries)
-        else:  # numpy would turn a number beside a string into a string, and a tuple into a row
-            array = np.empty(len(entries), dtype=object)
-            array[:] = entries
-    _check_length(name, array, n_bags)
-    return array
-
-
-def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
-    """Concatenate ids or labels; as objects where numpy would turn numbers into strings."""
-    kinds = {array.dtype.kind for array in arrays}
-    return np.concatenate([array.astype(object) for array in arrays] if len(kinds) > 1 else arrays)
-
-
-def _check_length(name: str, given: NDArray[Any], n_bags: int) -> None:
-    if given.shape != (n_bags,):
-        raise ValueError(f"{name} must have one entry for each of the {n_bags} bags; got shape {given.shape}")
-
-
-def _checked_key(key: Any) -> Any:
-    if isinstance(key, slice):
-        return key
-    array = np.asarray(key) if not isinstance(key, tuple) else np.empty(())
-    if array.ndim == 1 and (array.dtype.kind in "iub" or len(array) == 0):
-        return array if len(array) else array.astype(np.int64)
-    raise IndexError(f"bags are picked by an integer, a slice, an index array or a mask; got {key!r}")
-
-
-def _refuse_frame(frame: Any) -> NoReturn:
-    raise ValueError(f"frame must be a data frame (pandas, polars or pyarrow); got a {type(frame).__name__}")
-
-
-def _value_columns(
-    table: nw.DataFrame[Any], by: str, values: str | Sequence[str] | None, label: str | None
-) -> list[str]:
-    if values is None:
-        kept = [column for column in table.columns if column not in (by, label)]
-    elif isinstance(values, Sequence) and not isinstance(values, str):
-        kept = list(values)
-    else:
-        kept = [values]
-    if not kept or len(set(kept)) < len(kept):
-        raise ValueError(f"values must be distinct columns of frame, at least one; got {kept}")
-    return kept
-
-
-def _plain_column(table: nw.DataFrame[Any], name: str) -> nw.Series[Any]:
-    column = table.get_column(name)
-    if column.dtype.is_nested():
-        raise ValueError(f"column {name!r} must hold numbers, strings or dates; got {column.dtype}")
-    return column
-
-
-def _check_columns_exist(table: nw.DataFrame[Any], wanted: Sequence[str]) -> None:
-    for column in wanted:
-        if column not in table.columns:
-            raise ValueError(f"frame has no column {column!r}; its columns are {list(table.columns)}")
-
-
-def _numbered_by_first_row(by: nw.Series[Any], name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the ids in the order of their first rows, and the number of each row's bag."""
-    values = by.to_numpy()
-    _refuse_missing(values, by, name)
-    if values.dtype == object:  # strings, or a mix that cannot be sorted
-        numbers_of_ids: dict[Any, int] = {}
-        codes = np.array([numbers_of_ids.setdefault(value, len(numbers_of_ids)) for value in values])
-        ids = np.empty(len(numbers_of_ids), dtype=object)
-        ids[:] = list(numbers_of_ids)
-        return ids, codes
-    ids, first_rows, codes = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first_rows)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return ids[order], place[codes]
-
-
-def _label_of_bags(label: nw.Series[Any], bag_numbers: NDArray[np.int64], ids: NDArray[Any], name: str) -> NDArray[Any]:
-    labels = label.to_numpy()
-    _refuse_missing(labels, label, name)
-    return _same_in_bags(labels, bag_numbers, ids, name)
-
-
-def _same_in_bags(labels: NDArray[Any], bag_numbers: NDArray[np.int64], ids: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return the label of each bag, or raise where its rows have different ones."""
-    of_bags = labels[np.unique(bag_numbers, return_index=True)[1]]
-    differs = labels != of_bags[bag_numbers]
-    if differs.any():
-        row = int(np.argmax(differs))
-        bag = bag_numbers[row]
-        raise ValueError(
-            f"column {name!r} must have one label in each bag; bag {shown(ids[bag])} has {shown(of_bags[bag])} "
-            f"and {shown(labels[row])}"
-        )
-    return of_bags
-
-
-def _refuse_missing(values: NDArray[Any], series: nw.Series[Any], name: str) -> None:
-    missing = series.is_null().to_numpy().astype(bool)
-    if values.dtype.kind == "f":
-        missing = missing | np.isnan(values)
-    if missing.any():
-        raise ValueError(
-            f"frame has missing values in column {name!r}, first in row {int(np.argmax(missing))}; "
-            "drop or fill such rows first"
-        )
+register_rows(lambda X: isinstance(X, Bags) or is_bag_list(X), _as_bag_rows)

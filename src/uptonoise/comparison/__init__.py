@@ -1,14 +1,9 @@
 """The question that people ask: do two samples differ, and is it only noise."""
 
-from uptonoise.comparison.ladder import (
-    MARGIN,
-    ColumnComparison,
-    Comparison,
-    GroupComparison,
-    Verdict,
-    compare,
-    compare_groups,
-)
+from uptonoise.comparison.evidence import MARGIN, ColumnComparison, Verdict
+from uptonoise.comparison.groups import GroupComparison, compare_groups
+from uptonoise.comparison.ladder import compare
+from uptonoise.comparison.result import Comparison
 
 __all__ = [
     "MARGIN",

@@ -8,6 +8,7 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
+from uptonoise.comparison import Verdict
 
 DEMO_COLUMNS = ("energy", "angle", "time")
 _SHAPE = 2.0  # of the gamma laws of the signal
@@ -17,7 +18,7 @@ class DemoPair(NamedTuple):
     """Two samples, what happened between them, and the verdict that is right."""
 
     story: str
-    truth: str
+    truth: Verdict
     names: tuple[str, str]
     X: Floats
     Y: Floats
@@ -59,35 +60,35 @@ def make_demo_pairs(random_state: RandomState = 0) -> list[DemoPair]:
     return [
         DemoPair(
             "one detector, two runs",
-            "no difference found",
+            Verdict.NO_DIFFERENCE,
             ("run 1", "run 2"),
             signal(n),
             signal(n),
         ),
         DemoPair(
             "the new detector is noisier",
-            "differ only by noise",
+            Verdict.ONLY_NOISE,
             ("old", "new"),
             signal(n),
             signal(n) + noise(n, 1.0),
         ),
         DemoPair(
             "the new detector is noisier, and its zero has moved",
-            "differ by noise and an offset",
+            Verdict.OFFSET,
             ("old", "new"),
             signal(n),
             signal(n) + noise(n, 1.0) + [0.5, 0.0, 0.0],
         ),
         DemoPair(
             "the new detector is noisier, and sees another process",
-            "differ beyond noise and an offset",
+            Verdict.BEYOND_OFFSET,
             ("old", "new"),
             signal(n),
             other + noise(n, 1.0),
         ),
         DemoPair(
             "few rows of a detector that is nearly broken",
-            "too noisy to tell",
+            Verdict.TOO_NOISY,
             ("old", "broken"),
             signal(few),
             signal(few) + noise(few, 15.0),

@@ -17,7 +17,7 @@ from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, draw
 from uptonoise.fourier import Sketch
-from uptonoise.twosample import Places, Sample, decomposed, extra_noise, phase_test
+from uptonoise.twosample import FrequencyBlocks, SampleMoments, decomposed, extra_noise, phase_test
 
 EFFECTS = (
     ((200, 200), 1, (0.0, 0.0)),
@@ -109,9 +109,9 @@ def _true_effect(sizes: tuple[int, int], d: int, noise: tuple[float, float]) -> 
     many = make_chi2_samples(_TRUE_ROWS, d, noise=noise, freedoms=(4, 8), random_state=0)
     empty = Sketch.for_samples(*many)
     sketches = [Sketch.like(empty).update(rows) for rows in many]
-    place = Places.of(*sketches).largest
+    place = FrequencyBlocks.of(*sketches).largest
     left, right = (
-        Sample.of(sketch, np.zeros(d)).at(place)._replace(size=np.asarray(float(size)))
+        SampleMoments.of(sketch, np.zeros(d)).at(place)._replace(size=np.asarray(float(size)))
         for sketch, size in zip(sketches, sizes, strict=True)
     )
     # The covariances are those of the distribution, so the ridge is 1 and nothing is subtracted.

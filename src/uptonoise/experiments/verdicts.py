@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import get_args
 
 import numpy as np
 
@@ -61,7 +60,7 @@ def _other(n: int, d: int, noise: tuple[float, float]) -> Measured:
 def _verdict(generator: np.random.Generator, sampler: partial[tuple[Floats, Floats]], shift: float) -> dict[str, float]:
     X, Y = sampler(generator)
     comparison = compare(X + shift, Y, random_state=generator)
-    rates = {verdict: float(comparison.verdict == verdict) for verdict in get_args(Verdict)}
+    rates = {verdict: float(comparison.verdict == verdict) for verdict in Verdict}
     return {"beyond noise": float(comparison.differs_beyond_noise)} | rates
 
 
@@ -70,5 +69,5 @@ EXPERIMENT = MeasuredExperiment(
     __doc__.splitlines()[0],
     cells,
     repetitions=1_000,
-    draw=dots(("truth", "law", "N", "d", "noise", "n1", "n2"), ["beyond noise", *get_args(Verdict)], "share"),
+    draw=dots(("truth", "law", "N", "d", "noise", "n1", "n2"), ["beyond noise", *Verdict], "share"),
 )

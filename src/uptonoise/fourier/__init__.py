@@ -1,21 +1,14 @@
 """The waist: frequencies, the empirical characteristic function, sketches and distances."""
 
 from uptonoise.fourier.characteristic import (
-    BagPart,
-    BagSums,
     Characteristic,
-    RowWaves,
-    SampleSum,
     UnreliablePhaseWarning,
-    Waves,
-    as_complex,
-    bags_of_rows,
-    characteristic,
-    check_precision,
+    characteristic_function,
     ecf,
     phase,
     unit,
 )
+from uptonoise.fourier.cosine_sine import CosineSine, as_complex, check_precision, turned
 from uptonoise.fourier.designs import BLOCK_WEIGHTS, all_columns, column_grid, column_pairs
 from uptonoise.fourier.discrepancy import (
     fourier_features,
@@ -29,20 +22,30 @@ from uptonoise.fourier.discrepancy import (
     squared_phd,
 )
 from uptonoise.fourier.flip_sums import FlipSums, Signs
-from uptonoise.fourier.frequencies import Law, Method, as_frequencies, median_scale, sample_frequencies
+from uptonoise.fourier.frequencies import Law, Method, as_frequencies, sample_frequencies
 from uptonoise.fourier.kernels import embedding_kernel, fourier_kernel, phase_kernel
-from uptonoise.fourier.row_sums import labelled_wave_sums, mean_variance
-from uptonoise.fourier.sketch import MomentSum, Sketch, turned
+from uptonoise.fourier.moments import MomentSum
+from uptonoise.fourier.resampling import labelled_feature_sums, mean_variance
+from uptonoise.fourier.scale import median_scale
+from uptonoise.fourier.sketch import Sketch
+from uptonoise.fourier.sums import BagPart, BagSums, RowFeatures, SampleSum, bags_of_rows
+
+# Former names, until the packages that use them have the new ones.
+Waves = CosineSine
+RowWaves = RowFeatures
+labelled_wave_sums = labelled_feature_sums
 
 __all__ = [
     "BLOCK_WEIGHTS",
     "BagPart",
     "BagSums",
     "Characteristic",
+    "CosineSine",
     "FlipSums",
     "Law",
     "Method",
     "MomentSum",
+    "RowFeatures",
     "RowWaves",
     "SampleSum",
     "Signs",
@@ -53,7 +56,7 @@ __all__ = [
     "as_complex",
     "as_frequencies",
     "bags_of_rows",
-    "characteristic",
+    "characteristic_function",
     "check_precision",
     "column_grid",
     "column_pairs",
@@ -61,6 +64,7 @@ __all__ = [
     "embedding_kernel",
     "fourier_features",
     "fourier_kernel",
+    "labelled_feature_sums",
     "labelled_wave_sums",
     "mean_variance",
     "median_scale",

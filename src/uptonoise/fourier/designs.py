@@ -1,33 +1,41 @@
 """Where tests up to noise look: frequencies on single columns, on pairs of columns, and on all of them.
 
-Dense directions die in high dimension: abs(phi) is a product over columns, and a dense unit vector gives each column
-too little frequency to show its skewness. Frequencies on one column see its margin whatever the other columns do;
-frequencies on two and on all columns see dependence. Blocks of them are tested one by one, so that what a few see is
-not lost among the others: those on single columns, those on pairs, and all of these together. High frequencies are for
-positivity alone: phases there are mostly noise, but only there is phi of two points negative. Those of the block
-"effect" measure how large a difference is: up to one over the standard deviation of the less spread-out sample, which
-the other frequencies do not reach where noise makes the columns long.
+Dense directions are of no use in high dimension: abs(phi) is a product over columns, and a dense unit vector gives
+each column too little frequency to show its skewness. Frequencies on one column see its margin whatever the other
+columns do; frequencies on two and on all columns see dependence. Frequencies are tested in blocks, so that what a few
+of them see is not lost among the others: those on single columns, those on pairs, and all of these together. High
+frequencies are for positivity alone: phases there are mostly noise, but only there is phi of two points negative. Those
+of the block "effect" measure how large a difference is: up to one over the standard deviation of the less spread-out
+sample, which the other frequencies do not reach where noise makes the columns long.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
+from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import positive_int
+from uptonoise.fourier.scale import median_scale
+from uptonoise.fourier.spread import spreads_of_rows
 
-N_OF_A_KIND = 60
+SCALE_ROWS = 200
+"""How many rows of each sample decide the scale of the frequencies."""
+
+_N_OF_A_KIND = 60
 _EACH_COLUMN = 2  # frequencies that each column has for itself, however many columns there are
 _RADII = (0.42, 0.63, 0.21, 0.315, 0.14, 0.525)  # of frequencies on one column, in the order in which columns get them
 _REACH = 0.5  # of the frequencies on several columns
 _HIGH_RADII = (1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8)  # many columns get only the first ones
 _N_HIGH = 40
 _EFFECT_RADII = {6: (0.3, 0.5, 0.7, 0.85, 1.0, 1.15), 4: (0.4, 0.7, 0.95, 1.15), 3: (0.45, 0.8, 1.1)}
-_SCALE_RATIO = 1.7  # of two scales that many samples are measured at
+_SCALE_RATIO = 1.7  # of two scales at which many samples are measured
 _MOST_SCALES = 3
-_EFFECT_SHARE = 4  # at most one in so many of a given number of frequencies
+_EFFECT_SHARE = 4  # the effect gets at most one in this many of a given number of frequencies
 BLOCK_WEIGHTS = {
     "single columns": 2.0,
     "pairs of columns": 1.0,
@@ -44,16 +52,53 @@ class Design(NamedTuple):
     blocks: dict[str, tuple[int, int]]
 
 
+def scaled_design(
+    sample_rows: Callable[[int], list[Floats]], random_state: RandomState, n_frequencies: int | None = None
+) -> tuple[Floats, dict[str, Any]]:
+    """Return the frequencies of the default design and their provenance.
+
+    `sample_rows` takes a seed and returns some rows of each sample, which decide the scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.designs import scaled_design
+    >>> frequencies, provenance = scaled_design(lambda seed: [np.eye(3)], random_state=0)
+    >>> frequencies.shape, sorted(provenance)
+    ((216, 3), ['blocks', 'design', 'lengths', 'seed'])
+    """
+    if n_frequencies is not None:
+        positive_int(n_frequencies, "n_frequencies")
+    generator, seed = seeded_generator(random_state)
+    # Rows have their own generator: how many numbers it takes to sample them must not change the frequencies, nor the
+    # order of the samples which rows are sampled.
+    row_seed = int(generator.integers(2**63))
+    samples = sample_rows(row_seed)
+    lengths = _column_lengths(samples, np.random.default_rng(row_seed))
+    spreads = np.stack([spreads_of_rows(rows, lengths) for rows in samples])
+    design = default_design(lengths, generator, n_frequencies, spreads)
+    provenance = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
+    return design.frequencies, provenance
+
+
+def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Floats:
+    """Return the median distance of rows in each column, wherever each sample lies; 1 in all where no row differs."""
+    pooled = np.concatenate([rows - np.median(rows, axis=0) for rows in samples])
+    if (pooled == pooled[0]).all():
+        return np.ones(pooled.shape[1])
+    return np.asarray(median_scale(pooled, per_column=True, max_rows=2 * SCALE_ROWS, random_state=generator))
+
+
 def default_design(
     lengths: Floats,
     generator: np.random.Generator,
     n_frequencies: int | None = None,
     spreads: Floats | None = None,
 ) -> Design:
-    """Draw the frequencies of the phase test, in units of one over the columns' lengths.
+    """Sample the frequencies of the phase test, in units of one over the columns' lengths.
 
-    With `n_frequencies` there are at most so many in all, and as many of each kind as that leaves. With `spreads`, of
-    shape (n_samples, d), there are frequencies to measure the effect, as far as a given number leaves room for them.
+    `n_frequencies` is the maximum number in all, of which each kind gets an equal share. With `spreads`, of shape
+    (n_samples, d), there are also frequencies that measure the effect, if the maximum leaves room for them.
 
     Examples
     --------
@@ -70,7 +115,7 @@ def default_design(
     if n_frequencies is not None:
         effect = effect[: len(effect) if _EFFECT_SHARE * len(effect) <= n_frequencies else 0]
         n_frequencies -= len(effect)
-    n, high = (N_OF_A_KIND, high_columns(d)) if n_frequencies is None else _fitting(n_frequencies, d)
+    n, high = (_N_OF_A_KIND, high_columns(d)) if n_frequencies is None else _fitting(n_frequencies, d)
     kinds = [single_columns(max(n, _EACH_COLUMN * d), d, generator)]
     if d > 1:
         kinds.append(_REACH * column_pairs(n, d, generator))
@@ -112,8 +157,8 @@ def effect_frequencies(spreads: Floats) -> Floats:
 
 
 def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
-    """Return how many of a kind, and which high ones, are no more than so many together."""
-    high = high_columns(d, _N_HIGH * n_frequencies // (4 * N_OF_A_KIND))
+    """Return the number of frequencies of a kind, and the high ones, that together are within a maximum number."""
+    high = high_columns(d, _N_HIGH * n_frequencies // (4 * _N_OF_A_KIND))
     kinds, singles = min(d, 3), _EACH_COLUMN * d
     left = n_frequencies - len(high)
     n = left // kinds
@@ -139,10 +184,10 @@ def high_columns(d: int, n_high: int = _N_HIGH) -> Floats:
 
 
 def single_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
-    """Draw frequencies on one column each, the columns in turn, each time round with another radius."""
-    lap, place = np.divmod(np.arange(n_frequencies), d)
-    radii = np.resize(_RADII, lap[-1] + 1)[lap]
-    later = lap >= len(_RADII)
+    """Sample frequencies on one column each: the columns in turn, with another radius in each round."""
+    round_, place = np.divmod(np.arange(n_frequencies), d)
+    radii = np.resize(_RADII, round_[-1] + 1)[round_]
+    later = round_ >= len(_RADII)
     radii[later] *= generator.uniform(0.5, 1.5, np.count_nonzero(later))
     frequencies = np.zeros((n_frequencies, d))
     frequencies[np.arange(n_frequencies), generator.permutation(d)[place]] = radii
@@ -165,7 +210,7 @@ def column_grid(radii: tuple[float, ...], d: int) -> Floats:
 
 
 def column_pairs(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
-    """Draw frequencies on two random columns each."""
+    """Sample frequencies on two random columns each."""
     columns = np.argsort(generator.random((n_frequencies, d)), axis=1)[:, :2]
     frequencies = np.zeros((n_frequencies, d))
     np.put_along_axis(frequencies, columns, all_columns(n_frequencies, columns.shape[1], generator), axis=1)
@@ -173,7 +218,7 @@ def column_pairs(n_frequencies: int, d: int, generator: np.random.Generator) -> 
 
 
 def all_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
-    """Draw random directions, with lengths of a folded normal law, one in each of its equal parts."""
+    """Sample random directions, with lengths of a folded normal distribution, one in each of its equal parts."""
     directions = generator.standard_normal((n_frequencies, d))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     uniforms = (generator.permutation(n_frequencies) + generator.uniform(1e-3, 1 - 1e-3, n_frequencies)) / n_frequencies

@@ -1,4 +1,4 @@
-"""How far two samples are apart, read off their characteristic functions at m frequencies.
+"""Distances between two samples, from their characteristic functions at m frequencies.
 
     mmd         mean abs(phi_X - phi_Y)^2       sees every difference, noise too
     phd         mean abs(rho_X - rho_Y)^2       rho = phi/abs(phi): does not see symmetric noise
@@ -18,14 +18,9 @@ from scipy.spatial.distance import cdist
 
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Complex, Floats, Precision
-from uptonoise.fourier.characteristic import (
-    Characteristic,
-    as_complex,
-    characteristic,
-    check_precision,
-    unit,
-    warn_where_unreliable,
-)
+from uptonoise.fourier.characteristic import Characteristic, characteristic_function, unit, warn_where_unreliable
+from uptonoise.fourier.cosine_sine import as_complex, check_precision
+from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.sketch import Sketch
 from uptonoise.rows import RowSource, aligned, as_rows, two_samples
@@ -33,17 +28,13 @@ from uptonoise.rows import RowSource, aligned, as_rows, two_samples
 _BLOCK_ELEMENTS = 2**20
 
 
+@described
 def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
     """Return the squared maximum mean discrepancy of two samples, for the kernel that the frequencies stand for.
 
     Parameters
     ----------
-    X, Y : array, frame, RowSource, or Sketch
-        The two samples; weighted ones come as sketches.
-    frequencies : array of shape (m, d)
-        One frequency a row; two sketches bring their own.
-    precision : {"fast", "float64"}
-        As for :func:`~uptonoise.ecf`.
+    {two_samples}
 
     Returns
     -------
@@ -59,24 +50,20 @@ def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
     >>> un.mmd(np.zeros(5), np.ones(7), W) > 0.5
     True
     """
-    left, right = _both(X, Y, frequencies, precision)
+    left, right = _characteristics(X, Y, frequencies, precision)
     return float(squared_mmd(left.phi, right.phi))
 
 
+@described
 def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
-    """Return the phase discrepancy of two samples: how far they are apart up to symmetric noise.
+    """Return the phase discrepancy of two samples: their distance up to symmetric noise.
 
-    A warning says when the phase of a sample is not reliable at some frequency: it is noise there, and so is its share
-    of the distance.
+    It warns when the phase of a sample is not reliable at some frequency: it is noise there, and so is its share of the
+    distance.
 
     Parameters
     ----------
-    X, Y : array, frame, RowSource, or Sketch
-        The two samples; weighted ones come as sketches.
-    frequencies : array of shape (m, d)
-        One frequency a row; two sketches bring their own.
-    precision : {"fast", "float64"}
-        As for :func:`~uptonoise.ecf`.
+    {two_samples}
 
     Returns
     -------
@@ -93,25 +80,21 @@ def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
     >>> un.mmd(X, noisy, W) > 0.01, un.phd(X, noisy, W) < 0.001
     (True, True)
     """
-    left, right = _both(X, Y, frequencies, precision)
+    left, right = _characteristics(X, Y, frequencies, precision)
     warn_where_unreliable(left, "X")
     warn_where_unreliable(right, "Y")
     return float(squared_phd(left.phi, right.phi))
 
 
+@described
 def paired_mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
     """Return the squared maximum mean discrepancy of X - Y and Y - X, over all pairs of rows.
 
-    It is 0 where X and Y are equal up to symmetric noise, but where they are not it shrinks with the noise.
+    It is 0 where X and Y are equal up to symmetric noise. Where they are not, it shrinks as the noise grows.
 
     Parameters
     ----------
-    X, Y : array, frame, RowSource, or Sketch
-        The two samples; weighted ones come as sketches.
-    frequencies : array of shape (m, d)
-        One frequency a row; two sketches bring their own.
-    precision : {"fast", "float64"}
-        As for :func:`~uptonoise.ecf`.
+    {two_samples}
 
     Returns
     -------
@@ -127,29 +110,22 @@ def paired_mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision 
     >>> un.paired_mmd(X, Y, W) > un.paired_mmd(X + rng.normal(size=5_000), Y, W)
     True
     """
-    left, right = _both(X, Y, frequencies, precision)
+    left, right = _characteristics(X, Y, frequencies, precision)
     return float(squared_paired_mmd(left.phi, right.phi))
 
 
+@described
 def pairwise_mmd(bags: Any, other: Any = None, frequencies: Any = None, *, precision: Precision = "fast") -> Floats:
     """Return the squared maximum mean discrepancy of every pair of bags.
 
     Parameters
     ----------
-    bags : Bags, list of arrays or frames, or 3-D array
-        The bags.
-    other : Bags, list of arrays or frames, or 3-D array, optional
-        Other bags, with the same columns; by default each bag is paired with every bag of `bags`.
-    frequencies : array of shape (m, d)
-        One frequency a row, its columns in the order of those of `bags`.
-    precision : {"fast", "float64"}
-        As for :func:`~uptonoise.ecf`.
+    {bags_at_frequencies}
+    {precision}
 
     Returns
     -------
-    array of shape (n_bags, n_bags), or (n_bags, n_other)
-        Never negative; without `other` symmetric, with zeros on the diagonal. Its square root is a distance, as
-        ``metric="precomputed"`` of scikit-learn expects it.
+    {squared_distances}
 
     Examples
     --------
@@ -161,35 +137,27 @@ def pairwise_mmd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
            [0.  , 0.  , 0.77],
            [0.77, 0.77, 0.  ]])
     """
-    left, right = of_bags(bags, other, frequencies, precision)
-    return squared_distances(fourier_features(left.phi), None if right is None else fourier_features(right.phi))
+    return squared_distances(*fourier_features_of_bags(bags, other, frequencies, precision))
 
 
+@described
 def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, precision: Precision = "fast") -> Floats:
-    """Return the phase discrepancy of every pair of bags: how far they are apart up to symmetric noise.
+    """Return the phase discrepancy of every pair of bags: their distance up to symmetric noise.
 
-    A warning says when the phase of the bags is not reliable at more than a tenth of the frequencies.
+    It warns when the phase of the bags is not reliable at more than a tenth of the frequencies.
 
     Parameters
     ----------
-    bags : Bags, list of arrays or frames, or 3-D array
-        The bags.
-    other : Bags, list of arrays or frames, or 3-D array, optional
-        Other bags, with the same columns; by default each bag is paired with every bag of `bags`.
-    frequencies : array of shape (m, d)
-        One frequency a row, its columns in the order of those of `bags`.
-    precision : {"fast", "float64"}
-        As for :func:`~uptonoise.ecf`.
+    {bags_at_frequencies}
+    {precision}
 
     Returns
     -------
-    array of shape (n_bags, n_bags), or (n_bags, n_other)
-        Never negative; without `other` symmetric, with zeros on the diagonal. Its square root is a distance, as
-        ``metric="precomputed"`` of scikit-learn expects it.
+    {squared_distances}
 
     Examples
     --------
-    The second bag is the first law with noise, the third its mirror image:
+    The second bag has the distribution of the first plus noise, the third its mirror image:
 
     >>> import numpy as np
     >>> import uptonoise as un
@@ -201,12 +169,7 @@ def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
            [0.  , 0.  , 0.02],
            [0.02, 0.02, 0.  ]])
     """
-    left, right = of_bags(bags, other, frequencies, precision)
-    warn_where_unreliable(left, "bags")
-    if right is None:
-        return squared_distances(fourier_features(unit(left.phi)))
-    warn_where_unreliable(right, "other")
-    return squared_distances(fourier_features(unit(left.phi)), fourier_features(unit(right.phi)))
+    return squared_distances(*phase_features_of_bags(bags, other, frequencies, precision))
 
 
 def squared_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
@@ -249,54 +212,77 @@ def squared_paired_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
     return np.asarray(4 * np.mean((phi_X * np.conj(phi_Y)).imag ** 2, axis=-1))
 
 
-def _both(X: Any, Y: Any, frequencies: Any, precision: Precision) -> tuple[Characteristic, Characteristic]:
+def _characteristics(X: Any, Y: Any, frequencies: Any, precision: Precision) -> tuple[Characteristic, Characteristic]:
     """Return the characteristic functions of both, from rows or from sketches."""
     check_precision(precision)
     if isinstance(X, Sketch) and isinstance(Y, Sketch):
-        return _of_sketches(X, Y, frequencies)
+        return _characteristics_of_sketches(X, Y, frequencies)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        raise ValueError("X and Y must both be samples or both be sketches; make the other one with Sketch.like")
+        raise ValueError("X and Y must both be samples or both be sketches; make the other with Sketch.like")
     if frequencies is None:
-        raise ValueError("frequencies must be given for samples: un.sample_frequencies draws them")
+        raise ValueError("frequencies must be given for samples: un.sample_frequencies samples them")
     left, right = two_samples(X, Y)
     wanted = as_frequencies(frequencies, len(left.columns))
-    return characteristic(left, wanted, precision=precision), characteristic(right, wanted, precision=precision)
+    return (
+        characteristic_function(left, wanted, precision=precision),
+        characteristic_function(right, wanted, precision=precision),
+    )
 
 
-def _of_sketches(X: Sketch, Y: Sketch, frequencies: Any) -> tuple[Characteristic, Characteristic]:
+def _characteristics_of_sketches(X: Sketch, Y: Sketch, frequencies: Any) -> tuple[Characteristic, Characteristic]:
     X.check_comparable(Y)
     if frequencies is not None and not np.array_equal(as_frequencies(frequencies, X.n_columns), X.frequencies):
-        raise ValueError("frequencies must be left out for sketches, which bring their own; got other ones")
+        raise ValueError("frequencies must be left out for sketches, which have their own; got different values")
     for name, sketch in (("X", X), ("Y", Y)):
         if sketch.n_rows == 0:
             raise ValueError(f"{name} is a sketch without rows; update it first")
     centre = X.centre  # a common one near the data: distances do not depend on it, and their accuracy does
-    return _about(X, centre), _about(Y, centre)
+    return _characteristic_about(X, centre), _characteristic_about(Y, centre)
 
 
-def _about(sketch: Sketch, centre: Any) -> Characteristic:
+def _characteristic_about(sketch: Sketch, centre: Any) -> Characteristic:
     phi = as_complex(sketch.mean_about(centre))
     return Characteristic(phi, np.asarray(sketch.weight), np.asarray(sketch.weight_squares))
 
 
-def of_bags(
+def fourier_features_of_bags(
     bags: Any, other: Any, frequencies: Any, precision: Precision
-) -> tuple[Characteristic, Characteristic | None]:
-    """Return the characteristic functions of bags, and of other bags where there are any.
+) -> tuple[Floats, Floats | None]:
+    """Return the Fourier features of bags, and of other bags where there are any.
 
     Examples
     --------
-    >>> from uptonoise.fourier.discrepancy import of_bags
-    >>> left, right = of_bags([[[1.0], [2.0]], [[3.0]]], None, [[0.0]], "fast")
-    >>> left.phi.shape, right
-    ((2, 1), None)
+    >>> from uptonoise.fourier.discrepancy import fourier_features_of_bags
+    >>> left, right = fourier_features_of_bags([[[1.0], [2.0]], [[3.0]]], None, [[0.0]], "fast")
+    >>> left.shape, right
+    ((2, 2), None)
     """
+    left, right = _characteristics_of_bags(bags, other, frequencies, precision)
+    return fourier_features(left.phi), None if right is None else fourier_features(right.phi)
+
+
+def phase_features_of_bags(
+    bags: Any, other: Any, frequencies: Any, precision: Precision
+) -> tuple[Floats, Floats | None]:
+    """Return the phase features of bags, and of other bags where there are any; warn where they are not reliable."""
+    left, right = _characteristics_of_bags(bags, other, frequencies, precision)
+    # Each warning names the line that called the public function.
+    warn_where_unreliable(left, "bags", stacklevel=4)
+    if right is None:
+        return fourier_features(unit(left.phi)), None
+    warn_where_unreliable(right, "other", stacklevel=4)
+    return fourier_features(unit(left.phi)), fourier_features(unit(right.phi))
+
+
+def _characteristics_of_bags(
+    bags: Any, other: Any, frequencies: Any, precision: Precision
+) -> tuple[Characteristic, Characteristic | None]:
     check_precision(precision)
     if frequencies is None:
-        raise ValueError("frequencies must be given, by name where `other` is not: un.sample_frequencies draws them")
+        raise ValueError("frequencies must be given, by name where `other` is not: un.sample_frequencies samples them")
     left, right = bag_sources(bags, other)
-    found = characteristic(left, frequencies, precision=precision)
-    return found, None if right is None else characteristic(right, frequencies, precision=precision)
+    characteristic = characteristic_function(left, frequencies, precision=precision)
+    return characteristic, None if right is None else characteristic_function(right, frequencies, precision=precision)
 
 
 def bag_sources(bags: Any, other: Any) -> tuple[RowSource, RowSource | None]:

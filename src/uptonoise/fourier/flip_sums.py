@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier.characteristic import Waves
+from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.rows import Accumulator, Block
 
 _BITS_PER_COUNT = 256  # that Philox gives for each value of its counter
@@ -53,13 +53,14 @@ class Signs:
 class FlipSums(Accumulator[tuple[Floats, Floats]]):
     """Sums of products of sines, which no flip changes, and sums of sines for all flips."""
 
-    def __init__(self, waves: Waves, signs: Signs) -> None:
-        self.waves, self.signs = waves, signs
-        self.block_rows = waves.block_rows
+    def __init__(self, features: CosineSine, signs: Signs) -> None:
+        self.features = self.waves = features
+        self.signs = signs
+        self.block_rows = features.block_rows
 
     def part(self, block: Block) -> tuple[Floats, Floats]:
         """Return both sums of the rows of a block, of shapes (m, m) and (n_flips + 1, m)."""
-        sines = self.waves(block.values)[:, self.waves.n_frequencies :]
+        sines = self.features(block.values)[:, self.features.n_frequencies :]
         signs = self.signs(block.first_row, block.first_row + len(sines))
         return sines.T @ sines, np.asarray(signs @ sines.astype(np.float32), dtype=np.float64)
 

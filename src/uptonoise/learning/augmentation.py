@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import BagRows, Bags
-from uptonoise.fourier import Characteristic, characteristic
+from uptonoise.fourier import Characteristic, characteristic_function
 
 _CHUNK_ROWS = 65_536
 VIRTUAL_ROWS = 16
@@ -86,10 +86,10 @@ def with_noise(
     --------
     >>> import numpy as np
     >>> from uptonoise.learning.augmentation import with_noise
-    >>> from uptonoise.fourier import characteristic
+    >>> from uptonoise.fourier import characteristic_function
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.exponential(size=(100_000, 1))
-    >>> clean = characteristic(rows[None], [[1.0]])
+    >>> clean = characteristic_function(rows[None], [[1.0]])
     >>> noisy = with_noise(clean, np.array([[1.0]]), rows, np.ones(1), np.ones(1), rng)
     >>> turned = noisy.phi / clean.phi
     >>> bool(0.5 < turned[0, 0].real < 1), bool(abs(turned[0, 0].imag) < 0.02)
@@ -103,8 +103,8 @@ def with_noise(
         part = slice(start, start + _CHUNK_BAGS)
         scales = np.sqrt(noise[part])[:, None]
         drawn = rows[generator.integers(len(rows), size=(len(scales), VIRTUAL_ROWS))]
-        turned = characteristic(drawn + scales * generator.standard_normal(drawn.shape), frequencies).phi
-        errors = turned - damping[part] * characteristic(drawn, frequencies).phi
+        turned = characteristic_function(drawn + scales * generator.standard_normal(drawn.shape), frequencies).phi
+        errors = turned - damping[part] * characteristic_function(drawn, frequencies).phi
         phi[part] += np.sqrt(VIRTUAL_ROWS / found.effective_size[part, None]) * errors
     return found._replace(phi=phi)
 

@@ -34,12 +34,12 @@ from uptonoise._util.validation import checked_flag
 from uptonoise.bags import BagRows, Bags
 from uptonoise.fourier import (
     Characteristic,
+    CosineSine,
     Law,
     Method,
-    RowWaves,
-    Waves,
+    RowFeatures,
     as_frequencies,
-    characteristic,
+    characteristic_function,
     check_precision,
     fourier_features,
     median_scale,
@@ -320,9 +320,9 @@ class _FrequencyFeatures(_BagTransformer, ABC):
 
     def _characteristic(self, source: RowSource) -> Characteristic:
         if source.bag_ids is not None:
-            return characteristic(source, self.frequencies_, precision=self.precision)
-        waves = Waves(np.asarray(self.frequencies_), self.precision, source.name)
-        phi = source.fold(RowWaves(waves)).total()
+            return characteristic_function(source, self.frequencies_, precision=self.precision)
+        waves = CosineSine(np.asarray(self.frequencies_), self.precision, source.name)
+        phi = source.fold(RowFeatures(waves)).total()
         return Characteristic(phi, np.ones(len(phi)), np.ones(len(phi)))
 
     def _learns(self) -> bool:

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Characteristic, Waves, bags_of_rows, unit
+from uptonoise.fourier import Characteristic, CosineSine, bags_of_rows, unit
 from uptonoise.learning.features import FourierFeatures, PhaseFeatures
 from uptonoise.rows import Accumulator, Block, RowSource
 
@@ -51,7 +51,7 @@ class InfluenceSums(Accumulator[_InfluencePart]):
 
     needs_known_bags = True
 
-    def __init__(self, waves: Waves, coefficients: Floats) -> None:
+    def __init__(self, waves: CosineSine, coefficients: Floats) -> None:
         self.waves = waves
         self.block_rows = waves.block_rows
         self.coefficients = coefficients
@@ -125,11 +125,11 @@ class Influences(NamedTuple):
         The variance of a phase, from the rows of each bag, and between bags of the same law:
 
         >>> import numpy as np
-        >>> from uptonoise.fourier import characteristic
+        >>> from uptonoise.fourier import characteristic_function
         >>> from uptonoise.learning.steadiness import Influences
         >>> from uptonoise.rows import as_rows
         >>> bags, W = np.random.default_rng(0).gamma(2, size=(2_000, 100, 1)), np.array([[0.5]])
-        >>> found = characteristic(bags, W)
+        >>> found = characteristic_function(bags, W)
         >>> influences = Influences.of(as_rows(bags), found, W, np.ones((1, 2_000, 1)))
         >>> bool(0.95 < influences.errors(influences.of_one_row()).mean() / np.angle(found.phi).var() < 1.1)
         True
@@ -140,7 +140,7 @@ class Influences(NamedTuple):
         per_row = gradients / np.maximum(np.abs(found.phi), _LEAST_AMPLITUDE / np.sqrt(size)[:, None])
         phases = unit(found.phi)
         coefficients = np.concatenate([-per_row * phases.imag, per_row * phases.real], axis=2)
-        sums = source.fold(InfluenceSums(Waves(frequencies, precision, source.name), coefficients))
+        sums = source.fold(InfluenceSums(CosineSine(frequencies, precision, source.name), coefficients))
         return cls(sums.squares, found.weight, size)
 
     def of_one_row(self) -> Floats:

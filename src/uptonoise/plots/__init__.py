@@ -11,12 +11,26 @@
 from uptonoise.plots.characteristic import plot_characteristic, plot_phase, plot_phase_gap
 from uptonoise.plots.densities import plot_densities
 from uptonoise.plots.heat_map import plot_heat_map
-from uptonoise.plots.intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
+from uptonoise.plots.intervals import plot_effect, plot_extra_noise
+from uptonoise.plots.locations import plot_locations
 from uptonoise.plots.overview import plot, plot_overview
 from uptonoise.plots.posterior import plot_calibration, plot_posterior
-from uptonoise.plots.results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
+from uptonoise.plots.pvalues import plot_ladder, plot_pvalues
+from uptonoise.plots.results import plot_column_shares, plot_null, plot_phase_differences
 from uptonoise.plots.robustness import plot_robustness
-from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, said, styled
+from uptonoise.plots.style import (
+    GREY,
+    LOOKS,
+    Look,
+    add_legend,
+    dress,
+    height_of,
+    require,
+    rows_of_names,
+    short_name,
+    short_name as said,
+    styled,
+)
 
 __all__ = [
     "GREY",
@@ -46,5 +60,6 @@ __all__ = [
     "require",
     "rows_of_names",
     "said",
+    "short_name",
     "styled",
 ]

@@ -11,26 +11,27 @@ from scipy.special import ndtri
 
 from uptonoise._util.typing import Complex, Floats
 from uptonoise.plots.curves import Curve, curves
-from uptonoise.plots.style import FAINT, LOOKS, Look, add_legend, canvas, dress, require, said
+from uptonoise.plots.style import FAINT, LOOKS, Look, add_legend, canvas, documented, dress, require, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Law = Callable[[Floats], Any]
+KnownFunction = Callable[[Floats], Any]
 Part = Literal["both", "real", "imaginary", "amplitude"]
 PhasePart = Literal["angle", "both", "real", "imaginary"]
 
 _LINES = {"real": "-", "imaginary": "--", "amplitude": "-", "angle": "-"}
 _BAND = 0.18  # opacity
-_LAW_POINTS = 500
+_EXACT_POINTS = 500
 
 
+@documented
 def plot_characteristic(
     *samples: Any,
     frequencies: Any = None,
     column: int | str = 0,
     part: Part = "both",
-    law: Law | None = None,
+    law: KnownFunction | None = None,
     names: Sequence[str] | None = None,
     band: float | None = 0.95,
     centre: float = 0.0,
@@ -40,133 +41,87 @@ def plot_characteristic(
 
     Parameters
     ----------
-    *samples : array, tensor, frame, iterator of these, RowSource, or Sketch
-        The samples; of sketches the frequencies on this column alone are shown.
-    frequencies : array of shape (m,), optional
-        By default 200 from 0 to where the function of a smooth law has nearly vanished.
-    column : int or str
-        The column, by its place or its name.
+    {samples}
     part : {"both", "real", "imaginary", "amplitude"}
         What to show; "both" is the real and the imaginary part.
-    law : callable, optional
-        The characteristic function of a known law, t -> phi(t), to draw too.
-    names : sequence of str, optional
-        What the samples are called.
-    band : float or None
-        The level of the pointwise confidence bands; None draws none.
+    {curves}
     centre : float
-        What is subtracted from the column, and from the law; far from 0 the function turns fast.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> from uptonoise import plots
-    >>> X = np.random.default_rng(0).normal(size=1_000)
-    >>> ax = plots.plot_characteristic(X, part="real", law=lambda t: np.exp(-(t**2) / 2))
+        What is subtracted from the column and from the known distribution; far from 0 the function turns fast.
+    {axes}
+    >>> ax = plots.plot_characteristic(rng.normal(size=1_000), part="real", law=lambda t: np.exp(-(t**2) / 2))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['X', 'law', '95% band']
+    ['X', 'exact', '95% band']
     >>> plt.close()
     """
-    _check_choice(part, Part)
-    found = curves(samples, frequencies, column, names, centre)
-    parts: list[str] = ["real", "imaginary"] if part == "both" else [part]
+    parts = _checked_parts(part, Part)
+    lines = curves(samples, frequencies, column, names, centre)
     with canvas(ax) as ax:
-        for curve, look in _with_looks(found):
-            for one in parts:
-                values, errors = _part_of(curve, one)
+        for curve, look in _with_looks(lines):
+            for name in parts:
+                values, errors = _part_of(curve, name)
                 reach = _quantile(band) * errors
-                _draw_curve(ax, curve.t, values, (values - reach, values + reach), _look(look, one), band)
+                _draw_curve(ax, curve.t, values, (values - reach, values + reach), _look(look, name), band)
         if law is not None:
-            t, phi = _of_law(law, found)
-            for one in parts:
-                ax.plot(t, {"real": phi.real, "imaginary": phi.imag, "amplitude": np.abs(phi)}[one], **_law_look(one))
-        ax.axhline(0, color="black", linewidth=0.8)
-        shown = "amplitude" if part == "amplitude" else "characteristic function"
-        _finish(ax, found, f"{shown.capitalize()} of {_said_column(found[0])}", shown, parts, law, band)
+            t, phi = _known_values(law, lines)
+            exact = {"real": phi.real, "imaginary": phi.imag, "amplitude": np.abs(phi)}
+            _draw_exact(ax, t, {name: exact[name] for name in parts})
+        label = "amplitude" if part == "amplitude" else "characteristic function"
+        _finish(ax, lines, f"{label.capitalize()} of {_column_label(lines[0])}", label, parts, law is not None, band)
         return ax
 
 
+@documented
 def plot_phase(
     *samples: Any,
     frequencies: Any = None,
     column: int | str = 0,
     part: PhasePart = "angle",
-    law: Law | None = None,
+    law: KnownFunction | None = None,
     names: Sequence[str] | None = None,
     band: float | None = 0.95,
     centre: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Plot the phase function of one or several samples along one column: symmetric noise leaves it as it is.
+    """Plot the phase function of one or several samples along one column: symmetric noise does not change it.
 
     Where the amplitude is at its sampling error the phase is noise: it is faint there, and its band is wide.
 
     Parameters
     ----------
-    *samples : array, tensor, frame, iterator of these, RowSource, or Sketch
-        The samples; of sketches the frequencies on this column alone are shown.
-    frequencies : array of shape (m,), optional
-        By default 200 from 0 to where the characteristic function of a smooth law has nearly vanished.
-    column : int or str
-        The column, by its place or its name.
+    {samples}
     part : {"angle", "both", "real", "imaginary"}
         What to show: the angle, or the real and imaginary part of phi/abs(phi).
-    law : callable, optional
-        The characteristic function of a known law, t -> phi(t), whose phase to draw too.
-    names : sequence of str, optional
-        What the samples are called.
-    band : float or None
-        The level of the pointwise confidence bands; None draws none.
+    {curves}
     centre : float, optional
-        What is subtracted from the column, and from the law; by default near the median of the first sample, so that
-        the angle shows more than where the samples lie.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> from uptonoise import plots
-    >>> rng = np.random.default_rng(0)
+        What is subtracted from the column and from the known distribution; by default near the median of the first
+        sample, so that the angle shows more than where the samples lie.
+    {axes}
     >>> X, noisy = rng.exponential(size=1_000), rng.exponential(size=1_000) + rng.normal(size=1_000)
     >>> ax = plots.plot_phase(X, noisy, names=["X", "noisy"], law=lambda t: 1 / (1 - 1j * t), centre=0)
     >>> ax.get_ylabel()
     'phase (radians)'
     >>> plt.close()
     """
-    _check_choice(part, PhasePart)
-    found = curves(samples, frequencies, column, names, centre)
-    parts: list[str] = ["real", "imaginary"] if part == "both" else [part]
+    parts = _checked_parts(part, PhasePart)
+    lines = curves(samples, frequencies, column, names, centre)
     with canvas(ax) as ax:
-        for curve, look in _with_looks(found):
-            for one in parts:
-                reach = np.minimum(_quantile(band) * curve.angle_error, np.pi)
-                values, ends = _phase_part(curve.angle, reach, one)
-                _draw_curve(ax, curve.t, values, ends, _look(look, one), band, curve.is_reliable)
+        for curve, look in _with_looks(lines):
+            reach = np.minimum(_quantile(band) * curve.angle_error, np.pi)
+            for name in parts:
+                values, ends = _phase_part(curve.angle, reach, name)
+                _draw_curve(ax, curve.t, values, ends, _look(look, name), band, curve.is_reliable)
         if law is not None:
-            t, phi = _of_law(law, found)
-            for one in parts:
-                ax.plot(t, _phase_part(np.unwrap(np.angle(phi)), np.zeros(len(t)), one)[0], **_law_look(one))
-        ax.axhline(0, color="black", linewidth=0.8)
+            t, phi = _known_values(law, lines)
+            angle, exactly = np.unwrap(np.angle(phi)), np.zeros(len(t))
+            _draw_exact(ax, t, {name: _phase_part(angle, exactly, name)[0] for name in parts})
         if part == "angle":
-            _limit_to_reliable(ax, [(curve.angle, curve.angle_error, curve.is_reliable) for curve in found])
+            _limit_to_reliable(ax, [(curve.angle, curve.angle_error, curve.is_reliable) for curve in lines])
         label = "phase (radians)" if part == "angle" else "phase function"
-        _finish(ax, found, f"Phase of {_said_column(found[0])}", label, parts, law, band)
+        _finish(ax, lines, f"Phase of {_column_label(lines[0])}", label, parts, law is not None, band)
         return ax
 
 
+@documented
 def plot_phase_gap(
     X: Any,
     Y: Any,
@@ -187,49 +142,36 @@ def plot_phase_gap(
         The two samples, or two sketches with the same frequencies.
     frequencies : array of shape (m,), optional
         As for :func:`plot_phase`.
-    column : int or str
-        The column, by its place or its name.
-    names : pair of str, optional
-        What the samples are called.
+    {column}
+    {names}
     band : float or None
-        The level of the pointwise confidence band; None draws none.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> from uptonoise import plots
-    >>> rng = np.random.default_rng(0)
+        The confidence level of the pointwise band; None draws none.
+    {axes}
     >>> ax = plots.plot_phase_gap(rng.exponential(size=1_000), rng.normal(size=1_000))
     >>> ax.get_title(loc="left")
     'Phase of X ahead of that of Y in x0'
     >>> plt.close()
     """
-    one, other = curves((X, Y), frequencies, column, names, None)
-    if not np.array_equal(one.t, other.t):
+    first, second = curves((X, Y), frequencies, column, names, None)
+    if not np.array_equal(first.t, second.t):
         raise ValueError("X and Y must have the same frequencies; make one sketch with Sketch.like of the other")
-    gap = np.unwrap(np.angle(one.phi * other.phi.conj()))
-    errors = np.minimum(np.hypot(one.angle_error, other.angle_error), np.pi)
+    gap = np.unwrap(np.angle(first.phi * second.phi.conj()))
+    errors = np.minimum(np.hypot(first.angle_error, second.angle_error), np.pi)
     reach = np.minimum(_quantile(band) * errors, np.pi)
-    reliable = one.is_reliable & other.is_reliable
+    reliable = first.is_reliable & second.is_reliable
     with canvas(ax) as ax:
-        _draw_curve(ax, one.t, gap, (gap - reach, gap + reach), LOOKS[0], band, reliable)
+        _draw_curve(ax, first.t, gap, (gap - reach, gap + reach), LOOKS[0], band, reliable)
         ax.axhline(0, color="black", linewidth=0.8)
         _limit_to_reliable(ax, [(gap, errors, reliable)])
-        title = f"Phase of {said(one.name, 16)} ahead of that of {said(other.name, 16)} in {said(one.column)}"
-        dress(ax, title, _frequency_label(one), "phase difference (radians)")
+        title = f"Phase of {short_name(first.name, 16)} ahead of that of {short_name(second.name, 16)}"
+        dress(ax, f"{title} in {short_name(first.column)}", _frequency_label(first), "phase difference (radians)")
         return ax
 
 
-def _check_choice(part: Any, known: Any) -> None:
+def _checked_parts(part: Any, known: Any) -> list[str]:
     if part not in get_args(known):
         raise ValueError(f"part must be one of {', '.join(get_args(known))}; got {part!r}")
+    return ["real", "imaginary"] if part == "both" else [part]
 
 
 def _quantile(band: float | None) -> float:
@@ -238,17 +180,13 @@ def _quantile(band: float | None) -> float:
     return 0.0 if band is None else float(ndtri((1 + band) / 2))
 
 
-def _with_looks(found: list[Curve]) -> list[tuple[Curve, Look]]:
-    return [(curve, LOOKS[place % len(LOOKS)]) for place, curve in enumerate(found)]
+def _with_looks(lines: list[Curve]) -> list[tuple[Curve, Look]]:
+    return [(curve, LOOKS[place % len(LOOKS)]) for place, curve in enumerate(lines)]
 
 
 def _look(look: Look, part: str) -> Look:
     """Return the look of a part of a sample: the line tells the part where two are drawn, the marker the sample."""
     return look._replace(line=_LINES[part])
-
-
-def _law_look(part: str) -> dict[str, Any]:
-    return {"color": "black", "linestyle": _LINES[part], "linewidth": 0.9}
 
 
 def _part_of(curve: Curve, part: str) -> tuple[Floats, Floats]:
@@ -277,7 +215,7 @@ def _draw_curve(
     band: float | None,
     reliable: NDArray[np.bool_] | None = None,
 ) -> None:
-    """Draw a curve and its band; what is not reliable is faint."""
+    """Draw a curve and its band, faint where they are unreliable."""
     full = np.ones(len(t), dtype=bool) if reliable is None else reliable
     faint = ~full
     faint[1:] |= ~full[:-1]  # with the points beside, so that there is no gap
@@ -293,47 +231,53 @@ def _draw_curve(
             ax.fill_between(t, *ends, where=faint.tolist(), color=look.color, alpha=_BAND * FAINT, linewidth=0)
 
 
-def _of_law(law: Law, found: list[Curve]) -> tuple[Floats, Complex]:
-    """Return the law's characteristic function over the range of the curves, about the same centre."""
-    t = np.linspace(min(curve.t[0] for curve in found), max(curve.t[-1] for curve in found), _LAW_POINTS)
+def _known_values(law: KnownFunction, lines: list[Curve]) -> tuple[Floats, Complex]:
+    """Return a known characteristic function over the range of the curves, about the same centre."""
+    t = np.linspace(min(curve.t[0] for curve in lines), max(curve.t[-1] for curve in lines), _EXACT_POINTS)
     phi = np.asarray(law(t), dtype=np.complex128)
     if phi.shape != t.shape:
         raise ValueError(f"law must return one number for each frequency, of shape {t.shape}; got {phi.shape}")
-    return t, phi * np.exp(-1j * found[0].centre * t)
+    return t, phi * np.exp(-1j * lines[0].centre * t)
 
 
-def _limit_to_reliable(ax: Axes, drawn: list[tuple[Floats, Floats, NDArray[np.bool_]]]) -> None:
-    """Let what is reliable fill the height, and cut off the rest."""
-    low = min(float(np.min((values - 2 * errors)[full], initial=0.0)) for values, errors, full in drawn)
-    high = max(float(np.max((values + 2 * errors)[full], initial=0.0)) for values, errors, full in drawn)
+def _draw_exact(ax: Axes, t: Floats, parts: dict[str, Floats]) -> None:
+    for name, values in parts.items():
+        ax.plot(t, values, color="black", linestyle=_LINES[name], linewidth=0.9)
+
+
+def _limit_to_reliable(ax: Axes, curves_with_errors: list[tuple[Floats, Floats, NDArray[np.bool_]]]) -> None:
+    """Let the reliable part fill the height, and cut off the rest."""
+    low = min(float(np.min((values - 2 * errors)[full], initial=0.0)) for values, errors, full in curves_with_errors)
+    high = max(float(np.max((values + 2 * errors)[full], initial=0.0)) for values, errors, full in curves_with_errors)
     margin = 0.1 * (high - low) or np.pi
     ax.set_ylim(low - margin, high + margin)
 
 
 def _finish(
-    ax: Axes, found: list[Curve], title: str, ylabel: str, parts: list[str], law: Law | None, band: float | None
+    ax: Axes, lines: list[Curve], title: str, ylabel: str, parts: list[str], has_exact: bool, band: float | None
 ) -> None:
+    ax.axhline(0, color="black", linewidth=0.8)
     line, patch = require("matplotlib.lines").Line2D, require("matplotlib.patches").Patch
     entries: list[tuple[Any, str]] = [
-        (line([], [], color=look.color, marker=look.marker, markersize=4), said(curve.name))
-        for curve, look in _with_looks(found)
+        (line([], [], color=look.color, marker=look.marker, markersize=4), short_name(curve.name))
+        for curve, look in _with_looks(lines)
     ]
-    if law is not None:
-        entries.append((line([], [], color="black", linewidth=0.9), "law"))
+    if has_exact:
+        entries.append((line([], [], color="black", linewidth=0.9), "exact"))
     if len(parts) > 1:
         entries += [(line([], [], color="0.4", linestyle=_LINES[part]), f"{part} part") for part in parts]
     if band is not None:
         entries.append((patch(color="0.4", alpha=2 * _BAND, linewidth=0), f"{band:.0%} band"))
-    dress(ax, title, _frequency_label(found[0]), ylabel)
+    dress(ax, title, _frequency_label(lines[0]), ylabel)
     ax.margins(x=0)
     add_legend(ax, entries, loc="best")
 
 
 def _frequency_label(curve: Curve) -> str:
-    return f"frequency on {said(curve.column)}, in 1 / the data's units"
+    return f"frequency on {short_name(curve.column)}, in 1 / the data's units"
 
 
-def _said_column(curve: Curve) -> str:
+def _column_label(curve: Curve) -> str:
     if curve.centre == 0:
-        return said(curve.column)
-    return f"{said(curve.column)} {'−' if curve.centre > 0 else '+'} {abs(curve.centre):g}"  # noqa: RUF001
+        return short_name(curve.column)
+    return f"{short_name(curve.column)} {'−' if curve.centre > 0 else '+'} {abs(curve.centre):g}"  # noqa: RUF001

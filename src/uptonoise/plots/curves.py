@@ -21,7 +21,7 @@ from uptonoise.rows import RowSource, SelectedRows, aligned, one_sample, some_ro
 
 _POINTS = 200
 _REACH = 4.0  # the highest frequency, in units of one over the spread of the narrowest sample
-_LOOKED_AT = 2_000  # rows, for that spread
+_SPREAD_ROWS = 2_000  # rows that the spread is estimated from
 _RELIABLE = 2.0  # times its sampling error, for an amplitude whose phase is shown in full
 
 
@@ -39,8 +39,8 @@ class Curve(NamedTuple):
     size: float
 
     @classmethod
-    def of(cls, name: str, column: str, sketch: Sketch, centre: float) -> Curve:
-        """Return that of a sketch of one column; negative frequencies count as positive ones."""
+    def from_sketch(cls, name: str, column: str, sketch: Sketch, centre: float) -> Curve:
+        """Return the curve of a sketch of one column; negative frequencies count as positive ones."""
         m, n, w = sketch.n_frequencies, sketch.effective_size, sketch.frequencies[:, 0]
         phi, V = as_complex(sketch.mean_about([centre])), sketch.covariance_about([centre]) / n
         order, sign = np.argsort(np.abs(w), kind="stable"), np.where(w < 0, -1.0, 1.0)
@@ -100,25 +100,25 @@ def curves(
     """Return the curves of samples or sketches; where `centre` is None it is a median of the first of them."""
     if not samples:
         raise ValueError("samples must be at least one sample or sketch; got none")
-    called = _checked_names(names, len(samples))
+    labels = _checked_names(names, len(samples))
     if any(isinstance(sample, Sketch) for sample in samples):
-        shown, sketches = _of_sketches(samples, frequencies, column)
+        shown, sketches = _sketches_of_column(samples, frequencies, column)
     else:
-        shown, sketches = _of_rows(samples, frequencies, column, called)
+        shown, sketches = _sketch_rows(samples, frequencies, column, labels)
     first = sketches[0].centre
     about = float(centre) if centre is not None else 0.0 if first is None else float(f"{first[0]:.3g}")
-    return [Curve.of(name, shown, sketch, about) for name, sketch in zip(called, sketches, strict=True)]
+    return [Curve.from_sketch(name, shown, sketch, about) for name, sketch in zip(labels, sketches, strict=True)]
 
 
 def _checked_names(names: Sequence[str] | None, n_samples: int) -> list[str]:
     if names is None:
         return ["X", "Y"][:n_samples] if n_samples <= 2 else [f"sample {number}" for number in range(1, n_samples + 1)]
     if isinstance(names, str) or len(names) != n_samples:
-        raise ValueError(f"names must be as many as samples, {n_samples}; got {names!r}")
+        raise ValueError(f"names must have one name per sample, {n_samples} in all; got {names!r}")
     return [str(name) for name in names]
 
 
-def _of_sketches(samples: Sequence[Any], frequencies: Any, column: int | str) -> tuple[str, list[Sketch]]:
+def _sketches_of_column(samples: Sequence[Any], frequencies: Any, column: int | str) -> tuple[str, list[Sketch]]:
     if frequencies is not None:
         raise ValueError("frequencies must be left out for sketches, which bring their own")
     if not all(isinstance(sample, Sketch) for sample in samples):
@@ -128,7 +128,7 @@ def _of_sketches(samples: Sequence[Any], frequencies: Any, column: int | str) ->
     return columns[place], [sketch.select([sketch.columns[place]]) for sketch in samples]
 
 
-def _of_rows(
+def _sketch_rows(
     samples: Sequence[Any], frequencies: Any, column: int | str, names: Sequence[str]
 ) -> tuple[str, list[Sketch]]:
     sources = [one_sample(sample, name) for sample, name in zip(samples, names, strict=True)]
@@ -141,10 +141,10 @@ def _of_rows(
 
 
 def _own_frequencies(sources: Sequence[RowSource]) -> Floats:
-    """Return frequencies from 0 to where the characteristic function of a smooth law has nearly vanished."""
+    """Return frequencies from 0 to where the characteristic function of a smooth distribution has nearly vanished."""
     narrowest = np.inf
     for source in sources:
-        values = some_rows(source, _LOOKED_AT, np.random.default_rng(0))
+        values = some_rows(source, _SPREAD_ROWS, np.random.default_rng(0))
         first, third = np.quantile(values, [0.25, 0.75])
         narrowest = min(narrowest, (third - first) / 1.349 or values.std() or np.inf)
     return np.linspace(0, _REACH / (narrowest if np.isfinite(narrowest) else 1.0), _POINTS)[:, None]

@@ -9,8 +9,8 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.comparison import Comparison
-from uptonoise.plots.style import LOOKS, Look, add_legend, canvas, dress, said
+from uptonoise.comparison import Comparison, Verdict
+from uptonoise.plots.style import LOOKS, Look, add_legend, canvas, documented, dress, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,32 +18,20 @@ if TYPE_CHECKING:
 _GRID = 256
 _QUANTILES = (0.005, 0.995)
 _REACH = 4.0  # interquartile ranges beyond the quartiles, at most
-_CLEAR = 2.0  # standard errors
+_CLEAR = 2.0  # standard errors that clear extra noise lies from 0
 
 
+@documented
 def plot_densities(comparison: Comparison, column: int | str | None = None, *, ax: Axes | None = None) -> Axes:
     """Plot the densities of both samples in one column, with how much noisier one of them is.
 
     Parameters
     ----------
     comparison : Comparison
-        One that holds some rows of both samples, as all have that were not made from sketches or with weights.
+        A comparison that holds rows of both samples: not of sketches, and without weights.
     column : int or str, optional
         The column, by its place or its name; by default the one that differs most clearly beyond noise.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise import plots
-    >>> rng = np.random.default_rng(0)
+    {axes}
     >>> old, new = rng.gamma(2, size=2_000), rng.gamma(2, size=2_000) + rng.normal(size=2_000)
     >>> ax = plots.plot_densities(un.compare(old, new, names=["old", "new"]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
@@ -57,15 +45,17 @@ def plot_densities(comparison: Comparison, column: int | str | None = None, *, a
         )
     place = _most_telling(comparison) if column is None else column_place(column, comparison.columns)
     values = [rows[:, place] for rows in comparison.shown]
-    name = said(comparison.columns[place])
+    name = short_name(comparison.columns[place])
     with canvas(ax) as ax:
         grid = common_grid(*values)
         entries = []
-        for one, sample, size, look in zip(values, comparison.names, comparison.sizes, LOOKS, strict=False):
-            entries.append((draw_density(ax, one, grid, look), f"{said(sample)}, {counted(size, 'row')}"))
+        for column_values, sample, size, look in zip(values, comparison.names, comparison.sizes, LOOKS, strict=False):
+            entries.append(
+                (draw_density(ax, column_values, grid, look), f"{short_name(sample)}, {counted(size, 'row')}")
+            )
         ax.set_ylim(bottom=0)
         entries += _draw_extra_noise(ax, comparison, place, float(np.median(np.concatenate(values))))
-        beyond = np.mean([np.mean((one < grid[0]) | (one > grid[-1])) for one in values])
+        beyond = np.mean([np.mean((sample < grid[0]) | (sample > grid[-1])) for sample in values])
         note = f"\n({beyond:.1%} of the rows lie beyond)" if beyond > 0.01 else ""
         dress(ax, f"Densities of {name}", f"{name}, in the data's units{note}", "density")
         add_legend(ax, entries, loc="best")
@@ -122,21 +112,21 @@ def _bandwidth(values: Floats) -> float:
 
 def _most_telling(comparison: Comparison) -> int:
     if comparison.by_column:
-        best = min(comparison.by_column, key=lambda one: (one.adjusted_beyond_noise, one.beyond_noise))
+        best = min(comparison.by_column, key=lambda column: (column.adjusted_beyond_noise, column.beyond_noise))
         return comparison.columns.index(best.column)
     return int(np.argmax(comparison.phase.column_shares))
 
 
 def _draw_extra_noise(ax: Axes, comparison: Comparison, place: int, centre: float) -> list[tuple[Any, str]]:
     """Draw one standard deviation of the extra noise to both sides, where one sample is clearly noisier."""
-    found = comparison.extra_noise
-    if found is None or comparison.verdict == "differ beyond noise and an offset":
-        return []  # what amplitudes tell is not noise alone then
-    variance, error = float(found.variances[place]), float(found.standard_errors[place])
+    extra = comparison.extra_noise
+    if extra is None or comparison.verdict == Verdict.BEYOND_OFFSET:
+        return []  # amplitudes show more than noise then
+    variance, error = float(extra.variances[place]), float(extra.standard_errors[place])
     if not 0 < error < math.inf or abs(variance) < _CLEAR * error:
         return []
     deviation, noisier = math.sqrt(abs(variance)), comparison.names[0 if variance > 0 else 1]
     top = ax.get_ylim()[1]
     ax.set_ylim(top=1.3 * top)  # with room for the legend
     bar = ax.errorbar(centre, 1.05 * top, xerr=deviation, color="black", capsize=4, linewidth=1.5)
-    return [(bar, f"extra noise of {said(noisier)}: SD {deviation:.2g}")]
+    return [(bar, f"extra noise of {short_name(noisier)}: SD {deviation:.2g}")]

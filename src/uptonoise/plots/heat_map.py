@@ -9,7 +9,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.comparison import GroupComparison
-from uptonoise.plots.style import canvas, dress, inches_of, name_fonts, require, said
+from uptonoise.plots.style import canvas, documented, dress, inches_of, name_fonts, require, short_name
 from uptonoise.twosample import PairwiseResult
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ _SMALLEST_LETTERS, _LARGEST_LETTERS = 6.0, 9.0  # points
 _LETTERS = 3.4  # how wide the longest number is, in units of its height
 
 
+@documented
 def plot_heat_map(result: PairwiseResult | GroupComparison, show: Shown = "pvalues", *, ax: Axes | None = None) -> Axes:
     """Plot all pairs of groups: adjusted p-values on a log scale, or effects. Dark pairs differ.
 
@@ -32,20 +33,7 @@ def plot_heat_map(result: PairwiseResult | GroupComparison, show: Shown = "pvalu
         The outcome of :func:`~uptonoise.pairwise_phase_test` or :func:`~uptonoise.compare_groups`.
     show : {"pvalues", "effects"}
         What the colours mean.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise import plots
-    >>> rng = np.random.default_rng(0)
+    {axes}
     >>> groups = un.compare_groups({name: rng.normal(shift, size=300) for name, shift in zip("abc", [0, 0, 1])})
     >>> ax = plots.plot_heat_map(groups)
     >>> [label.get_text() for label in ax.get_xticklabels()]
@@ -63,12 +51,12 @@ def plot_heat_map(result: PairwiseResult | GroupComparison, show: Shown = "pvalu
         norm, colours = _scale(values, show)
         image = ax.imshow(np.maximum(values, norm.vmin), norm=norm, cmap=colours, interpolation="nearest")
         ax.set_facecolor("0.75")  # the diagonal
-        cell = _points_of_a_cell(ax, pairs.names)
+        cell = _cell_points(ax, pairs.names)
         title = "Effects beyond noise"
         bar = ax.figure.colorbar(image, ax=ax, extend="min" if np.nanmin(values) < norm.vmin else "neither")
         bar.ax.tick_params(labelsize="small")
         if show == "pvalues":
-            title = f"{_said_adjustment(pairs.adjust)}; line: {alpha:g})"
+            title = f"{_adjustment_title(pairs.adjust)}; line: {alpha:g})"
             bar.ax.axhline(alpha, color="black", linewidth=1.5)
         dress(ax, title, "", grid="none")
         _name_groups(ax, pairs.names, cell)
@@ -85,18 +73,18 @@ def _scale(values: Floats, show: Shown) -> tuple[Any, Any]:
     return colors.PowerNorm(0.5, 0.0, float(np.nanmax(values)) or 1.0), colormaps["Blues"]
 
 
-def _points_of_a_cell(ax: Axes, names: tuple[str, ...]) -> float:
-    """Return about how many points a cell has beside the names and the scale of colours."""
+def _cell_points(ax: Axes, names: tuple[str, ...]) -> float:
+    """Return about how many points a cell has, with room for the names and the scale of colours."""
     width, height = inches_of(ax)
-    of_names = 0.08 * min(_NAME_LENGTH, max(map(len, names)))
-    return 72 * max(1.0, min(width - of_names - 0.6, height - of_names)) / len(names)
+    names_size = 0.08 * min(_NAME_LENGTH, max(map(len, names)))
+    return 72 * max(1.0, min(width - names_size - 0.6, height - names_size)) / len(names)
 
 
 def _name_groups(ax: Axes, names: tuple[str, ...], cell: float) -> None:
     """Name as many groups as there is room for, in points, the first one always."""
     size = min(_LARGEST_LETTERS, max(cell, _SMALLEST_LETTERS))
     step = math.ceil(size / cell)
-    places, labels = range(0, len(names), step), [said(name, _NAME_LENGTH) for name in names[::step]]
+    places, labels = range(0, len(names), step), [short_name(name, _NAME_LENGTH) for name in names[::step]]
     short = 0.6 * size * max(map(len, labels)) <= cell * step
     ax.set_yticks(places, labels, fontsize=size, **name_fonts())
     ax.set_xticks(places, labels, fontsize=size, rotation=0 if short else 90, **name_fonts())
@@ -112,13 +100,13 @@ def _write_numbers(ax: Axes, values: Floats, image: Any, cell: float) -> None:
     for (row, column), value in np.ndenumerate(values):
         if row != column:
             light = np.dot(image.to_rgba(np.maximum(value, image.norm.vmin))[:3], [0.3, 0.6, 0.1]) > 0.5
-            text = _said(value) if value >= image.norm.vmin else f"<{_said(image.norm.vmin)}"
+            text = _cell_text(value) if value >= image.norm.vmin else f"<{_cell_text(image.norm.vmin)}"
             ax.text(column, row, text, ha="center", va="center", size=size, color="black" if light else "white")
 
 
-def _said(value: float) -> str:
+def _cell_text(value: float) -> str:
     return f"{value:.2g}" if value >= 1e-3 or value == 0 else f"{value:.0e}".replace("e-0", "e-")
 
 
-def _said_adjustment(adjust: str) -> str:
+def _adjustment_title(adjust: str) -> str:
     return "p-values (not adjusted" if adjust == "none" else f"Adjusted p-values ({adjust.title()}"

@@ -12,11 +12,13 @@ from uptonoise.inference import Calibration, Posterior
 from uptonoise.learning import RobustnessCurve
 from uptonoise.plots.densities import plot_densities
 from uptonoise.plots.heat_map import plot_heat_map
-from uptonoise.plots.intervals import plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
+from uptonoise.plots.intervals import plot_effect, plot_extra_noise
+from uptonoise.plots.locations import plot_locations
 from uptonoise.plots.posterior import plot_calibration, plot_posterior
-from uptonoise.plots.results import plot_column_shares, plot_locations, plot_null, plot_phase_differences
+from uptonoise.plots.pvalues import plot_ladder, plot_pvalues
+from uptonoise.plots.results import plot_column_shares, plot_null, plot_phase_differences
 from uptonoise.plots.robustness import plot_robustness
-from uptonoise.plots.style import require
+from uptonoise.plots.style import documented, panels
 from uptonoise.twosample import (
     EffectSize,
     ExtraNoise,
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 _PANELS = 4
 
 
+@documented
 @singledispatch
 def plot(result: Any, **options: Any) -> Any:
     """Plot a result in the way that suits its kind; its ``plot`` method does the same.
@@ -51,13 +54,8 @@ def plot(result: Any, **options: Any) -> Any:
     -------
     Axes, or an array of four of them for a Comparison
 
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise import plots
-    >>> X, Y = np.random.default_rng(0).normal(size=(2, 200))
+    {example}
+    >>> X, Y = rng.normal(size=(2, 200))
     >>> plots.plot(un.phase_test(X, Y)).get_title(loc="left")
     'Phase of X ahead of that of Y'
     >>> plt.close()
@@ -87,11 +85,11 @@ def _(result: MmdResult, **options: Any) -> Any:
 def _(result: PairedDifferenceResult, **options: Any) -> Any:
     if isinstance(result.inner, MeResult):
         return plot_locations(result.inner, **{"names": ("X − Y", "Y − X")} | options)  # noqa: RUF001
-    return (
-        plot(result.inner, **options) if isinstance(result.inner, TwoSampleResult) else plot_pvalues(result, **options)
-    )
+    inner = result.inner
+    return plot(inner, **options) if isinstance(inner, TwoSampleResult) else plot_pvalues(result, **options)
 
 
+@documented
 def plot_overview(comparison: Comparison, *, ax: Any = None) -> NDArray[Any]:
     """Plot a comparison in four panels: the ladder, the effect, phase differences, and the column that tells most.
 
@@ -99,8 +97,7 @@ def plot_overview(comparison: Comparison, *, ax: Any = None) -> NDArray[Any]:
 
     Parameters
     ----------
-    comparison : Comparison
-        What :func:`~uptonoise.compare` returned.
+    {comparison}
     ax : array of four Axes, optional
         Where to draw; by default a new figure.
 
@@ -108,30 +105,20 @@ def plot_overview(comparison: Comparison, *, ax: Any = None) -> NDArray[Any]:
     -------
     array of four Axes
 
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise import plots
-    >>> X, Y = np.random.default_rng(0).normal(size=(2, 200))
+    {example}
+    >>> X, Y = rng.normal(size=(2, 200))
     >>> plots.plot_overview(un.compare(X, Y)).shape
     (4,)
     >>> plt.close()
     """
-    if ax is not None:
-        return _draw_panels(comparison, ax)
-    plt = require("matplotlib.pyplot")
-    figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), layout="constrained")
-    try:
-        return _draw_panels(comparison, axes)
-    except BaseException:
-        plt.close(figure)
-        raise
+    if ax is None:
+        with panels(2, 2, width=11, height=7.5) as axes:
+            return _draw_panels(comparison, axes)
+    return _draw_panels(comparison, ax)
 
 
-def _draw_panels(comparison: Comparison, panels: Any) -> NDArray[Any]:
-    axes = np.asarray(panels, dtype=object).ravel()
+def _draw_panels(comparison: Comparison, given: Any) -> NDArray[Any]:
+    axes = np.asarray(given, dtype=object).ravel()
     if len(axes) != _PANELS:
         raise ValueError(f"ax must be an array of four Axes; got {len(axes)}")
     plot_ladder(comparison, ax=axes[0])

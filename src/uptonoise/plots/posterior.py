@@ -1,4 +1,4 @@
-"""Posteriors: densities of each parameter with the prior behind them, and whether posteriors are right on average."""
+"""Posteriors: densities of each parameter with the prior behind them, and whether they are calibrated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from uptonoise.inference import Calibration, Posterior
 from uptonoise.plots.densities import common_grid, draw_density
-from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, canvas, dress, require, said, styled
+from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, canvas, dress, panels, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,15 +61,9 @@ def plot_posterior(
             return _draw(ax, result, place, None if marks is None else float(marks[place]))
     if ax is not None:
         raise ValueError(f"ax is for one of the {p} parameters; name it with parameter")
-    with styled():
-        plt = require("matplotlib.pyplot")
-        figure, axes = plt.subplots(1, p, figsize=(4.2 * p, 3.6), layout="constrained")
-        try:
-            for place, one in enumerate(axes):
-                _draw(one, result, place, None if marks is None else float(marks[place]))
-        except BaseException:
-            plt.close(figure)
-            raise
+    with panels(p, width=4.2 * p, height=3.6) as axes:
+        for place, panel in enumerate(axes):
+            _draw(panel, result, place, None if marks is None else float(marks[place]))
         return axes
 
 
@@ -82,17 +76,20 @@ def _place(parameter: int | str, names: tuple[str, ...]) -> int:
 
 
 def _draw(ax: Axes, result: Posterior, place: int, mark: float | None) -> Axes:
-    drawn = result.resample(_DRAWS, 0)[:, place]
+    values = result.resample(_DRAWS, 0)[:, place]
     step = max(1, len(result.prior_draws) // _DRAWS)
     prior = result.prior_draws[::step, place]
-    grid = common_grid(drawn, prior)
-    entries = [(draw_density(ax, drawn, grid, LOOKS[0]), "posterior"), (draw_density(ax, prior, grid, _PRIOR), "prior")]
+    grid = common_grid(values, prior)
+    entries = [
+        (draw_density(ax, values, grid, LOOKS[0]), "posterior"),
+        (draw_density(ax, prior, grid, _PRIOR), "prior"),
+    ]
     low, high = (np.atleast_1d(bound)[place] for bound in result.interval(0.9))
     ax.plot([low, high], [0, 0], color=LOOKS[0].color, linewidth=5, solid_capstyle="butt", clip_on=False)
     if mark is not None:
         entries.append((ax.axvline(mark, color="black", linestyle="--", linewidth=1.2), "given"))
     ax.set_ylim(bottom=0)
-    name = said(result.names[place])
+    name = short_name(result.names[place])
     dress(ax, f"{name}: 90 % from {low:.3g} to {high:.3g}", name, "density")
     add_legend(ax, entries, loc="best")
     return ax
@@ -123,11 +120,11 @@ def plot_calibration(
     >>> from uptonoise import plots
     >>> from uptonoise.inference import Calibration
     >>> below = np.random.default_rng(0).random((200, 1))
-    >>> found = Calibration(
+    >>> result = Calibration(
     ...     names=("theta",), truth=below, means=below, sds=below, probabilities=below, ranks=np.floor(100 * below),
     ...     n_draws=99, sizes=np.full(200, 300.0),
     ... )
-    >>> ranks, coverage = plots.plot_calibration(found)
+    >>> ranks, coverage = plots.plot_calibration(result)
     >>> coverage.get_xlabel()
     'probability of the interval'
     >>> plt.close()
@@ -136,15 +133,9 @@ def plot_calibration(
     if ax is not None:
         with canvas(ax) as ax:
             return _draw_ranks(ax, result, place)
-    with styled():
-        plt = require("matplotlib.pyplot")
-        figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-        try:
-            _draw_ranks(axes[0], result, place)
-            _draw_coverage(axes[1], result, place)
-        except BaseException:
-            plt.close(figure)
-            raise
+    with panels(2, width=9, height=3.8) as axes:
+        _draw_ranks(axes[0], result, place)
+        _draw_coverage(axes[1], result, place)
         return np.asarray(axes)
 
 
@@ -155,8 +146,9 @@ def _draw_ranks(ax: Axes, result: Calibration, place: int) -> Axes:
     band = ax.axhspan(low, high, color=GREY, alpha=0.2, linewidth=0)
     centres = (np.arange(bins) + 0.5) / bins
     bars = ax.bar(centres, counts, width=0.9 / bins, color=LOOKS[0].color, alpha=0.8)
-    dress(ax, f"Ranks of {said(result.names[place])}", "rank of the truth among draws, as a share", "data sets", "y")
-    add_legend(ax, [(bars, "found"), (band, "99 % of right posteriors")], loc="lower center")
+    name = short_name(result.names[place])
+    dress(ax, f"Ranks of {name}", "rank of the truth among draws, as a share", "data sets", "y")
+    add_legend(ax, [(bars, "observed"), (band, "99 % of right posteriors")], loc="lower center")
     return ax
 
 
@@ -168,6 +160,7 @@ def _draw_coverage(ax: Axes, result: Calibration, place: int) -> Axes:
     band = ax.fill_between(levels, low / n, high / n, color=GREY, alpha=0.2, linewidth=0)
     (line,) = ax.plot(levels, covered, color=LOOKS[0].color, linewidth=1.8)
     ax.plot([0, 1], [0, 1], color="black", linewidth=0.8)
-    dress(ax, f"Coverage for {said(result.names[place])}", "probability of the interval", "share that holds the truth")
-    add_legend(ax, [(line, "found"), (band, "99 % of right posteriors")], loc="upper left")
+    name = short_name(result.names[place])
+    dress(ax, f"Coverage for {name}", "probability of the interval", "share that holds the truth")
+    add_legend(ax, [(line, "observed"), (band, "99 % of right posteriors")], loc="upper left")
     return ax

@@ -1,4 +1,4 @@
-"""The error of models against the level of noise, several on one Axes."""
+"""The error of models against the noise size, several on one Axes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uptonoise.learning import RobustnessCurve
-from uptonoise.plots.style import GREY, LOOKS, add_legend, canvas, dress, said
+from uptonoise.plots.style import GREY, LOOKS, add_legend, canvas, dress, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 def plot_robustness(result: RobustnessCurve, *, label: str = "model", ax: Axes | None = None) -> Axes:
-    """Plot the mean error at each level of noise, with 5 % and 95 % quantiles, and that of predicting the mean.
+    """Plot the mean error at each noise size, with 5 % and 95 % quantiles, and that of predicting the mean.
 
     Called again with the same Axes it adds a curve with another look.
 
@@ -50,15 +50,14 @@ def plot_robustness(result: RobustnessCurve, *, label: str = "model", ax: Axes |
     order = np.argsort(result.levels, kind="stable")
     levels, mean, low, high = (part[order] for part in (result.levels, result.mean, result.low, result.high))
     with canvas(ax) as ax:
-        look = LOOKS[len(ax.collections) % len(LOOKS)]  # one band a curve
+        look = LOOKS[len(ax.collections) % len(LOOKS)]  # one band per curve
         ax.fill_between(levels, low, high, color=look.color, alpha=0.15, linewidth=1)
-        ax.plot(
-            levels, mean, color=look.color, linestyle=look.line, marker=look.marker, markersize=5, label=said(label)
-        )
+        name = short_name(label)
+        ax.plot(levels, mean, color=look.color, linestyle=look.line, marker=look.marker, markersize=5, label=name)
         _draw_baseline(ax, result)
         ax.set_ylim(bottom=0, auto=True)  # the next curve may still raise the top
-        about_levels = "noise level: the largest variance of the noise, in units of the column's own"
-        dress(ax, f"Error with {result.kind} noise", about_levels, f"{result.metric}, with 5 % and 95 % quantiles")
+        about_sizes = "noise size: the largest variance of the noise, in units of the column's own"
+        dress(ax, f"Error with {result.kind} noise", about_sizes, f"{result.metric}, with 5 % and 95 % quantiles")
         named = zip(*ax.get_legend_handles_labels(), strict=True)
         add_legend(ax, sorted(named, key=lambda entry: entry[1] == result.baseline_name), loc="best")
         return ax

@@ -8,17 +8,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uptonoise._util.docs import described
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 GREY = "0.45"
-FAINT = 0.3  # the opacity of what is not reliable
+FAINT = 0.3  # the opacity of what is unreliable
 MOST = 20  # bars or intervals in one picture
 
 _NAME_LENGTH = 24
 _LETTERS_PER_INCH = 12
-# Scripts that matplotlib's own font has not; those that are installed are used.
+# Fonts for scripts that matplotlib's own font lacks; those that are installed are used.
 _FALLBACKS = (
     "Noto Sans CJK JP",
     "Noto Sans",
@@ -29,6 +31,60 @@ _FALLBACKS = (
     "Microsoft YaHei",
     "Malgun Gothic",
     "Arial Unicode MS",
+)
+
+
+# What the docstrings of plots share.
+documented = described(
+    ax="""
+        ax : Axes, optional
+            Where to draw; by default a new figure.
+        """,
+    axes="""
+        {ax}
+
+        Returns
+        -------
+        Axes
+
+        {example}
+        """,
+    example="""
+        Examples
+        --------
+        >>> import matplotlib.pyplot as plt
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> from uptonoise import plots
+        >>> rng = np.random.default_rng(0)
+        """,
+    names="""
+        names : pair of str
+            What the samples are called.
+        """,
+    comparison="""
+        comparison : Comparison
+            What :func:`~uptonoise.compare` returned.
+        """,
+    samples="""
+        *samples : array, tensor, frame, iterator of these, RowSource, or Sketch
+            The samples; of sketches the frequencies on this column alone are shown.
+        frequencies : array of shape (m,), optional
+            By default 200 from 0 to where the characteristic function of a smooth distribution has nearly vanished.
+        {column}
+        """,
+    column="""
+        column : int or str
+            The column, by its place or its name.
+        """,
+    curves="""
+        law : callable, optional
+            The characteristic function of a known distribution, t -> phi(t), to draw too.
+        names : sequence of str, optional
+            What the samples are called.
+        band : float or None
+            The confidence level of the pointwise bands; None draws none.
+        """,
 )
 
 
@@ -70,19 +126,27 @@ def styled() -> Iterator[None]:
 
 
 @contextmanager
-def canvas(ax: Axes | None, width: float = 6.0, height: float = 4.0) -> Iterator[Axes]:
-    """Give the Axes to draw on, those given or new ones; a new figure goes again where drawing fails."""
+def panels(n_columns: int, n_rows: int = 1, *, width: float, height: float) -> Iterator[Any]:
+    """Give the Axes of a new figure, one or an array of them; the figure is closed where drawing fails."""
     with styled():
-        if ax is not None:
-            yield ax
-            return
         plt = require("matplotlib.pyplot")
-        figure, made = plt.subplots(figsize=(width, height), layout="constrained")
+        figure, axes = plt.subplots(n_rows, n_columns, figsize=(width, height), layout="constrained")
         try:
-            yield made
+            yield axes
         except BaseException:
             plt.close(figure)
             raise
+
+
+@contextmanager
+def canvas(ax: Axes | None, width: float = 6.0, height: float = 4.0) -> Iterator[Axes]:
+    """Give the Axes to draw on: those given, or those of a new figure."""
+    if ax is None:
+        with panels(1, width=width, height=height) as new:
+            yield new
+    else:
+        with styled():
+            yield ax
 
 
 def name_fonts() -> dict[str, Any]:
@@ -91,12 +155,12 @@ def name_fonts() -> dict[str, Any]:
 
 
 def dress(ax: Axes, title: str, xlabel: str, ylabel: str = "", grid: str = "both") -> None:
-    """Set title and labels, which must be escaped already and are folded to fit, with a thin grid and no box."""
+    """Set title and labels, which must be escaped already and are wrapped to fit, with a thin grid and no box."""
     width, height = inches_of(ax)
     fonts = name_fonts()
-    ax.set_title(_folded(title, width), fontsize="medium", loc="left", **fonts)
-    ax.set_xlabel(_folded(xlabel, width), **fonts)
-    ax.set_ylabel(_folded(ylabel, height), **fonts)
+    ax.set_title(_wrapped(title, width), fontsize="medium", loc="left", **fonts)
+    ax.set_xlabel(_wrapped(xlabel, width), **fonts)
+    ax.set_ylabel(_wrapped(ylabel, height), **fonts)
     if grid != "none":
         ax.grid(True, axis=grid, linewidth=0.5, color="0.88")  # type: ignore[arg-type]
     ax.set_axisbelow(True)
@@ -106,28 +170,28 @@ def dress(ax: Axes, title: str, xlabel: str, ylabel: str = "", grid: str = "both
         ax.locator_params(axis="x", nbins=max(4, int(1.8 * width)))
 
 
-def _folded(text: str, inches: float) -> str:
-    """Return a text in as many lines as it needs, none of which ends within a p-value."""
+def _wrapped(text: str, inches: float) -> str:
+    """Return a text in as many lines as it needs; no line ends within a p-value."""
     width, kept = max(16, int(inches * _LETTERS_PER_INCH)), text.replace("p = ", "p\xa0=\xa0")
-    folded = "\n".join(part for line in kept.split("\n") for part in textwrap.wrap(line, width))
-    return folded.replace("\xa0", " ")
+    wrapped = "\n".join(part for line in kept.split("\n") for part in textwrap.wrap(line, width))
+    return wrapped.replace("\xa0", " ")
 
 
 def inches_of(ax: Axes) -> tuple[float, float]:
     """Return about how wide and how high the Axes will be: layout shrinks or grows them when all is drawn."""
     width, height = ax.bbox.width / ax.figure.dpi, ax.bbox.height / ax.figure.dpi
     names = [line for label in ax.get_yticklabels() for line in label.get_text().split("\n")]
-    of_names = max([5, *map(len, names)]) / (_LETTERS_PER_INCH + 3)  # which are small
-    return 1.25 * width - of_names, 1.1 * height
+    names_width = max([5, *map(len, names)]) / (_LETTERS_PER_INCH + 3)  # names are small
+    return 1.25 * width - names_width, 1.1 * height
 
 
-def said(name: object, length: int = _NAME_LENGTH) -> str:
+def short_name(name: object, length: int = _NAME_LENGTH) -> str:
     r"""Return a name as matplotlib shows it: in one line, not too long, and without reading $ as mathematics.
 
     Examples
     --------
-    >>> from uptonoise.plots.style import said
-    >>> print(said("price in $"), said("a very long name\nof a column"))
+    >>> from uptonoise.plots.style import short_name
+    >>> print(short_name("price in $"), short_name("a very long name\nof a column"))
     price in \$ a very long name of a c…
     """
     text = " ".join(str(name).split())
@@ -154,5 +218,5 @@ def rows_of_names(ax: Axes, labels: Sequence[str]) -> None:
 
 
 def height_of(n_rows: int) -> float:
-    """Return how high a figure must be for so many named rows."""
+    """Return how high a figure must be for this many named rows."""
     return max(2.6, 1.4 + 0.27 * n_rows)

@@ -1,6 +1,6 @@
 """The page of a comparison: what it shows, in which order, and how numbers are written.
 
-The templates beside this file have the words; jinja2 escapes every string that comes from the data.
+The templates beside this file have the text; jinja2 escapes every string that comes from the data.
 """
 
 from __future__ import annotations
@@ -29,21 +29,23 @@ _SHOWN_COLUMNS = 50
 _LISTED_PAIRS = 200
 _PAIRS_IN_FULL = 30
 _TONES: dict[Verdict, str] = {
-    "no difference found": "none",
-    "no difference beyond noise found": "none",
-    "differ only by noise": "noise",
-    "differ by noise and an offset": "offset",
-    "differ beyond noise and an offset": "beyond",
-    "too noisy to tell": "unknown",
+    Verdict.NO_DIFFERENCE: "none",
+    Verdict.NOT_BEYOND_NOISE: "none",
+    Verdict.ONLY_NOISE: "noise",
+    Verdict.OFFSET: "offset",
+    Verdict.BEYOND_OFFSET: "beyond",
+    Verdict.TOO_NOISY: "unknown",
 }
 
 
-def write_report(found: Comparison | GroupComparison, path: str | os.PathLike[str], *, force: bool = False) -> None:
+def write_report(
+    comparison: Comparison | GroupComparison, path: str | os.PathLike[str], *, force: bool = False
+) -> None:
     """Write a comparison as one self-contained page of HTML.
 
     Parameters
     ----------
-    found : Comparison or GroupComparison
+    comparison : Comparison or GroupComparison
         What :func:`~uptonoise.compare` or :func:`~uptonoise.compare_groups` returned.
     path : str or path
         The file; its folder must exist. It is written whole or not at all.
@@ -64,38 +66,38 @@ def write_report(found: Comparison | GroupComparison, path: str | os.PathLike[st
     '<!DOCTYPE html>'
     """
     target = checked_target(path, force=force)
-    page = _groups_page(found) if isinstance(found, GroupComparison) else _comparison_page(found)
+    page = _groups_page(comparison) if isinstance(comparison, GroupComparison) else _comparison_page(comparison)
     with written_whole(target) as file:
         file.write(printable(page).encode())
 
 
-def _comparison_page(found: Comparison) -> str:
-    one, other = map(printable, found.names)  # the name of a file may be no text, which matplotlib cannot draw
-    found = replace(found, names=(one, other))
-    columns = _ordered(found)
-    pictures = pictures_of(found, columns)
+def _comparison_page(comparison: Comparison) -> str:
+    first, second = map(printable, comparison.names)  # the name of a file may hold bytes that matplotlib cannot draw
+    comparison = replace(comparison, names=(first, second))
+    columns = _ordered(comparison)
+    pictures = pictures_of(comparison, columns)
     template = _environment().get_template("comparison.html.j2")
     return template.render(
-        found=found,
-        tone=_TONES[found.verdict],
-        effect=found.effect,
-        of_offset=found.effect is not found.phase.effect,
-        bound=found.effect.upper_bound(found.alpha),
-        further=[(label, text) for label, text in found.findings() if label != "effect"],
-        columns=_Columns.of(columns, found.alpha),
+        comparison=comparison,
+        tone=_TONES[comparison.verdict],
+        effect=comparison.effect,
+        of_offset=comparison.effect is not comparison.phase.effect,
+        bound=comparison.effect.upper_bound(comparison.alpha),
+        further=[(label, text) for label, text in comparison.findings() if label != "effect"],
+        columns=_Columns.of(columns, comparison.alpha),
         pictures=pictures,
-        settings=_settings(found) + _tests(found),
+        settings=_settings(comparison) + _tests(comparison),
     )
 
 
-def _ordered(found: Comparison) -> list[ColumnComparison]:
+def _ordered(comparison: Comparison) -> list[ColumnComparison]:
     """Return the columns that differ beyond noise, then those that differ at all; the clearest first."""
 
-    def clearest(one: ColumnComparison) -> tuple[bool, float, float]:
-        beyond = one.adjusted_beyond_noise <= found.alpha
-        return not beyond, one.beyond_noise if beyond else one.at_all, -one.effect.estimate
+    def clearest(column: ColumnComparison) -> tuple[bool, float, float]:
+        beyond = column.adjusted_beyond_noise <= comparison.alpha
+        return not beyond, column.beyond_noise if beyond else column.at_all, -column.effect.estimate
 
-    return sorted(found.by_column, key=clearest)
+    return sorted(comparison.by_column, key=clearest)
 
 
 class _Columns(NamedTuple):
@@ -107,41 +109,41 @@ class _Columns(NamedTuple):
 
     @classmethod
     def of(cls, ordered: list[ColumnComparison], alpha: float) -> _Columns:
-        beyond = [one for one in ordered if one.adjusted_beyond_noise <= alpha]
-        differ = [one for one in ordered if min(one.adjusted_at_all, one.adjusted_beyond_noise) <= alpha]
-        n_shown = len(ordered) if len(ordered) <= _FEW_COLUMNS else min(len(differ), _SHOWN_COLUMNS)
-        return cls(ordered[:n_shown], ordered[n_shown:], len(beyond))
+        n_beyond = sum(column.adjusted_beyond_noise <= alpha for column in ordered)
+        n_differ = sum(min(column.adjusted_at_all, column.adjusted_beyond_noise) <= alpha for column in ordered)
+        n_shown = len(ordered) if len(ordered) <= _FEW_COLUMNS else min(n_differ, _SHOWN_COLUMNS)
+        return cls(ordered[:n_shown], ordered[n_shown:], n_beyond)
 
 
-def _settings(found: Comparison | GroupComparison) -> list[tuple[str, str]]:
+def _settings(comparison: Comparison | GroupComparison) -> list[tuple[str, str]]:
     return [
-        ("level", f"{found.alpha:g}"),
-        ("margin", f"{found.margin:g}"),
-        ("seed", "given as a Generator" if found.seed is None else str(found.seed)),
+        ("significance level", f"{comparison.alpha:g}"),
+        ("margin", f"{comparison.margin:g}"),
+        ("seed", "given as a Generator" if comparison.seed is None else str(comparison.seed)),
     ]
 
 
-def _tests(found: Comparison) -> list[tuple[str, str]]:
-    mmd, me = found.mmd, found.me
+def _tests(comparison: Comparison) -> list[tuple[str, str]]:
+    mmd, me = comparison.mmd, comparison.me
     kernel = "" if mmd.scale is None else f", Gaussian kernel of length {mmd.scale:.4g}"
     resampled = f", {counted(len(mmd.permuted), 'permutation')}" if len(mmd.permuted) else ""
     tests = [
-        ("phase test", f"{len(found.phase.frequencies):,} frequencies, {found.phase.null}"),
+        ("phase test", f"{len(comparison.phase.frequencies):,} frequencies, {comparison.phase.null}"),
         ("MMD", f"{mmd.method}{kernel}{resampled}"),
     ]
     if me is not None:
         trained = f"learnt on {me.n_train[0]:,} and {me.n_train[1]:,} rows"
         tests.append(("ME", f"{counted(len(me.locations), 'location')}, {trained}"))
-    if found.flip is not None:
-        tests.append(("flip test", found.flip.null))
+    if comparison.flip is not None:
+        tests.append(("flip test", comparison.flip.null))
     return tests
 
 
 class _Pair(NamedTuple):
     """A line of the table of pairs."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     pvalue: float
     adjusted: float
     effect: float
@@ -150,46 +152,44 @@ class _Pair(NamedTuple):
 class _Section(NamedTuple):
     """A pair in full."""
 
-    found: Comparison
+    comparison: Comparison
     tone: str
     columns: _Columns
     picture: Picture
 
     @classmethod
-    def of(cls, found: Comparison, number: int) -> _Section:
-        columns = _Columns.of(_ordered(found), found.alpha)
-        return cls(found, _TONES[found.verdict], columns, effect_picture(found, f"effect-{number}"))
+    def of(cls, comparison: Comparison, number: int) -> _Section:
+        columns = _Columns.of(_ordered(comparison), comparison.alpha)
+        return cls(comparison, _TONES[comparison.verdict], columns, effect_picture(comparison, f"effect-{number}"))
 
 
-def _groups_page(found: GroupComparison) -> str:
-    pairs = _pairs(found)
-    sections = [_Section.of(found.pair(pair.one, pair.other), i) for i, pair in enumerate(pairs[:_PAIRS_IN_FULL])]
-    n_differ = len(found.differing)
-    missing = dict.fromkeys(text for section in sections for text in section.found.missing)
+def _groups_page(groups: GroupComparison) -> str:
+    pairs = _pairs(groups)
+    sections = [_Section.of(groups.pair(pair.first, pair.second), i) for i, pair in enumerate(pairs[:_PAIRS_IN_FULL])]
+    n_differ = len(groups.differing)
+    missing = dict.fromkeys(text for section in sections for text in section.comparison.missing)
     template = _environment().get_template("groups.html.j2")
     return template.render(
-        found=found,
+        groups=groups,
         label=("no pair differs" if n_differ == 0 else f"{counted(n_differ, 'pair')} differ" + "s" * (n_differ == 1)),
         tone="beyond" if n_differ else "none",
-        heat_map=heat_map(found),
+        heat_map=heat_map(groups),
         n_pairs=len(pairs),
         listed=pairs[:_LISTED_PAIRS],
         n_unlisted=len(pairs[_LISTED_PAIRS:]),
         sections=sections,
         n_left_out=len(pairs) - len(sections),
         missing=list(missing),
-        settings=[*_settings(found), ("adjusted by", found.pairs.adjust)],
+        settings=[*_settings(groups), ("adjusted by", groups.pairs.adjust)],
     )
 
 
-def _pairs(found: GroupComparison) -> list[_Pair]:
+def _pairs(groups: GroupComparison) -> list[_Pair]:
     """Return all pairs, the smallest p-value first."""
-    of, names = found.pairs, found.names
-    places = zip(*(place.tolist() for place in of.ordered()), strict=True)
-    return [
-        _Pair(names[i], names[j], float(of.pvalues[i, j]), float(of.adjusted[i, j]), float(of.effects[i, j]))
-        for i, j in places
-    ]
+    pairs, names = groups.pairs, groups.names
+    places = zip(*(place.tolist() for place in pairs.ordered()), strict=True)
+    tables = (pairs.pvalues, pairs.adjusted, pairs.effects)
+    return [_Pair(names[i], names[j], *(float(table[i, j]) for table in tables)) for i, j in places]
 
 
 def _environment() -> jinja2.Environment:
@@ -235,7 +235,7 @@ def _with_error(value: float, error: float) -> tuple[str, str]:
 
 
 def _rounded(value: float, scale: float, digits: int) -> str:
-    """Return a value with so many digits of a scale, where that is a common size."""
+    """Return a value with the given number of digits of a scale, unless it is very large or small."""
     if value == 0 or not 1e-6 < scale < 1e6 or not abs(value) < 1e6:
         return _number(value)
     return f"{value:.{max(0, digits - 1 - math.floor(math.log10(scale)))}f}"

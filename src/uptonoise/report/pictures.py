@@ -14,7 +14,7 @@ from uptonoise.report.svg import SIZE, Picture, picture
 from uptonoise.twosample import MeResult, MmdResult, PhaseResult, p_is
 
 _DRAWN_COLUMNS = 6
-_SHARES_SAID = 5
+_SHARES_IN_TEXT = 5
 _MOST_ROWS = 21  # of plots with a row for each column
 _MARKED_COLUMNS = 7  # of plot_phase_differences, each with a line in the legend
 _LADDER = (4.0, 2.2)
@@ -30,53 +30,53 @@ class Pictures(NamedTuple):
     others: list[Picture]
 
 
-def pictures_of(found: Comparison, columns: list[ColumnComparison]) -> Pictures:
+def pictures_of(comparison: Comparison, columns: list[ColumnComparison]) -> Pictures:
     """Draw a comparison; `columns` are its columns, the most telling one first."""
-    others = [_phase_differences(found)]
-    if len(found.columns) > 1 and found.differs_beyond_noise:  # else chance has the shares
-        others.append(_column_shares(found.phase))
-    if found.me is not None and found.me.pvalue <= found.alpha:
-        others.append(_locations(found, found.me))
-    if len(found.mmd.permuted):
-        others.append(_null(found.mmd))
-    drawn = [one.column for one in columns] or list(found.columns)
-    has_rows = found.shown is not None
+    others = [_phase_differences(comparison)]
+    if len(comparison.columns) > 1 and comparison.differs_beyond_noise:  # else chance has the shares
+        others.append(_column_shares(comparison.phase))
+    if comparison.me is not None and comparison.me.pvalue <= comparison.alpha:
+        others.append(_locations(comparison, comparison.me))
+    if len(comparison.mmd.permuted):
+        others.append(_null(comparison.mmd))
+    names = [column.column for column in columns] or list(comparison.columns)
+    has_rows = comparison.shown is not None
     return Pictures(
-        verdict=_ladder(found),
-        effect=effect_picture(found, "effect"),
-        densities=[_density(found, name) for name in drawn[:_DRAWN_COLUMNS]] if has_rows else [],
+        verdict=_ladder(comparison),
+        effect=effect_picture(comparison, "effect"),
+        densities=[_density(comparison, name) for name in names[:_DRAWN_COLUMNS]] if has_rows else [],
         others=others,
     )
 
 
-def effect_picture(found: Comparison, key: str) -> Picture:
+def effect_picture(comparison: Comparison, key: str) -> Picture:
     """Draw the effect with its interval and the margin."""
-    effect = found.effect
-    said = f"{effect.estimate:.2g}, 95 % interval {effect.low:.2g} to {effect.high:.2g}; margin {found.margin:g}"
+    effect = comparison.effect
+    interval = f"95 % interval {effect.low:.2g} to {effect.high:.2g}"
 
     def plot(ax: Axes) -> None:
-        plots.plot_effect(found, ax=ax)
+        plots.plot_effect(comparison, ax=ax)
         ax.set_xlabel("effect per row")
         legend = ax.get_legend()
         if legend is not None:
             legend.remove()
 
-    several = len(found.by_column) > 1
+    several = len(comparison.by_column) > 1
     whose = ", of all columns together and of single ones" if several else ""
-    if several and found.effect is not found.phase.effect:
+    if several and comparison.effect is not comparison.phase.effect:
         whose += " (together without the offset, single ones with it)"
-    bound = f"Upright mark: what it is below, with {1 - found.alpha:.3g} confidence."
+    bound = f"Upright mark: what it is below, with {1 - comparison.alpha:.3g} confidence."
     return picture(
         key,
         plot,
         caption=f"The effect with its 95 % interval{whose}. Dashed: the margin. {bound}",
-        description=f"Effect {said}.",
-        size=_height_for(1 + len(found.by_column)),
+        description=f"Effect {effect.estimate:.2g}, {interval}; margin {comparison.margin:g}.",
+        size=_height_for(1 + len(comparison.by_column)),
     )
 
 
 def _height_for(n_rows: int) -> tuple[float, float]:
-    """Return the size of a picture with so many named rows."""
+    """Return the size of a picture with this many named rows."""
     return SIZE[0], 1.4 + 0.22 * min(n_rows, _MOST_ROWS)
 
 
@@ -97,43 +97,43 @@ def heat_map(groups: GroupComparison) -> Picture:
     )
 
 
-def _ladder(found: Comparison) -> Picture:
-    said = "; ".join(f"{question}: {answer}, {why}" for question, answer, why in found.ladder())
+def _ladder(comparison: Comparison) -> Picture:
+    steps = "; ".join(f"{question}: {answer}, {why}" for question, answer, why in comparison.ladder())
 
     def plot(ax: Axes) -> None:
-        plots.plot_ladder(found, ax=ax)
+        plots.plot_ladder(comparison, ax=ax)
         ax.set_xlabel("p-value, log scale")
 
     return picture(
         "ladder",
         plot,
-        caption=f"The p-value of each step. Dashed: the level, {found.alpha:g}.",
-        description=f"The steps of the ladder. {said}.",
+        caption=f"The p-value of each step. Dashed: the significance level, {comparison.alpha:g}.",
+        description=f"The steps of the ladder. {steps}.",
         size=_LADDER,
     )
 
 
-def _density(found: Comparison, column: str) -> Picture:
-    one, other = found.names
-    assert found.shown is not None
-    at = found.columns.index(column)
-    medians = [np.median(rows[:, at]) for rows in found.shown]
+def _density(comparison: Comparison, column: str) -> Picture:
+    first, second = comparison.names
+    assert comparison.shown is not None
+    at = comparison.columns.index(column)
+    medians = [np.median(rows[:, at]) for rows in comparison.shown]
     return picture(
         f"density-{at}",
-        lambda ax: plots.plot_densities(found, column=column, ax=ax),
-        caption=f"{column}: how the rows of {one} and of {other} spread.",
+        lambda ax: plots.plot_densities(comparison, column=column, ax=ax),
+        caption=f"{column}: how the rows of {first} and of {second} spread.",
         description=(
-            f"Densities of {column} in {one}, with the median {medians[0]:.3g}, and in {other}, with {medians[1]:.3g}."
+            f"Densities of {column}: the median is {medians[0]:.3g} in {first} and {medians[1]:.3g} in {second}."
         ),
     )
 
 
-def _phase_differences(found: Comparison) -> Picture:
-    result = found.phase
+def _phase_differences(comparison: Comparison) -> Picture:
+    result = comparison.phase
     far = int(np.count_nonzero(np.abs(result.phase_differences) > 2 * result.standard_errors))
     return picture(
         "phases",
-        lambda ax: plots.plot_phase_differences(result, names=found.names, ax=ax),
+        lambda ax: plots.plot_phase_differences(result, names=comparison.names, ax=ax),
         caption="By how much the phases of the characteristic functions differ; noise would leave them all at 0.",
         description=(
             f"Phase differences at {len(result.phase_differences):,} frequencies: {far:,} lie more than two standard "
@@ -144,22 +144,22 @@ def _phase_differences(found: Comparison) -> Picture:
 
 
 def _column_shares(result: PhaseResult) -> Picture:
-    most = np.argsort(-result.column_shares)[:_SHARES_SAID]
-    said = ", ".join(f"{result.columns[at]} {result.column_shares[at]:.0%}" for at in most)
+    most = np.argsort(-result.column_shares)[:_SHARES_IN_TEXT]
+    shares = ", ".join(f"{result.columns[at]} {result.column_shares[at]:.0%}" for at in most)
     return picture(
         "shares",
         lambda ax: plots.plot_column_shares(result, ax=ax),
         caption="The share of each column in the statistic of the phase test.",
-        description=f"Shares of the columns in the statistic, the largest first: {said}.",
+        description=f"Shares of the columns in the statistic, the largest first: {shares}.",
         size=_height_for(len(result.columns)),
     )
 
 
-def _locations(found: Comparison, result: MeResult) -> Picture:
-    where = dict(found.findings())["where they differ most"]
+def _locations(comparison: Comparison, result: MeResult) -> Picture:
+    where = dict(comparison.findings())["where they differ most"]
     return picture(
         "places",
-        lambda ax: plots.plot_locations(result, found.shown, names=found.names, ax=ax),
+        lambda ax: plots.plot_locations(result, comparison.shown, names=comparison.names, ax=ax),
         caption="Where the samples differ most, noise included: the places that the ME test learnt.",
         description=f"Places where the samples differ: {where}.",
     )

@@ -52,7 +52,7 @@ class Picture(NamedTuple):
 
 
 def printable(text: str) -> str:
-    """Return a text without what neither XML nor HTML may hold."""
+    """Return a text without characters that XML and HTML forbid."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
@@ -86,8 +86,8 @@ def _fit(figure: Figure, axes: Axes) -> None:
     axes.set_title("", loc="left")
     if isinstance(axes.xaxis.get_major_locator(), MaxNLocator):
         axes.locator_params(axis="x", nbins=6)
-    for drawn in axes.collections:
-        drawn.set_rasterized(np.shape(drawn.get_offsets())[0] > _MANY_POINTS)
+    for marks in axes.collections:
+        marks.set_rasterized(np.shape(marks.get_offsets())[0] > _MANY_POINTS)
     legend = axes.get_legend()
     if legend is not None:
         figure.draw_without_rendering()

@@ -1,4 +1,4 @@
-"""Two-sample tests, one file a test, and the result that they share."""
+"""Two-sample tests, one file per test, and the result that they share."""
 
 from uptonoise.twosample.flip import FlipResult, flip_test
 from uptonoise.twosample.paper import (
@@ -9,27 +9,37 @@ from uptonoise.twosample.paper import (
     SmeResult,
     UnequalNoiseWarning,
     me_test,
+    mmd_of_pair,
     mmd_test,
     paired_difference_test,
     phd_test,
     sme_test,
 )
 from uptonoise.twosample.phase import (
+    POSITIVITY_SHARE,
+    Adjustment,
     EffectSize,
     ExtraNoise,
+    FrequencyBlocks,
+    Pair,
     PairwiseResult,
     PhaseResult,
+    SampleMoments,
+    adjusted_pvalues,
+    as_sketches,
+    check_size,
+    check_weights,
+    decomposed,
     extra_noise,
+    fitted_shift,
+    noise_difference,
     pairwise_phase_test,
+    phase_pvalue,
+    phase_result,
     phase_test,
     phase_test_power,
 )
-from uptonoise.twosample.phase.offset import why_no_shift
-from uptonoise.twosample.phase.pairs import Adjustment, adjusted_pvalues
-from uptonoise.twosample.phase.places import Places
-from uptonoise.twosample.phase.statistic import Sample, decomposed
-from uptonoise.twosample.phase.test import POSITIVITY_SHARE, as_sketches
-from uptonoise.twosample.result import TwoSampleResult, as_json, p_is, said_pvalue
+from uptonoise.twosample.result import TwoSampleResult, p_is, said_pvalue
 
 __all__ = [
     "POSITIVITY_SHARE",
@@ -37,32 +47,38 @@ __all__ = [
     "EffectSize",
     "ExtraNoise",
     "FlipResult",
+    "FrequencyBlocks",
     "MeResult",
     "MmdResult",
+    "Pair",
     "PairedDifferenceResult",
     "PairwiseResult",
     "PhaseResult",
     "PhdResult",
-    "Places",
-    "Sample",
+    "SampleMoments",
     "SmeResult",
     "TwoSampleResult",
     "UnequalNoiseWarning",
     "adjusted_pvalues",
-    "as_json",
     "as_sketches",
+    "check_size",
+    "check_weights",
     "decomposed",
     "extra_noise",
+    "fitted_shift",
     "flip_test",
     "me_test",
+    "mmd_of_pair",
     "mmd_test",
+    "noise_difference",
     "p_is",
     "paired_difference_test",
     "pairwise_phase_test",
+    "phase_pvalue",
+    "phase_result",
     "phase_test",
     "phase_test_power",
     "phd_test",
     "said_pvalue",
     "sme_test",
-    "why_no_shift",
 ]

@@ -26,7 +26,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import FlipSums, Signs, Waves, all_columns, as_frequencies, column_grid, column_pairs
-from uptonoise.rows import ArrayRows, RowSource, as_rows, sample_rows, two_samples
+from uptonoise.rows import ArrayRows, RowSource, as_rows, difference, sample_rows, two_samples
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import read_samples, resident_samples
@@ -164,7 +164,7 @@ def _given_pairs(X: Any, Y: Any) -> _Pairs:
         raise ValueError(f"paired=True needs as many rows in X as in Y; got {sizes[0]} and {sizes[1]}")
     if sizes[0] < 2:
         raise ValueError(f"X must have at least 2 rows for {_WHY}; got {sizes[0]}")
-    differences = left.minus(right)
+    differences = difference(left, right)
     return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns)
 
 

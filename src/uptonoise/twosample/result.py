@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
+from uptonoise._util.results import Result
+from uptonoise._util.wording import counted
 
 _SMALLEST = 1e-300  # p-values below are not told apart
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TwoSampleResult:
+class TwoSampleResult(Result):
     """The outcome of a two-sample test; each test's own result adds fields.
 
     Attributes
@@ -41,6 +42,7 @@ class TwoSampleResult:
     """
 
     test: ClassVar[str] = "Two-sample test"
+    derived: ClassVar[tuple[str, ...]] = ("test",)
 
     statistic: float
     pvalue: float
@@ -49,34 +51,15 @@ class TwoSampleResult:
     null: str
     seed: int | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as what JSON knows: numbers, strings, lists, dicts and None."""
-        return {"test": self.test} | {field.name: as_json(getattr(self, field.name)) for field in fields(self)}
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
-        from uptonoise.plots import plot
-
-        return plot(self, ax=ax, **options)
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(_same(getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
-
-    def __hash__(self) -> int:
-        # Arrays cannot be hashed; equal results agree in these.
-        return hash((type(self), self.statistic, self.pvalue, self.sizes, self.columns, self.null, self.seed))
-
     def __repr__(self) -> str:
-        columns = f"{len(self.columns)} column" + ("" if len(self.columns) == 1 else "s")
+        columns = counted(len(self.columns), "column")
         lines = [
             f"{self.test}: {p_is(self.pvalue)}",
-            f"  statistic {self.statistic:.4g}, null: {self.null}",
-            f"  X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}, {columns}; seed {self.seed}",
-            *(f"  {line}" for line in self._more()),
+            f"statistic {self.statistic:.4g}, null: {self.null}",
+            f"X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}, {columns}; seed {self.seed}",
+            *self._more(),
         ]
-        return "\n".join(lines)
+        return "\n  ".join(lines)
 
     def _more(self) -> list[str]:
         """Return the lines that a test's own result adds to what people read."""
@@ -102,26 +85,3 @@ def said_pvalue(pvalue: float) -> str:
     if pvalue < _SMALLEST:
         return f"< {_SMALLEST:g}"
     return f"{pvalue:.3g}" if pvalue >= 1e-4 else f"{pvalue:.1e}"
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other, equal_nan=True)
-    if isinstance(one, float) and isinstance(other, float) and one != one:
-        return other != other
-    return bool(one == other)
-
-
-def as_json(value: Any) -> Any:
-    """Return a value as what JSON knows; a number that is none, or infinite, is None."""
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if isinstance(value, np.ndarray | np.generic):
-        return as_json(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, tuple | list):
-        return [as_json(one) for one in value]
-    if isinstance(value, dict):
-        return {str(key): as_json(one) for key, one in value.items()}
-    return value

@@ -26,27 +26,27 @@ from uptonoise._util.wording import shown
 from uptonoise.engines.dask.runs import Run, added, merged, run_of
 from uptonoise.engines.files import FileRows, GroupIds, Groups, Missing, TableFile
 from uptonoise.rows import (
+    CHUNK_ROWS,
     AnyAccumulator,
     ArrayRows,
+    BagSample,
     Block,
     FrameRows,
-    Picked,
     RowSource,
     as_column_names,
     as_frame,
-    by_bag,
-    drawn_in_passing,
-    joined,
+    bag_keys,
+    keyed_rows,
     numbered_columns,
-    picked_of_bags,
     register_rows,
+    rows_by_bag,
     smallest,
+    with_weights,
 )
 
 _FAN_IN = 8
 _PART_ROWS = 2**20  # of a file, at least
 _MOST_PARTS = 20_000  # of files: more would keep the scheduler busy for longer than the workers
-_BLOCK_ROWS = 65_536
 _PATIENCE = 60.0  # seconds without any worker before giving up
 _ANSWER = 10.0  # seconds that a scheduler has to answer
 _GLANCE = 1.0  # seconds between two looks at the cluster
@@ -191,7 +191,7 @@ class _Opening:
             source = ArrayRows(data if data.ndim == 2 else data[:, None], self.name, self.columns)
         else:
             source = _PartitionRows(data, self.name, columns, self.by, place, GroupIds(ids))
-        return source if self.weights is None else source.weighted(self.weights)
+        return source if self.weights is None else with_weights(source, self.weights)
 
 
 class _QuietFileRows(FileRows):
@@ -343,10 +343,10 @@ class RemoteRows(RowSource):
             raise ValueError(f"{self.name} has no rows; at least one is needed")
         return rows
 
-    def minus(self, other: RowSource) -> RowSource:
+    def minus(self, other: RowSource) -> RowSource | None:
         """Return the differences of rows, each part where this source has it; the rows of the other one travel."""
         if not isinstance(other, RemoteRows):
-            return super().minus(other)
+            return None
         places, pieces = self._ranges, []
         for start, stop in places:
             there = [number for number, (a, b) in enumerate(other._ranges) if a < stop and start < b]
@@ -376,13 +376,13 @@ class RemoteRows(RowSource):
         self.groups.add(run.ids)
         return added(accumulator, run)
 
-    def drawn(self, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    def sampled(self, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw rows as other sources do; each worker jumps ahead in the generator to its first row."""
         bits = generator.bit_generator
         if not isinstance(bits, np.random.PCG64):  # which cannot jump, or draws otherwise
             if self._opening.weights is None:
-                return super().drawn(n_rows, generator)
-            return drawn_in_passing(self.blocks(_BLOCK_ROWS), len(self.columns), n_rows, generator)
+                return super().sampled(n_rows, generator)
+            return keyed_rows(self.blocks(CHUNK_ROWS), len(self.columns), n_rows, generator)
         self._check_not_empty()
         state = bits.state
         drawn = self._each(_draw, None, [(start, stop, n_rows, state) for start, stop in self._ranges])
@@ -390,7 +390,7 @@ class RemoteRows(RowSource):
         _jump(bits, self.n_rows)
         return keys, values
 
-    def drawn_of_bags(self, n_rows: int, seed: int) -> list[Floats]:
+    def sampled_by_bag(self, n_rows: int, seed: int) -> list[Floats]:
         """Draw rows of each bag as other sources do; the rows of each bag in each part are counted first."""
         self._check_not_empty()
         counts = _computed(self._each(_count_bags, None, [(start, stop) for start, stop in self._ranges]))
@@ -405,8 +405,8 @@ class RemoteRows(RowSource):
         arguments = [
             (start, stop, n_rows, seed, one, shared) for (start, stop), one in zip(self._ranges, earlier, strict=True)
         ]
-        picked = _tree(self._each(_pick, None, arguments), partial(_merge_picked, n_rows=n_rows))
-        return by_bag(_computed([picked])[0])
+        picked = _tree(self._each(_pick, None, arguments), partial(_merge_bag_samples, n_rows=n_rows))
+        return rows_by_bag(_computed([picked])[0])
 
     def _check_not_empty(self) -> None:
         if not self.n_rows:
@@ -450,7 +450,7 @@ def _count(opening: _Opening, place: str, data: Any) -> tuple[int, int]:
 
 def _values(opening: _Opening, place: str, data: Any) -> tuple[Block, list[Any]]:
     source = opening.rows(data, place)
-    return joined(list(source.chunks())), list(source.bag_ids or [])
+    return Block.concatenated(list(source.chunks())), list(source.bag_ids or [])
 
 
 def _head(opening: _Opening, place: str, n_rows: int, n_columns: int, data: Any) -> Floats:
@@ -472,7 +472,7 @@ def _slice(opening: _Opening, place: str, start: int, stop: int, data: Any) -> F
 
 
 def _subtract(opening: _Opening, place: str, data: Any, *others: Floats) -> Floats:
-    rows = joined(list(opening.rows(data, place).chunks())).values
+    rows = Block.concatenated(list(opening.rows(data, place).chunks())).values
     return np.asarray(rows - np.concatenate(others))
 
 
@@ -488,7 +488,7 @@ def _merge_runs(runs: list[Run], shared: Any) -> Run:
 def _blocks(opening: _Opening, place: str, data: Any, start: int, stop: int, ids: Sequence[Any] = ()) -> Any:
     """Return the source of a part, and its checked blocks."""
     source = opening.rows(data, place, ids)
-    return source, source.checked_blocks(_BLOCK_ROWS, _BLOCK_ROWS, start) if start < stop else iter(())
+    return source, source.blocks(CHUNK_ROWS, first_row=start) if start < stop else iter(())
 
 
 def _draw(
@@ -498,7 +498,7 @@ def _draw(
     bits.state = state
     _jump(bits, start)
     source, blocks = _blocks(opening, place, data, start, stop)
-    return drawn_in_passing(blocks, len(source.columns), n_rows, np.random.Generator(bits))
+    return keyed_rows(blocks, len(source.columns), n_rows, np.random.Generator(bits))
 
 
 def _merge_drawn(drawn: list[tuple[Floats, Floats]], n_rows: int) -> tuple[Floats, Floats]:
@@ -527,12 +527,12 @@ def _pick(
     earlier: dict[int, int],
     data: Any,
     ids: list[Any],
-) -> Picked:
+) -> BagSample:
     source, blocks = _blocks(opening, place, data, start, stop, ids)
-    return picked_of_bags(blocks, len(source.columns), n_rows, seed, earlier)
+    return bag_keys(blocks, len(source.columns), n_rows, seed, earlier)
 
 
-def _merge_picked(picked: list[Picked], n_rows: int) -> Picked:
+def _merge_bag_samples(picked: list[BagSample], n_rows: int) -> BagSample:
     best = picked[0]
     for one in picked[1:]:
         best = best.best(one, n_rows)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise.engines.files import GroupIds
-from uptonoise.rows import Accumulator, AnyAccumulator, Block, RowSource, joined
+from uptonoise.rows import Accumulator, AnyAccumulator, Block, RowSource
 
 
 class Run(NamedTuple):
@@ -49,15 +49,15 @@ def run_of(source: RowSource, start: int, stop: int, accumulator: Accumulator[An
     Examples
     --------
     >>> import numpy as np
-    >>> from uptonoise.fourier import SampleSum, Waves
+    >>> from uptonoise.fourier import CosineSine, SampleSum
     >>> from uptonoise.engines.dask.runs import added, merged, run_of
     >>> from uptonoise.rows import as_rows
     >>> X = np.linspace(0, 1, 100_000)
-    >>> waves = Waves(np.array([[1.0], [2.0]] * 8), "fast")
-    >>> parts = [run_of(as_rows(X[a:b]), a, b, SampleSum(waves)) for a, b in ((0, 70_001), (70_001, 100_000))]
-    >>> together = added(SampleSum(waves), merged(parts, SampleSum(waves)))
-    >>> at_once = as_rows(X).fold(SampleSum(waves))
-    >>> bool(np.allclose(together.waves_sum, at_once.waves_sum, rtol=1e-14))
+    >>> features = CosineSine(np.array([[1.0], [2.0]] * 8), "fast")
+    >>> parts = [run_of(as_rows(X[a:b]), a, b, SampleSum(features)) for a, b in ((0, 70_001), (70_001, 100_000))]
+    >>> together = added(SampleSum(features), merged(parts, SampleSum(features)))
+    >>> at_once = as_rows(X).fold(SampleSum(features))
+    >>> bool(np.allclose(together.total()[0], at_once.total()[0], rtol=1e-14))
     True
     """
     size = accumulator.block_rows
@@ -69,7 +69,7 @@ def run_of(source: RowSource, start: int, stop: int, accumulator: Accumulator[An
     if start < stop:
         with single_threaded_blas:
             row = start
-            for block in source.checked_blocks(size, before or size, start):
+            for block in source.blocks(size, first_size=before or size, first_row=start):
                 if row == start and before:
                     head.append(block)
                 elif len(block.values) == size:
@@ -98,7 +98,7 @@ def merged(runs: Sequence[Run], accumulator: Accumulator[Any]) -> Run:
             else:
                 tail = tail + right.head
                 if sum(len(block.values) for block in tail) == size:
-                    total.add(total.part(joined(tail)))
+                    total.add(total.part(Block.concatenated(tail)))
                     is_summed, tail = True, []
             if right.total is not None:
                 total.add(right.total)
@@ -114,7 +114,7 @@ def added(accumulator: AnyAccumulator, run: Run) -> AnyAccumulator:
         accumulator.add(run.total)
     with single_threaded_blas:
         if run.tail:
-            accumulator.add(accumulator.part(joined(run.tail)))
+            accumulator.add(accumulator.part(Block.concatenated(run.tail)))
     return accumulator
 
 

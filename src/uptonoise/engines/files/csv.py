@@ -248,7 +248,7 @@ class CsvFile(TableFile):
         try:
             fault = next(self._faults(columns, n_rows), None)
         except UnicodeError as wrong:
-            return wrong_encoding(self.path, self._encoding, wrong)
+            raise wrong_encoding(self.path, self._encoding, wrong) from None
         except (OSError, EOFError, zlib.error) as wrong:
             return f"{self.path} is cut short or damaged: {one_line(wrong)}"
         except csv.Error as wrong:

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.errors import hinted
 from uptonoise._util.progress import Progress
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
@@ -225,11 +226,11 @@ class FileRows(RowSource):
             row, column = np.argwhere(wrong)[0]
             place = f"{file.row(first_row + row)}, column {self.columns[column]!r}"
             if np.isnan(values[row, column]):
-                raise ValueError(_missing_message(file, place))
+                raise _missing_value(file, place)
             raise ValueError(f"{file.path}: must be finite; got {values[row, column]} in {place}. Take such rows out")
         if groups is not None and not self._drops:
             row = int(np.argmax(groups.missing(len(values))))
-            raise ValueError(_missing_message(file, f"{file.row(first_row + row)}, column {self.by!r}"))
+            raise _missing_value(file, f"{file.row(first_row + row)}, column {self.by!r}")
 
     def _numbered(self, file: TableFile, first_row: int, groups: Groups, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         try:
@@ -242,8 +243,9 @@ class FileRows(RowSource):
             ) from None
 
 
-def _missing_message(file: TableFile, place: str) -> str:
-    return f'{file.path}: a value is missing in {place}. Fill it, or leave such rows out with missing="drop"'
+def _missing_value(file: TableFile, place: str) -> ValueError:
+    problem = f"{file.path}: a value is missing in {place}"
+    return hinted(ValueError, problem, "fill it, or leave such rows out with {missing}", missing="drop")
 
 
 class _NoGroupError(Exception):

@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from uptonoise._util.errors import hinted
 from uptonoise.engines.files.paths import suffix_of
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -54,7 +55,8 @@ def first_text(path: Path, encoding: str) -> tuple[str, bool]:
             data = _read(path, file, size)
             is_whole = len(data) < size or not _read(path, file, 1)
         if b"\0" in data and not encoding.startswith(("utf-16", "utf-32")):
-            raise ValueError(f"{path} is not a text file, or it has another encoding; see encoding= (such as 'utf-16')")
+            problem = f"{path} is not a text file, or it has another encoding"
+            raise hinted(ValueError, problem, "give it with {encoding}, such as utf-16", encoding=None)
         text = _decoded(path, data, encoding, is_whole)
         if is_whole or "\n" in text or "\r" in text:
             return text, is_whole
@@ -75,13 +77,14 @@ def _decoded(path: Path, data: bytes, encoding: str, is_whole: bool) -> str:
     try:
         return decoder.decode(data, is_whole)
     except UnicodeError as error:
-        raise ValueError(wrong_encoding(path, encoding, error)) from None
+        raise wrong_encoding(path, encoding, error) from None
 
 
-def wrong_encoding(path: Path, encoding: str, error: UnicodeError) -> str:
-    """Return the message about bytes that are not text in an encoding."""
+def wrong_encoding(path: Path, encoding: str, error: UnicodeError) -> ValueError:
+    """Return the error about bytes that are not text in an encoding."""
     found = f" (byte 0x{error.object[error.start]:02x})" if isinstance(error, UnicodeDecodeError) else ""
-    return f'{path} is not {encoding} text{found}; give its encoding, which often is encoding="latin-1"'
+    problem = f"{path} is not {encoding} text{found}"
+    return hinted(ValueError, problem, "give its encoding, which often is {encoding}", encoding="latin-1")
 
 
 def guessed_delimiter(path: Path, text: str, decimal: str) -> str:

@@ -35,7 +35,7 @@ from uptonoise.engines.gpu.features import (
     waves_of,
 )
 from uptonoise.fourier import BagPart, BagSums, FlipSums, MomentSum, RowWaves, SampleSum, Waves
-from uptonoise.rows import AnyAccumulator, Block, RowSource, as_real_array, numbered_columns
+from uptonoise.rows import AnyAccumulator, Block, RowSource, as_real_array, numbered_columns, with_weights
 
 _HOST_ELEMENTS = 2**22  # of a block that is brought back
 _PIECE_ROWS = 2**24  # of tensors that must be copied before a kernel can read them
@@ -109,7 +109,7 @@ class DeviceRows(RowSource):
         row = int(wrong.to(torch.uint8).argmax())
         one = slice(row, row + 1)
         weights = None if piece.weights is None else piece.weights[one].cpu().numpy()
-        self._checked(piece.first_row + row, Block(_as_array(piece.values[one]), weights))
+        self.checked(Block(_as_array(piece.values[one]), weights, first_row=piece.first_row + row))
 
 
 class TensorRows(DeviceRows):
@@ -148,7 +148,7 @@ class TensorRows(DeviceRows):
         """Return the values of the first rows, at most `n_rows`."""
         if self.n_rows == 0:
             return super().head(n_rows)
-        return self._checked(0, Block(_as_array(self.tensor[:n_rows]))).values
+        return self.checked(Block(_as_array(self.tensor[:n_rows]))).values
 
     def resident(self) -> Tensor:
         """Return all rows on the device, checked, as float64."""
@@ -156,17 +156,17 @@ class TensorRows(DeviceRows):
         self.check()
         return self.tensor.double()
 
-    def minus(self, other: RowSource) -> RowSource:
+    def minus(self, other: RowSource) -> RowSource | None:
         """Return the differences of the rows of this source and those of another one, where both are."""
         if isinstance(other, TensorRows) and other.device == self.device:
             return TensorRows(self.tensor.double() - other.tensor.double(), f"{self.name} - {other.name}")
-        return super().minus(other)
+        return None
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers; no others leave the device."""
         values = _as_array(self.tensor[torch.from_numpy(rows).to(self.device)]).astype(np.float64)
         for place in np.flatnonzero(~np.isfinite(values).all(axis=1))[:1]:
-            self._checked(int(rows[place]), Block(values[place : place + 1]))
+            self.checked(Block(values[place : place + 1], first_row=int(rows[place])))
         return values
 
 
@@ -262,11 +262,11 @@ class StreamedRows(DeviceRows):
         self.name, self.columns, self.named = source.name, source.columns, source.named
         self.n_rows, self.bag_ids = source.n_rows, source.bag_ids
         self.can_be_read_again = source.can_be_read_again
-        self.weights = getattr(source, "weights", None)
+        self.weights = source.weights
 
     def weighted(self, weights: Any) -> RowSource:
         """Return the same rows with a weight each."""
-        return StreamedRows(self.source.weighted(weights), self.device)
+        return StreamedRows(with_weights(self.source, weights), self.device)
 
     def chunks(self) -> Iterator[Block]:
         """Yield the rows where they are."""
@@ -280,14 +280,15 @@ class StreamedRows(DeviceRows):
         """Return the values of the rows with these increasing numbers."""
         return self.source.take(rows)
 
-    def _place(self, first_row: int, block: Block, row: int) -> str:
-        return self.source._place(first_row, block, row)
+    def place(self, block: Block, row: int) -> str:
+        """Return where a row is, in the words of the source below."""
+        return self.source.place(block, row)
 
     def pieces(self) -> Iterator[Piece]:
         """Yield the rows as they arrive: while the device works on one buffer, the other one is filled."""
         n_rows, buffers = self._buffers()
-        for number, (first_row, block) in enumerate(self.source._numbered_blocks(n_rows)):
-            yield buffers[number % 2].piece(first_row, block)
+        for number, block in enumerate(self.source.unchecked_blocks(n_rows)):
+            yield buffers[number % 2].piece(block)
 
     def _buffers(self) -> tuple[int, list[_Buffer]]:
         """Return two buffers and the number of rows that each holds: fewer where the device has little memory."""
@@ -311,7 +312,7 @@ class _Buffer:
         self._there = torch.empty(n_rows * n_columns, dtype=torch.float64, device=device)
         self._copied = torch.cuda.Event() if self._is_cuda else None  # type: ignore[no-untyped-call]
 
-    def piece(self, first_row: int, block: Block) -> Piece:
+    def piece(self, block: Block) -> Piece:
         """Return the rows of a block on the device; they are valid until the next call."""
         values = block.values
         dtype = torch.float32 if values.dtype == np.float32 else torch.float64
@@ -334,7 +335,7 @@ class _Buffer:
             starts = np.concatenate([[0], np.flatnonzero(np.diff(by_bag)) + 1])
             bags, numbers = Bounds.of(np.append(starts, len(by_bag)), self.device), by_bag[starts]
         weights_there = None if weights is None else as_vector(weights, self.device)
-        return Piece(first_row, there, weights_there, bags, numbers)
+        return Piece(block.first_row, there, weights_there, bags, numbers)
 
 
 def _copy(to: NDArray[Any], values: NDArray[Any]) -> None:

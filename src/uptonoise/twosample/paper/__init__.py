@@ -1,7 +1,7 @@
 """The paper's two-sample tests."""
 
 from uptonoise.twosample.paper.mean_embedding import MeResult, me_test
-from uptonoise.twosample.paper.mmd_permutation import MmdResult, mmd_test
+from uptonoise.twosample.paper.mmd_permutation import MmdResult, mmd_of_pair, mmd_test
 from uptonoise.twosample.paper.paired_difference import (
     PairedDifferenceResult,
     SmeResult,
@@ -18,6 +18,7 @@ __all__ = [
     "SmeResult",
     "UnequalNoiseWarning",
     "me_test",
+    "mmd_of_pair",
     "mmd_test",
     "paired_difference_test",
     "phd_test",

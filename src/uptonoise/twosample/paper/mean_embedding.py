@@ -7,7 +7,6 @@ noise too; on paired differences it is the paper's SME.
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.twosample.paper.hotelling import Null, hotelling_test
 from uptonoise.twosample.paper.locations import Bumps, learn_bumps
 from uptonoise.twosample.result import TwoSampleResult
@@ -108,8 +107,7 @@ def me_test(
     J = positive_int(n_locations, "n_locations")
     if null not in get_args(Null):
         raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
-    if not isinstance(train_size, numbers.Real) or not 0 < train_size < 1:
-        raise ValueError(f"train_size must lie between 0 and 1; got {train_size!r}")
+    checked_number(train_size, "train_size", above=True, most=1.0)
     samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)")
     _check_held_out(samples, J, train_size)
     generator, seed = seeded_generator(random_state)
@@ -117,17 +115,17 @@ def me_test(
     Y_train, Y_test = _split(samples.Y, train_size, generator)
     bumps = learn_bumps(X_train, Y_train, J, generator)
     F, G = bumps.features(X_test), bumps.features(Y_test)
-    found = hotelling_test(F, G, null)
+    hotelling = hotelling_test(F, G, null)
     return MeResult(
-        statistic=found.statistic,
-        pvalue=found.pvalue,
+        statistic=hotelling.statistic,
+        pvalue=hotelling.pvalue,
         sizes=samples.sizes,
         columns=samples.columns,
-        null=_said_null(null, found.freedoms),
+        null=_null_text(null, hotelling.freedoms),
         seed=seed,
         locations=bumps.locations,
         widths=bumps.widths,
-        contributions=found.contributions,
+        contributions=hotelling.contributions,
         regions=_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps),
         differences=F.mean(axis=0) - G.mean(axis=0),
         n_train=(len(X_train), len(Y_train)),
@@ -161,7 +159,7 @@ def _regions(rows: Floats, features: Floats, bumps: Bumps) -> Floats:
     return np.where(reached[:, None], means, bumps.locations)
 
 
-def _said_null(null: Null, freedoms: tuple[float, float]) -> str:
+def _null_text(null: Null, freedoms: tuple[float, float]) -> str:
     if null == "chi2":
         return f"chi-squared with {freedoms[0]:.3g} degrees of freedom"
     return f"F with {freedoms[0]:.3g} and {freedoms[1]:.4g} degrees of freedom"

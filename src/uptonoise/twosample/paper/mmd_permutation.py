@@ -27,12 +27,11 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
-from uptonoise.twosample.phase import Sample, centre_of, comparable
+from uptonoise.twosample.phase import Pair, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
 Method = Literal["quadratic", "fourier"]
-OF_SKETCHES = "sketches"
 
 _BLOCK_ROWS = 512
 _ROUNDING = 1e-12  # of squared waves
@@ -114,7 +113,7 @@ def mmd_test(
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        return _of_sketches(*comparable(X, Y))
+        return mmd_of_pair(Pair.of(*comparable(X, Y)))
     samples = read_samples(X, Y, needed=2, why="the MMD test")
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
@@ -141,19 +140,20 @@ def mmd_test(
     )
 
 
-def _of_sketches(X: Sketch, Y: Sketch) -> MmdResult:
-    left, right = (Sample.of(sketch, centre_of(X)) for sketch in (X, Y))
+def mmd_of_pair(pair: Pair) -> MmdResult:
+    """Test from two sketches whether the samples differ at all."""
+    left, right = pair.left, pair.right
     n, k = float(left.size), float(right.size)
     statistic = float(np.mean(np.abs(left.phi - right.phi) ** 2))
     pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
     return MmdResult(
         statistic=statistic,
-        pvalue=_quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / X.n_frequencies),
-        sizes=(X.n_rows, Y.n_rows),
-        columns=(X if X.named else Y).columns,
+        pvalue=_quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / pair.X.n_frequencies),
+        sizes=pair.sizes,
+        columns=pair.columns,
         null="weighted sum of chi-squared variables",
         seed=None,
-        method=OF_SKETCHES,
+        method="sketches",
         scale=None,
         permuted=np.empty(0),
     )

@@ -16,18 +16,21 @@ what H lets through along S, is z'Hz / z'z; the estimated R adds the denominator
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, nnls
 from scipy.special import fdtr, fdtri, ncfdtr
 
+from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
-from uptonoise.twosample.phase.statistic import Decomposition, Ridge, Sample
+from uptonoise._util.validation import checked_number
+from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.statistic import Decomposition, Ridge
 
-_LEVEL = 0.95
+_CONFIDENCE = 0.95
 _RELIABLE = 3.0  # times its sampling error, for an amplitude whose phase describes a difference
 _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _TINY = np.finfo(np.float64).tiny
@@ -35,7 +38,7 @@ _UNBOUNDED = 1e3  # times the value of a statistic: no noncentrality is looked f
 _STEPS = 4  # towards the ridge, each of which leaves less than a tenth of the error
 
 
-class NoncentralLaw(NamedTuple):
+class NoncentralF(NamedTuple):
     """The law of c T at any noncentrality."""
 
     value: float
@@ -45,7 +48,7 @@ class NoncentralLaw(NamedTuple):
     denominator: float  # degrees of freedom
 
     @classmethod
-    def of(cls, block: Ridge) -> NoncentralLaw:
+    def of(cls, block: Ridge) -> NoncentralF:
         """Return the law, and the value of c T, of one statistic."""
         s1, s2 = (float(trace) for trace in block.traces)
         statistic = float(block.statistic)
@@ -64,10 +67,10 @@ class NoncentralLaw(NamedTuple):
         inflation = self.denominator / (self.denominator - 2)
         ratio = self.value / self.s1 * inflation
         numerator, excess = self.s1 / scale, noncentrality / scale
-        found = float(ncfdtr(numerator, self.denominator, excess, ratio))
-        if found == found:
-            return found
-        # Where the series does not converge, a central law with the same two moments is as good (Patnaik 1949).
+        probability = float(ncfdtr(numerator, self.denominator, excess, ratio))
+        if not math.isnan(probability):
+            return probability
+        # Where the series does not converge, a central F with the same two moments is as good (Patnaik 1949).
         central = (numerator + excess) ** 2 / (numerator + 2 * excess)
         return float(fdtr(central, self.denominator, ratio * numerator / (numerator + excess)))
 
@@ -97,8 +100,8 @@ class NoncentralLaw(NamedTuple):
         return float(brentq(lambda noncentrality: self.cdf(noncentrality) - probability, 0.0, above))
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class EffectSize:
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class EffectSize(Result):
     """The size of a difference beyond noise.
 
     Attributes
@@ -124,18 +127,20 @@ class EffectSize:
     (True, True, False)
     """
 
+    hidden: ClassVar[tuple[str, ...]] = ("distribution", "rows")
+
     estimate: float
     low: float
     high: float
     phase_discrepancy: float | None
     n_reliable: int
-    law: NoncentralLaw | None  # None where neither sample varies
+    distribution: NoncentralF | None  # None where neither sample varies
     rows: float  # n k / (n + k)
 
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return what the effect is below, with confidence 1 - alpha."""
-        _check_probability("alpha", alpha)
-        return float("inf") if self.law is None else self.law.bound(alpha) / self.rows
+        checked_number(alpha, "alpha", above=True, most=1.0)
+        return float("inf") if self.distribution is None else self.distribution.bound(alpha) / self.rows
 
     def detectable(self, alpha: float = 0.05, power: float = 0.95) -> float:
         """Return the effect that a test at the level alpha sees with this power, at these sizes and noises.
@@ -149,55 +154,36 @@ class EffectSize:
         >>> 0.01 < effect.detectable() < 0.1
         True
         """
-        _check_probability("alpha", alpha)
-        _check_probability("power", power)
-        if self.law is None:
+        checked_number(alpha, "alpha", above=True, most=1.0)
+        checked_number(power, "power", above=True, most=1.0)
+        if self.distribution is None:
             return float("inf")
-        needed = self.law._replace(value=self.law.critical(alpha), share=1.0)
+        needed = self.distribution._replace(value=self.distribution.critical(alpha), share=1.0)
         return needed.noncentrality_at(1 - power) / self.rows
 
     def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
         """Tell whether the effect is below `margin`, with confidence 1 - alpha."""
-        if not isinstance(margin, Real) or not 0 < margin < np.inf:
-            raise ValueError(f"margin must be a positive number; got {margin!r}")
-        return self.upper_bound(alpha) < margin
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what people read, as what JSON knows; an infinite end is None."""
-        names = ("estimate", "low", "high", "phase_discrepancy", "n_reliable")
-        found = {name: getattr(self, name) for name in names}
-        return {name: None if value == np.inf else value for name, value in found.items()}
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
-        from uptonoise.plots import plot
-
-        return plot(self, ax=ax, **options)
+        return self.upper_bound(alpha) < checked_number(margin, "margin", above=True)
 
     def __repr__(self) -> str:
-        return f"effect {self.estimate:.3g} per row, {_LEVEL:.0%} interval {self.low:.3g} to {self.high:.3g}"
-
-
-def _check_probability(name: str, value: float) -> None:
-    if not isinstance(value, Real) or not 0 < value < 1:
-        raise ValueError(f"{name} must lie between 0 and 1; got {value!r}")
+        return f"effect {self.estimate:.3g} per row, {_CONFIDENCE:.0%} interval {self.low:.3g} to {self.high:.3g}"
 
 
 def effect_size(
-    left: Sample, right: Sample, decomposition: Decomposition, nuisance: Floats | None = None
+    left: SampleMoments, right: SampleMoments, decomposition: Decomposition, nuisance: Floats | None = None
 ) -> EffectSize:
     """Return the effect size of two samples, from their decomposition."""
     block = noncentral(decomposition, nuisance)
     rows = float(left.size * right.size / (left.size + right.size))
     discrepancy, n_reliable = _phase_discrepancy(left, right, decomposition)
-    law = NoncentralLaw.of(block) if block.has_rank else None
+    distribution = NoncentralF.of(block) if block.has_rank else None
     return EffectSize(
-        estimate=max(0.0, float(block.noncentrality)) / rows if law else 0.0,
-        low=law.noncentrality_at((1 + _LEVEL) / 2) / rows if law else 0.0,
-        high=law.bound((1 - _LEVEL) / 2) / rows if law else float("inf"),
+        estimate=max(0.0, float(block.noncentrality)) / rows if distribution else 0.0,
+        low=distribution.noncentrality_at((1 + _CONFIDENCE) / 2) / rows if distribution else 0.0,
+        high=distribution.bound((1 - _CONFIDENCE) / 2) / rows if distribution else float("inf"),
         phase_discrepancy=discrepancy,
         n_reliable=n_reliable,
-        law=law,
+        distribution=distribution,
         rows=rows,
     )
 
@@ -211,10 +197,12 @@ def noncentral(decomposition: Decomposition, nuisance: Floats | None = None) -> 
     return decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
 
 
-def _phase_discrepancy(left: Sample, right: Sample, decomposition: Decomposition) -> tuple[float | None, int]:
+def _phase_discrepancy(
+    left: SampleMoments, right: SampleMoments, decomposition: Decomposition
+) -> tuple[float | None, int]:
     amplitudes = np.abs(left.phi), np.abs(right.phi)
     sizes = left.size, right.size
-    reliable = np.logical_and(*(one * np.sqrt(n) > _RELIABLE for one, n in zip(amplitudes, sizes, strict=True)))
+    reliable = np.logical_and(*(size * np.sqrt(n) > _RELIABLE for size, n in zip(amplitudes, sizes, strict=True)))
     if not reliable.any():
         return None, 0
     products = (left.phi * right.phi.conj())[reliable]
@@ -224,7 +212,9 @@ def _phase_discrepancy(left: Sample, right: Sample, decomposition: Decomposition
     return float(max(0.0, discrepancy)), int(reliable.sum())
 
 
-def reference_effects(left: Sample, right: Sample, frequencies: Floats, known: slice, up_to_shift: bool) -> Floats:
+def reference_effects(
+    left: SampleMoments, right: SampleMoments, frequencies: Floats, known: slice, up_to_shift: bool
+) -> Floats:
     """Return what S would be, of shape (m, d), if one column of the less noisy sample were otherwise.
 
     A shift of column j by half of its spread turns the phase at w by w_j spread/2; up to a shift, a skewness of 1 turns
@@ -237,13 +227,13 @@ def reference_effects(left: Sample, right: Sample, frequencies: Floats, known: s
     return np.sqrt(_squared_amplitudes(left) * _squared_amplitudes(right))[:, None] * np.sin(turns)
 
 
-def _squared_amplitudes(sample: Sample) -> Floats:
+def _squared_amplitudes(sample: SampleMoments) -> Floats:
     """Return abs(phi)^2 without what sampling errors add."""
     n = sample.size
     return np.asarray(np.clip((n * np.abs(sample.phi) ** 2 - 1) / (n - 1), 0, 1))
 
 
-def _spreads(sample: Sample, frequencies: Floats) -> Floats:
+def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:
     """Return how far each column spreads: abs(phi)^2 is near exp(-sum of (w_j spread_j)^2); 0 where it is not known."""
     squares = _squared_amplitudes(sample)
     heard = squares * sample.size > _RELIABLE**2
@@ -251,8 +241,8 @@ def _spreads(sample: Sample, frequencies: Floats) -> Floats:
         return np.zeros(frequencies.shape[1])
     units = np.abs(frequencies).max(axis=0)
     scaled = np.divide(frequencies[heard], units, out=np.zeros_like(frequencies[heard]), where=units > 0) ** 2
-    found, _ = nnls(scaled, -np.log(np.maximum(squares[heard], _TINY)))
-    return np.asarray(np.divide(np.sqrt(found), units, out=np.zeros_like(units), where=units > 0))
+    variances, _ = nnls(scaled, -np.log(np.maximum(squares[heard], _TINY)))
+    return np.asarray(np.divide(np.sqrt(variances), units, out=np.zeros_like(units), where=units > 0))
 
 
 def powers_against(block: Ridge, effects: Floats, level: float) -> Floats:
@@ -262,11 +252,11 @@ def powers_against(block: Ridge, effects: Floats, level: float) -> Floats:
     mean, variance = (float(moment) for moment in block.moments)
     freedom = 2 * mean**2 / variance
     needed = fdtri(freedom, min(float(block.few_rows), _MANY_ROWS), 1 - level) * mean
-    law = NoncentralLaw.of(block)._replace(value=float(block.shrinkage) * needed)
-    return np.array([1 - _against(law, block, block.root.T @ effect) for effect in effects.T])
-
-
-def _against(law: NoncentralLaw, block: Ridge, scores: Floats) -> float:
-    noncentrality = float(scores @ scores)
-    along = float(scores @ block.H @ scores) / noncentrality if noncentrality > 0 else 0.0
-    return law._replace(share=along).cdf(noncentrality)
+    distribution = NoncentralF.of(block)._replace(value=float(block.shrinkage) * needed)
+    powers = []
+    for effect in effects.T:
+        scores = block.root.T @ effect
+        noncentrality = float(scores @ scores)
+        along = float(scores @ block.H @ scores) / noncentrality if noncentrality > 0 else 0.0
+        powers.append(1 - distribution._replace(share=along).cdf(noncentrality))
+    return np.array(powers)

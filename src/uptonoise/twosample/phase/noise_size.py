@@ -32,13 +32,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uptonoise._util.random import RandomState
+from uptonoise._util.results import Result
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Sketch
-from uptonoise.twosample.phase.offset import why_no_shift
-from uptonoise.twosample.phase.places import Places, centre_of
-from uptonoise.twosample.phase.statistic import Sample
-from uptonoise.twosample.phase.test import as_sketches, phase_test
+from uptonoise._util.validation import checked_number
+from uptonoise.twosample.phase.offset import fitted_shift, why_no_shift
+from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
+from uptonoise.twosample.phase.test import phase_pvalue
 
 _LARGEST_ERROR = 0.2  # of log|phi|^2 at a frequency that takes part
 _RIDGE = 0.3  # over the number of frequencies
@@ -47,7 +47,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class ExtraNoise:
+class ExtraNoise(Result):
     """How much noisier X is than Y: the outcome of :func:`extra_noise`.
 
     Attributes
@@ -84,31 +84,13 @@ class ExtraNoise:
         >>> bool(low < 0 < high)
         True
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1; got {level!r}")
+        checked_number(level, "level", above=True, most=1.0)
         reach = float(ndtri((1 + level) / 2)) * self.standard_errors
         return np.stack([self.variances - reach, self.variances + reach], axis=1)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as what JSON knows; an infinite standard error is None."""
-        errors = [error if np.isfinite(error) else None for error in self.standard_errors.tolist()]
-        return {
-            "variances": self.variances.tolist(),
-            "standard_errors": errors,
-            "columns": list(self.columns),
-            "sizes": list(self.sizes),
-            "phase_pvalue": self.phase_pvalue,
-        }
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
-        from uptonoise.plots import plot
-
-        return plot(self, ax=ax, **options)
-
     def __repr__(self) -> str:
         lines = ["Variance of the noise of X less that of Y, with standard errors"]
-        lines += [f"  {self._said(column)}" for column in range(min(len(self.columns), _SHOWN))]
+        lines += [f"  {self._column_text(column)}" for column in range(min(len(self.columns), _SHOWN))]
         if len(self.columns) > _SHOWN:
             lines.append(f"  ... and {len(self.columns) - _SHOWN} more columns")
         lines.append(f"  X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}")
@@ -116,19 +98,14 @@ class ExtraNoise:
             lines.append(f"  the signals differ too (phase test: p = {self.phase_pvalue:.2g}): do not read it as noise")
         return "\n".join(lines)
 
-    def _said(self, column: int) -> str:
+    def _column_text(self, column: int) -> str:
         name, variance, error = self.columns[column], self.variances[column], self.standard_errors[column]
         if np.isinf(error):
             return f"{name}: unknown, no frequency is reliable"
         low, high = self.interval()[column]
-        known = error > 0
-        noisier = (
-            "X is noisier"
-            if known and low > 0
-            else "Y is noisier"
-            if known and high < 0
-            else "neither is clearly noisier"
-        )
+        noisier = "neither is clearly noisier"
+        if error > 0 and (low > 0 or high < 0):
+            noisier = "X is noisier" if low > 0 else "Y is noisier"
         digits = f".{1 - math.floor(math.log10(error))}f" if 1e-4 < error < 10 else ".3g"  # two digits of the error
         return f"{name}: {variance:+{digits}} +- {error:{digits}}, {noisier}"
 
@@ -179,34 +156,32 @@ def extra_noise(
       X has 2,000 rows, Y has 2,000
     """
     left, right, _ = as_sketches(X, Y, weights, frequencies, random_state)
-    if not _on_columns(left.frequencies).any():
-        raise ValueError("the frequencies must include some on a single column, as those of Sketch.for_samples do")
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
-        return _of_sketches(left, right)
+        signals_agree = phase_pvalue(fitted_shift(left, right)) if why_no_shift(left, right) is None else None
+        return noise_difference(Pair.of(left, right), signals_agree)
 
 
-def _of_sketches(X: Sketch, Y: Sketch) -> ExtraNoise:
-    place = Places.of(X, Y).largest
-    frequencies = X.frequencies[place]
-    (log_X, cov_X), (log_Y, cov_Y) = (_log_amplitudes(Sample.of(one, centre_of(X)).at(place)) for one in (X, Y))
+def noise_difference(pair: Pair, signals_agree: float | None) -> ExtraNoise:
+    """Return the extra noise of a pair, beside the p-value of the phases up to a shift where it is known."""
+    place, d = pair.blocks.largest, pair.X.n_columns
+    if not _on_columns(pair.X.frequencies).any():
+        raise ValueError("the frequencies must include some on a single column, as those of Sketch.for_samples do")
+    frequencies = pair.X.frequencies[place]
+    (log_X, cov_X), (log_Y, cov_Y) = (_log_amplitudes(sample.at(place)) for sample in (pair.left, pair.right))
     largest = np.maximum(np.diag(cov_X), np.diag(cov_Y))
     used = _on_columns(frequencies) & (largest < _LARGEST_ERROR**2)[:, None]
-    slopes, errors = np.zeros(X.n_columns), np.full(X.n_columns, np.inf)
+    slopes, errors = np.zeros(d), np.full(d, np.inf)
     for column in np.flatnonzero(used.any(axis=0)):
-        of_it = used[:, column]
-        covariance = (cov_X + cov_Y)[np.ix_(of_it, of_it)]
-        squares = frequencies[of_it, column] ** 2
-        slopes[column], errors[column] = _slope(-squares, (log_X - log_Y)[of_it], covariance)
+        own = used[:, column]
+        covariance = (cov_X + cov_Y)[np.ix_(own, own)]
+        slopes[column], errors[column] = _slope(-(frequencies[own, column] ** 2), (log_X - log_Y)[own], covariance)
     slopes[errors == 0] = 0.0  # what rounding leaves of columns that are constant in both
-    named = X if X.named else Y
-    known = why_no_shift(X, Y) is None
-    agree = phase_test(X, Y, invariant_to="noise+shift", positivity=False).pvalue if known else None
     return ExtraNoise(
         variances=slopes,
         standard_errors=errors,
-        columns=named.columns,
-        sizes=(X.n_rows, Y.n_rows),
-        phase_pvalue=agree,
+        columns=pair.columns,
+        sizes=pair.sizes,
+        phase_pvalue=signals_agree,
     )
 
 
@@ -216,7 +191,7 @@ def _on_columns(frequencies: Floats) -> NDArray[np.bool_]:
     return np.asarray(there & (there.sum(axis=1) == 1)[:, None])
 
 
-def _log_amplitudes(sample: Sample) -> tuple[Floats, Floats]:
+def _log_amplitudes(sample: SampleMoments) -> tuple[Floats, Floats]:
     """Return log|phi|^2 without its bias, and the covariance of its errors."""
     m, n = len(sample.cos), sample.size
     squares = (n * (sample.cos**2 + sample.sin**2) - 1) / (n - 1)

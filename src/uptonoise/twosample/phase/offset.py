@@ -23,16 +23,13 @@ columns of G as nuisance directions; to first order it does not depend on the er
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from scipy.special import stdtrit
 
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
-from uptonoise.twosample.phase.places import Places, centre_of
-from uptonoise.twosample.phase.statistic import Ridge, Sample, decomposed
+from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, Shift, centre_of
+from uptonoise.twosample.phase.statistic import Ridge, decomposed
 
 _SPARE_ROWS = 2  # that a sample has beyond one a column
 _GRID_STEPS = 2.0  # a radian of the largest frequency of a column
@@ -46,42 +43,8 @@ _CONVERGED = 1e-3  # standard errors of a step
 _HALVINGS = 20
 
 
-class Shift(NamedTuple):
-    """By how much X lies further than Y in each column, with the covariance of its error and degrees of freedom."""
-
-    shift: Floats
-    covariance: Floats
-    freedom: float
-
-    def interval(self, level: float = 0.95) -> Floats:
-        """Return an interval for each column's shift, of shape (d, 2).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from uptonoise.twosample.phase.offset import Shift
-        >>> Shift(np.array([1.0]), np.array([[0.01]]), freedom=100.0).interval().round(3)
-        array([[0.802, 1.198]])
-        """
-        half = stdtrit(self.freedom, (1 + level) / 2) * np.sqrt(np.diag(self.covariance))
-        return np.stack([self.shift - half, self.shift + half], axis=1)
-
-
-class ShiftFit(NamedTuple):
-    """Two samples with their shift taken off, and how S(d) moves with it: G, of shape (m, d).
-
-    G is per length of a column, one over the root mean square of its frequencies, so that no column is lost in rounding
-    for the units that it is in.
-    """
-
-    left: Sample
-    right: Sample
-    nuisance: Floats
-    shift: Shift
-
-
-def fitted_shift(X: Sketch, Y: Sketch) -> ShiftFit:
-    """Estimate the shift of X against Y, up to noise, from sketches with the same frequencies.
+def fitted_shift(X: Sketch, Y: Sketch) -> Pair:
+    """Estimate the shift of X against Y, up to noise, from sketches with the same frequencies, and take it off.
 
     Where the sketches have centres of their own the shift may be as large as it likes; where they share one, columns
     that have frequencies of their own are searched as far as these are unambiguous.
@@ -102,17 +65,18 @@ def fitted_shift(X: Sketch, Y: Sketch) -> ShiftFit:
     missing = why_no_shift(X, Y)
     if missing is not None:
         raise ValueError(missing)
-    place = Places.of(X, Y).largest
+    blocks = FrequencyBlocks.of(X, Y)
+    place = blocks.largest
     origin_X, origin_Y = centre_of(X), centre_of(Y)
     units = np.abs(X.frequencies[place]).max(axis=0)
     lengths = 1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0)))
     W = X.frequencies * lengths
-    right = Sample.of(Y, origin_Y)
+    right = SampleMoments.of(Y, origin_Y)
     near = right.at(place)
-    start = Sample.of(X, origin_X).phi[place] * near.phi.conj()
+    start = SampleMoments.of(X, origin_X).phi[place] * near.phi.conj()
     ahead = _best_aligned(start, W[place], (origin_X - origin_Y) / lengths)
     for iteration in range(_ITERATIONS):
-        left = Sample.of(X, origin_X + lengths * ahead)
+        left = SampleMoments.of(X, origin_X + lengths * ahead)
         product = left.phi * right.phi.conj()
         G = -product.real[:, None] * W
         here = decomposed(left.at(place), near)
@@ -123,8 +87,8 @@ def fitted_shift(X: Sketch, Y: Sketch) -> ShiftFit:
         ahead = ahead + step
     _check_alignment(product[place], origin_X, origin_Y)
     covariance, freedom = _error(free, here.test(G[place]), G[place])
-    shift = origin_X + lengths * ahead - origin_Y
-    return ShiftFit(left, right, G, Shift(shift, covariance * np.outer(lengths, lengths), freedom))
+    shift = Shift(origin_X + lengths * ahead - origin_Y, covariance * np.outer(lengths, lengths), freedom)
+    return Pair(X, Y, left, right, blocks, shift, G)
 
 
 def _check_alignment(product: Complex, origin_X: Floats, origin_Y: Floats) -> None:
@@ -139,7 +103,7 @@ def _check_alignment(product: Complex, origin_X: Floats, origin_Y: Floats) -> No
 
 def why_no_shift(X: Sketch, Y: Sketch) -> str | None:
     """Return what is missing for a test up to a shift, or None where nothing is."""
-    W = X.frequencies[Places.of(X, Y).largest]
+    W = X.frequencies[FrequencyBlocks.of(X, Y).largest]
     m, d = W.shape
     largest = np.abs(W).max(axis=0)
     rank = int(np.linalg.matrix_rank(W / np.where(largest > 0, largest, 1)))
@@ -166,8 +130,8 @@ def _best_aligned(product: Complex, W: Floats, apart: Floats) -> Floats:
     starts = [np.zeros_like(apart), _grid_start(product, W)]
     if apart.any():
         starts.append(-apart)
-    found = [_ascended(product, W, start) for start in starts]
-    return max(found, key=lambda ahead: float(_turned_back(product, W, ahead).real.sum()))
+    tops = [_ascended(product, W, start) for start in starts]
+    return max(tops, key=lambda ahead: float(_turned_back(product, W, ahead).real.sum()))
 
 
 def _grid_start(product: Complex, W: Floats) -> Floats:
@@ -187,13 +151,13 @@ def _grid_start(product: Complex, W: Floats) -> Floats:
 def _grid_best(product: Complex, w: Floats) -> float:
     """Return the best point of a grid as far as positive frequencies are unambiguous together."""
     ahead = np.arange(_GRID) / (_GRID_STEPS * w.max())
-    waves = np.exp(-1j * np.outer(ahead, w))
-    agreement = waves.real @ np.abs(product) / max(float(np.abs(product).sum()), np.finfo(np.float64).tiny)
+    turns = np.exp(-1j * np.outer(ahead, w))
+    agreement = turns.real @ np.abs(product) / max(float(np.abs(product).sum()), np.finfo(np.float64).tiny)
     # From one of two shifts that far apart the frequencies look as from the other, so half of it is told apart.
     again = (agreement > _AMBIGUOUS) & (np.cumsum(agreement < _APART) > 0)
     reach = int(again.argmax()) // 2 if again.any() else _GRID
-    found = np.array([(waves[:reach] @ either).real for either in (product, product.conj())])  # forward, and back
-    back, place = divmod(int(found.argmax()), reach)
+    sums = np.array([(turns[:reach] @ either).real for either in (product, product.conj())])  # forward, and back
+    back, place = divmod(int(sums.argmax()), reach)
     return float(-ahead[place] if back else ahead[place])
 
 

@@ -5,21 +5,23 @@ The statistics of a few dozen pairs are computed at once; p-values are adjusted 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.results import Result
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
 from uptonoise.twosample.phase.effect import noncentral
-from uptonoise.twosample.phase.places import Places, centre_of
-from uptonoise.twosample.phase.statistic import Sample, decomposed
-from uptonoise.twosample.phase.test import cauchy_combination, check_size, of_positivity, with_positivity
+from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, check_size
+from uptonoise.twosample.phase.positivity import combined_pvalue
+from uptonoise.twosample.phase.statistic import decomposed
+from uptonoise.twosample.phase.test import cauchy_combination
 
 Adjustment = Literal["holm", "bonferroni", "benjamini-hochberg", "none"]
 
@@ -28,7 +30,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PairwiseResult:
+class PairwiseResult(Result):
     """The outcome of :func:`pairwise_phase_test`; matrices are symmetric.
 
     Attributes
@@ -54,64 +56,32 @@ class PairwiseResult:
     effects: Floats
     adjust: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as what JSON knows."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in found.items()}
-
-    def to_frame(self, native: Any = None) -> Any:
-        """Return one row a pair, the smallest p-value first, as a pandas frame or of the backend named.
-
-        Parameters
-        ----------
-        native : str or module, optional
-            What narwhals calls the backend: "pandas", "polars" or "pyarrow"; by default pandas.
-
-        Returns
-        -------
-        DataFrame
-        """
-        import narwhals as nw
-
-        one, two = self.ordered()
-        data = {
-            "one": [self.names[i] for i in one],
-            "other": [self.names[j] for j in two],
-            "pvalue": self.pvalues[one, two],
-            "adjusted": self.adjusted[one, two],
-            "effect": self.effects[one, two],
+    def table(self) -> Mapping[str, Any]:
+        """Return the columns of :meth:`to_frame`, which has one row per pair, the smallest p-value first."""
+        i, j = self.ordered()
+        return {
+            "one": [self.names[group] for group in i],
+            "other": [self.names[group] for group in j],
+            "pvalue": self.pvalues[i, j],
+            "adjusted": self.adjusted[i, j],
+            "effect": self.effects[i, j],
         }
-        return nw.from_dict(data, backend=native or "pandas").to_native()
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot the result and return the Axes; :func:`uptonoise.plots.plot` tells how, and needs matplotlib."""
-        from uptonoise.plots import plot
-
-        return plot(self, ax=ax, **options)
 
     def ordered(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of both groups of all pairs, the smallest p-value first."""
-        one, two = np.triu_indices(len(self.names), 1)
-        order = np.lexsort((-self.effects[one, two], self.pvalues[one, two]))
-        return one[order], two[order]
-
-    def __eq__(self, other: object) -> bool:
-        return self.to_dict() == other.to_dict() if isinstance(other, PairwiseResult) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash((self.names, self.sizes, self.adjust, self.pvalues.tobytes()))
+        i, j = np.triu_indices(len(self.names), 1)
+        order = np.lexsort((-self.effects[i, j], self.pvalues[i, j]))
+        return i[order], j[order]
 
     def __repr__(self) -> str:
-        one, two = self.ordered()
-        differ = int(np.count_nonzero(self.adjusted[one, two] <= 0.05))
-        lines = [
-            f"Phase tests of {counted(len(one), 'pair')} of {len(self.names):,} groups: {differ:,} differ beyond noise "
-            f"at 0.05, adjusted ({self.adjust})"
-        ]
-        for i, j in zip(one[:_SHOWN], two[:_SHOWN], strict=True):
-            adjusted, effect = self.adjusted[i, j], self.effects[i, j]
-            lines.append(f"  {self.names[i]} and {self.names[j]}: adjusted p = {adjusted:.3g}, effect {effect:.3g}")
-        return "\n".join([*lines, "  ..."] if len(one) > _SHOWN else lines)
+        i, j = self.ordered()
+        n_differ = int(np.count_nonzero(self.adjusted[i, j] <= 0.05))
+        pairs = f"{counted(len(i), 'pair')} of {len(self.names):,} groups"
+        lines = [f"Phase tests of {pairs}: {n_differ:,} differ beyond noise at 0.05, adjusted ({self.adjust})"]
+        for first, second in zip(i[:_SHOWN], j[:_SHOWN], strict=True):
+            numbers = f"adjusted p = {self.adjusted[first, second]:.3g}, effect {self.effects[first, second]:.3g}"
+            lines.append(f"  {self.names[first]} and {self.names[second]}: {numbers}")
+        return "\n".join([*lines, "  ..."] if len(i) > _SHOWN else lines)
 
 
 def pairwise_phase_test(
@@ -180,49 +150,39 @@ def _named(sketches: Any) -> dict[str, Sketch]:
     return by_text
 
 
-class _Pairs(NamedTuple):
-    """One group, and the places of others that it is compared with."""
-
-    one: int
-    others: slice
-
-
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
-    each = (Sample.of(sketch, centre_of(group[0])) for sketch in group)
-    samples = Sample(*(np.stack(parts) for parts in zip(*each, strict=True)))
-    places = Places.of(*group)
-    pvalues, effects = np.ones((len(group), len(group))), np.zeros((len(group), len(group)))
-    pairs = list(_parts(len(group), max(1, _AT_ONCE // group[0].n_frequencies ** 2)))
-    for part, (found, sizes) in zip(
-        pairs, ordered_map(lambda part: _tested(samples, part, places, positivity), pairs), strict=True
-    ):
-        pvalues[part.one, part.others] = pvalues[part.others, part.one] = found
-        effects[part.one, part.others] = effects[part.others, part.one] = sizes
+    """Return the p-values and effects of all pairs, each group with a few dozen others at once."""
+    moments = (SampleMoments.of(sketch, centre_of(group[0])) for sketch in group)
+    samples = SampleMoments(*(np.stack(parts) for parts in zip(*moments, strict=True)))
+    blocks, n = FrequencyBlocks.of(*group), len(group)
+    at_once = max(1, _AT_ONCE // group[0].n_frequencies ** 2)
+    parts = [(i, slice(j, min(j + at_once, n))) for i in range(n - 1) for j in range(i + 1, n, at_once)]
+
+    def tested(part: tuple[int, slice]) -> tuple[Floats, Floats]:
+        left, right = (SampleMoments(*(values[chosen] for values in samples)) for chosen in part)
+        return _one_with_others(left, right, blocks, positivity)
+
+    pvalues, effects = np.ones((n, n)), np.zeros((n, n))
+    for (i, others), results in zip(parts, ordered_map(tested, parts), strict=True):
+        for matrix, values in zip((pvalues, effects), results, strict=True):
+            matrix[i, others] = matrix[others, i] = values
     return pvalues, effects
 
 
-def _parts(n_groups: int, at_once: int) -> Iterator[_Pairs]:
-    for one in range(n_groups - 1):
-        for start in range(one + 1, n_groups, at_once):
-            yield _Pairs(one, slice(start, min(start + at_once, n_groups)))
-
-
-def _tested(samples: Sample, pairs: _Pairs, places: Places, positivity: bool) -> tuple[Floats, Floats]:
-    """Return p-values and effects of one group with others."""
-    left, right = (Sample(*(part[chosen] for part in samples)) for chosen in pairs)
-    of_blocks = []
-    for place in places.blocks.values():
-        here = decomposed(left.at(place), right.at(place))
-        of_blocks.append(here.test().pvalue)
-        if place == places.largest:
-            found = noncentral(here)
-            effects = np.maximum(0.0, found.noncentrality) * (1 / left.size + 1 / right.size)
-    pvalues = cauchy_combination(np.stack(of_blocks, axis=-1), places.weights)
+def _one_with_others(
+    left: SampleMoments, right: SampleMoments, blocks: FrequencyBlocks, positivity: bool
+) -> tuple[Floats, Floats]:
+    block_pvalues = []
+    for place in blocks.places.values():
+        decomposition = decomposed(left.at(place), right.at(place))
+        block_pvalues.append(decomposition.test().pvalue)
+        if place == blocks.largest:
+            noncentrality = noncentral(decomposition).noncentrality
+            effects = np.maximum(0.0, noncentrality) * (1 / left.size + 1 / right.size)
+    pvalues = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights)
     if positivity:
-        others = map(Sample, *right)
-        pvalues = np.array(
-            [with_positivity(p, of_positivity(left, other)) for p, other in zip(pvalues.tolist(), others, strict=True)]
-        )
+        others = zip(pvalues.tolist(), right.each(), strict=True)
+        pvalues = np.array([combined_pvalue(pvalue, left, other)[0] for pvalue, other in others])
     return pvalues, effects
 
 

@@ -32,8 +32,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from uptonoise._util.typing import Floats
-from uptonoise.twosample.phase.statistic import Sample
+from uptonoise.twosample.phase.pair import SampleMoments
 
+POSITIVITY_SHARE = 0.1  # of the significance level, that positivity has beside the phases
+_SEED = 0
 _DRAWS = 999
 _CLEAR = 8.0  # standard errors above 0: twice what the maximum of hundreds of scores reaches once in thousands
 _CHANCE = 4.0  # of n abs(phi)^2, which has an exponential law with mean 1 where phi is 0
@@ -47,7 +49,7 @@ class Positivity(NamedTuple):
     scores: Floats
 
 
-def positivity(left: Sample, right: Sample, generator: np.random.Generator) -> Positivity:
+def positivity(left: SampleMoments, right: SampleMoments, generator: np.random.Generator) -> Positivity:
     """Test whether Re(phi_X conj phi_Y) is at least 0 at every frequency.
 
     Where neither sample varies at a frequency, it has score 0 and no part in the test.
@@ -57,11 +59,11 @@ def positivity(left: Sample, right: Sample, generator: np.random.Generator) -> P
     >>> import numpy as np
     >>> import uptonoise as un
     >>> from uptonoise.twosample.phase.positivity import positivity
-    >>> from uptonoise.twosample.phase.statistic import Sample
+    >>> from uptonoise.twosample.phase.pair import SampleMoments
     >>> rng = np.random.default_rng(0)
     >>> W = np.array([[1.0], [2.0], [3.0]])
     >>> signs, zeros, normal = rng.choice([-1.0, 1.0], 500), np.zeros(500), rng.normal(size=500)
-    >>> X, Y, Z = (Sample.of(un.Sketch(W).update(rows), np.zeros(1)) for rows in (signs, zeros, normal))
+    >>> X, Y, Z = (SampleMoments.of(un.Sketch(W).update(rows), np.zeros(1)) for rows in (signs, zeros, normal))
     >>> positivity(X, Y, rng).pvalue < 0.001, positivity(Z, Y, rng).pvalue > 0.05
     (True, True)
     """
@@ -78,12 +80,21 @@ def positivity(left: Sample, right: Sample, generator: np.random.Generator) -> P
     return Positivity(statistic, _pvalue(statistic, scaled, freedom, generator), scores)
 
 
-def _heard(sample: Sample) -> NDArray[np.bool_]:
+def combined_pvalue(of_phases: float, left: SampleMoments, right: SampleMoments) -> tuple[float, float]:
+    """Return the p-value of phases and positivity together, valid however they depend, and that of positivity.
+
+    The draws have the same seed for all samples.
+    """
+    of_positivity = positivity(left, right, np.random.default_rng(_SEED)).pvalue
+    return min(1.0, of_phases / (1 - POSITIVITY_SHARE), of_positivity / POSITIVITY_SHARE), of_positivity
+
+
+def _heard(sample: SampleMoments) -> NDArray[np.bool_]:
     """Return at which frequencies abs(phi) is above what chance makes of 0."""
     return np.asarray((sample.cos**2 + sample.sin**2) * sample.size > _CHANCE)
 
 
-def _part(sample: Sample, other: Sample) -> Floats:
+def _part(sample: SampleMoments, other: SampleMoments) -> Floats:
     """Return what one sample adds to Cov(C)."""
     influences = sample.projected(other.cos, other.sin)
     least = (other.cos**2 + other.sin**2) / sample.size

@@ -17,7 +17,6 @@ cosines and sines are those of sums and differences of frequencies, as
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,13 +25,14 @@ from numpy.typing import ArrayLike, NDArray
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import Sketch, turned
 from uptonoise.rows import some_rows, two_samples
 from uptonoise.twosample.phase.effect import noncentral
-from uptonoise.twosample.phase.places import Places, centre_of, comparable
-from uptonoise.twosample.phase.statistic import Sample, decomposed, ridge
-from uptonoise.twosample.phase.test import cauchy_combination, of_positivity, with_positivity
+from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, comparable
+from uptonoise.twosample.phase.positivity import combined_pvalue
+from uptonoise.twosample.phase.statistic import decomposed
+from uptonoise.twosample.phase.test import cauchy_combination
 
 _LEAST_ROWS = 20
 _PILOT_ROWS = 20_000  # that are drawn again
@@ -89,11 +89,10 @@ def phase_test_power(
     >>> bool((np.diff(power) > 0).all()), bool(un.phase_test_power(X, Y, 400, noise=1.0) < power[-1] / 2)
     (True, True)
     """
-    if not isinstance(alpha, Real) or not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1; got {alpha!r}")
+    checked_number(alpha, "alpha", above=True, most=1.0)
     sizes_X, sizes_Y = _sizes(n, "n"), _sizes(n if k is None else k, "k")
     if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
-        raise ValueError(f"n and k must be as many; got {len(sizes_X)} and {len(sizes_Y)}")
+        raise ValueError(f"n and k must have the same length; got {len(sizes_X)} and {len(sizes_Y)}")
     sizes_X, sizes_Y = np.broadcast_arrays(sizes_X, sizes_Y)
     positive_int(n_draws, "n_draws")
     pilot = _pilot(pilot_X, pilot_Y, noise, random_state)
@@ -116,13 +115,18 @@ def _sizes(n: Any, name: str) -> NDArray[np.int64]:
 
 
 class _Pilot(NamedTuple):
-    """What is known from the pilot: sketches, of rows at the frequencies that noisy ones get, and some rows."""
+    """What is known from the pilot: sketches, the noise to add, and some rows where there are any."""
 
     X: Sketch
     Y: Sketch
     noise: tuple[Floats, Floats]
     rows: tuple[Floats, Floats] | None
     generator: np.random.Generator
+
+    def with_noise(self, left: SampleMoments, right: SampleMoments) -> tuple[SampleMoments, SampleMoments]:
+        """Return the moments of X and of Y with the noise to come."""
+        W = self.X.frequencies
+        return with_noise(left, W, self.noise[0]), with_noise(right, W, self.noise[1])
 
 
 def _pilot(pilot_X: Any, pilot_Y: Any, noise: Any, random_state: RandomState) -> _Pilot:
@@ -133,12 +137,12 @@ def _pilot(pilot_X: Any, pilot_Y: Any, noise: Any, random_state: RandomState) ->
     else:
         sources = two_samples(pilot_X, pilot_Y)
         added = _noises(noise, len(sources[0].columns))
-        some = tuple(some_rows(source, _PILOT_ROWS, generator) for source in sources)
-        noisy = [rows + sd * generator.standard_normal(rows.shape) for rows, sd in zip(some, added, strict=True)]
+        X, Y = (some_rows(source, _PILOT_ROWS, generator) for source in sources)
+        noisy = [rows + sd * generator.standard_normal(rows.shape) for rows, sd in zip((X, Y), added, strict=True)]
         # The frequencies that the test will have with this seed.
         empty = Sketch.for_samples(*noisy, random_state=generator if seed is None else seed)
         left, right = (Sketch.like(empty).update(source) for source in sources)
-        pilot = _Pilot(left, right, added, (some[0], some[1]), generator)
+        pilot = _Pilot(left, right, added, (X, Y), generator)
     for name, sketch in (("pilot_X", left), ("pilot_Y", right)):
         if sketch.effective_size < _LEAST_ROWS:
             raise ValueError(f"{name} must have at least {_LEAST_ROWS} rows to plan from; got {sketch.n_rows}")
@@ -148,74 +152,71 @@ def _pilot(pilot_X: Any, pilot_Y: Any, noise: Any, random_state: RandomState) ->
 def _noises(noise: Any, d: int) -> tuple[Floats, Floats]:
     pair = noise if isinstance(noise, tuple) and len(noise) == 2 else (noise, noise)
     try:
-        found = [np.broadcast_to(np.asarray(one, dtype=np.float64), (d,)) for one in pair]
+        X, Y = (np.broadcast_to(np.asarray(sd, dtype=np.float64), (d,)) for sd in pair)
+        if all((np.isfinite(sd) & (sd >= 0)).all() for sd in (X, Y)):
+            return X, Y
     except (TypeError, ValueError):
-        found = []
-    if not found or any(not np.isfinite(one).all() or (one < 0).any() for one in found):
-        raise ValueError(f"noise must be a standard deviation, one for each of {d} columns, or a pair; got {noise!r}")
-    return found[0], found[1]
+        pass
+    raise ValueError(f"noise must be a standard deviation, one for each of {d} columns, or a pair; got {noise!r}")
 
 
-def _pvalues(pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positive: bool) -> Floats:
+def _pvalues(pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positivity: bool) -> Floats:
     """Return the p-values of data sets of these sizes."""
     left, right = _expected(pilot)
     if pilot.rows is None or max(sizes) > _LARGEST_RESAMPLED:
-        return _from_means(left, right, pilot, sizes, n_draws, positive)
-    return _from_rows(pilot, left.S(right), sizes, n_draws, positive)
+        return _from_means(left, right, pilot, sizes, n_draws, positivity)
+    return _from_rows(pilot, left.S(right), sizes, n_draws, positivity)
 
 
-def _expected(pilot: _Pilot) -> tuple[Sample, Sample]:
-    """Return the pilot with the noise, its phase differences drawn together by what sampling errors add."""
-    left, right = (Sample.of(sketch, centre_of(pilot.X)) for sketch in (pilot.X, pilot.Y))
-    found = noncentral(decomposed(left, right))
-    whole = float(found.shrinkage * found.statistic)
-    kept = np.sqrt(max(0.0, float(found.noncentrality)) / whole) if whole > 0 else 1.0
+def _expected(pilot: _Pilot) -> tuple[SampleMoments, SampleMoments]:
+    """Return the pilot with the noise, its phase differences shrunk by what sampling errors add."""
+    left, right = (SampleMoments.of(sketch, centre_of(pilot.X)) for sketch in (pilot.X, pilot.Y))
+    statistic = noncentral(decomposed(left, right))
+    whole = float(statistic.shrinkage * statistic.statistic)
+    kept = np.sqrt(max(0.0, float(statistic.noncentrality)) / whole) if whole > 0 else 1.0
     # Phases that are opposite, which positivity sees, stay so.
     angles = np.angle(left.phi * right.phi.conj())
     halves = (1 - kept) / 2 * (angles - np.pi * np.rint(angles / np.pi))
-    turned_both = _turned(left, -halves), _turned(right, halves)
-    return _noisy(turned_both, pilot)
+    return pilot.with_noise(_turned(left, -halves), _turned(right, halves))
 
 
-def _noisy(samples: tuple[Sample, Sample], pilot: _Pilot) -> tuple[Sample, Sample]:
-    left, right = (with_noise(one, pilot.X.frequencies, sd) for one, sd in zip(samples, pilot.noise, strict=True))
-    return left, right
-
-
-def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws: int, positive: bool) -> Floats:
-    """Return p-values of rows of the pilot drawn again."""
+def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws: int, positivity: bool) -> Floats:
+    """Return p-values of rows of the pilot that are sampled again."""
     assert pilot.rows is not None
-    centre, places = centre_of(pilot.X), Places.of(pilot.X, pilot.Y)
-    whole = [Sample.of(Sketch.like(pilot.X).update(rows), centre) for rows in pilot.rows]
-    noisy_X, noisy_Y = _noisy((whole[0], whole[1]), pilot)
+    centre, blocks = centre_of(pilot.X), FrequencyBlocks.of(pilot.X, pilot.Y)
+
+    def moments(rows: Floats) -> SampleMoments:
+        return SampleMoments.of(Sketch.like(pilot.X).update(rows), centre)
+
+    noisy_X, noisy_Y = pilot.with_noise(*map(moments, pilot.rows))
     moved = expected - noisy_X.S(noisy_Y)
     pvalues = np.empty(n_draws)
     for draw in range(n_draws):
         left, right = (
-            Sample.of(Sketch.like(pilot.X).update(_again(rows, size, sd, pilot.generator)), centre)
+            moments(_resampled(rows, size, sd, pilot.generator))
             for rows, size, sd in zip(pilot.rows, sizes, pilot.noise, strict=True)
         )
-        of_blocks = []
-        for place in places.blocks.values():
-            found = decomposed(left.at(place), right.at(place))
-            of_blocks.append(found._replace(S=found.S + moved[place]).test().pvalue)
-        of_phases = float(cauchy_combination(np.array(of_blocks), places.weights))
-        pvalues[draw] = with_positivity(of_phases, of_positivity(left, right) if positive else None)
+        block_pvalues = []
+        for place in blocks.places.values():
+            decomposition = decomposed(left.at(place), right.at(place))
+            block_pvalues.append(decomposition._replace(S=decomposition.S + moved[place]).test().pvalue)
+        pvalue = float(cauchy_combination(np.array(block_pvalues), blocks.weights))
+        pvalues[draw] = combined_pvalue(pvalue, left, right)[0] if positivity else pvalue
     return pvalues
 
 
-def _again(rows: Floats, size: int, sd: Floats, generator: np.random.Generator) -> Floats:
+def _resampled(rows: Floats, size: int, sd: Floats, generator: np.random.Generator) -> Floats:
     chosen = rows[generator.integers(len(rows), size=size)]
     return chosen + sd * generator.standard_normal(chosen.shape)
 
 
-def _turned(sample: Sample, angles: Floats) -> Sample:
+def _turned(sample: SampleMoments, angles: Floats) -> SampleMoments:
     m = len(angles)
     mean = turned(np.concatenate([sample.cos, sample.sin]), angles)
-    return Sample(mean[:m], mean[m:], turned(turned(sample.covariance, angles).T, angles), sample.size)
+    return SampleMoments(mean[:m], mean[m:], turned(turned(sample.covariance, angles).T, angles), sample.size)
 
 
-def with_noise(sample: Sample, frequencies: Floats, sd: ArrayLike) -> Sample:
+def with_noise(sample: SampleMoments, frequencies: Floats, sd: ArrayLike) -> SampleMoments:
     """Return what a sample would be with Gaussian noise in its columns.
 
     Examples
@@ -223,9 +224,9 @@ def with_noise(sample: Sample, frequencies: Floats, sd: ArrayLike) -> Sample:
     >>> import numpy as np
     >>> from uptonoise import Sketch
     >>> from uptonoise.twosample.phase.power import with_noise
-    >>> from uptonoise.twosample.phase.statistic import Sample
+    >>> from uptonoise.twosample.phase.pair import SampleMoments
     >>> s = Sketch([[1.0]]).update(np.zeros(2))
-    >>> noisy = with_noise(Sample.of(s, np.zeros(1)), s.frequencies, [1.0])
+    >>> noisy = with_noise(SampleMoments.of(s, np.zeros(1)), s.frequencies, [1.0])
     >>> np.allclose([noisy.cos[0], noisy.covariance[0, 0]], [np.exp(-0.5), (1 - np.exp(-1)) ** 2 / 2])
     True
     """
@@ -242,34 +243,35 @@ def with_noise(sample: Sample, frequencies: Floats, sd: ArrayLike) -> Sample:
     plus, minus = of_sum * (sc + cs), of_difference * (sc - cs)
     noisy = np.block([[even + odd, plus - minus], [plus + minus, even - odd]]) / 2
     mean = mean * np.tile(np.exp(-lengths / 2), 2)
-    return Sample(mean[:m], mean[m:], noisy - np.outer(mean, mean), sample.size)
+    return SampleMoments(mean[:m], mean[m:], noisy - np.outer(mean, mean), sample.size)
 
 
 def _from_means(
-    left: Sample, right: Sample, pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positive: bool
+    left: SampleMoments, right: SampleMoments, pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positivity: bool
 ) -> Floats:
     """Return p-values of Gaussian means of sketches."""
-    places, generator = Places.of(pilot.X, pilot.Y), pilot.generator
-    found = []
+    blocks, generator = FrequencyBlocks.of(pilot.X, pilot.Y), pilot.generator
+    pvalues: list[float] = []
     for start in range(0, n_draws, _AT_ONCE):
         count = min(_AT_ONCE, n_draws - start)
-        X, Y = (_drawn(one, float(size), count, generator) for one, size in zip((left, right), sizes, strict=True))
-        of_blocks = []
-        for place in places.blocks.values():
-            block = ridge(X.at(place), Y.at(place))
+        X, Y = (_gaussian_means(*part, count, generator) for part in zip((left, right), sizes, strict=True))
+        block_pvalues = []
+        for place in blocks.places.values():
+            block = decomposed(X.at(place), Y.at(place)).test()
             plain = block.without_caution
             spread = (plain.denominator - 2) / generator.chisquare(plain.denominator)
-            of_blocks.append(block.pvalue_of(block.statistic / plain.shrinkage * spread))
-        of_phases = cauchy_combination(np.stack(of_blocks, axis=-1), places.weights)
-        parts = [of_positivity(X.one(draw), Y.one(draw)) if positive else None for draw in range(count)]
-        found += [with_positivity(float(one), part) for one, part in zip(of_phases, parts, strict=True)]
-    return np.array(found)
+            block_pvalues.append(block.pvalue_of(block.statistic / plain.shrinkage * spread))
+        merged = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights).tolist()
+        if positivity:
+            merged = [combined_pvalue(*parts)[0] for parts in zip(merged, X.each(), Y.each(), strict=True)]
+        pvalues += merged
+    return np.array(pvalues)
 
 
-def _drawn(sample: Sample, size: float, count: int, generator: np.random.Generator) -> Sample:
-    """Draw samples of a size about one that stands for the law."""
+def _gaussian_means(sample: SampleMoments, size: float, count: int, generator: np.random.Generator) -> SampleMoments:
+    """Return samples of a size with Gaussian means about that of `sample`, and its covariance."""
     m = len(sample.cos)
     values, vectors = np.linalg.eigh(sample.covariance / size)
     normals = generator.standard_normal((count, 2 * m)) * np.sqrt(np.maximum(values, 0))
     means = np.concatenate([sample.cos, sample.sin]) + normals @ vectors.T
-    return Sample(means[:, :m], means[:, m:], sample.covariance, np.full(count, size))
+    return SampleMoments(means[:, :m], means[:, m:], sample.covariance, np.full(count, float(size)))

@@ -46,8 +46,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
-from uptonoise._util.typing import Complex, Floats
-from uptonoise.fourier import Sketch
+from uptonoise._util.typing import Floats
+from uptonoise.twosample.phase.pair import SampleMoments
 
 _RIDGE = 0.1
 _RIDGE_ROWS = 20.0
@@ -65,63 +65,6 @@ _SMALLEST_C = 0.05
 _ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _TINY = np.finfo(np.float64).tiny
-
-
-class Sample(NamedTuple):
-    """Means and covariances of cosines and sines at m frequencies, and the effective number of rows."""
-
-    cos: Floats
-    sin: Floats
-    covariance: Floats
-    size: Floats
-
-    @classmethod
-    def of(cls, sketch: Sketch, centre: Floats) -> Sample:
-        """Return the sample of a sketch, with phases about `centre`."""
-        m, mean = sketch.n_frequencies, sketch.mean_about(centre)
-        return cls(mean[:m], mean[m:], sketch.covariance_about(centre), np.asarray(sketch.effective_size))
-
-    @property
-    def phi(self) -> Complex:
-        """The characteristic function."""
-        return self.cos + 1j * self.sin
-
-    def at(self, block: slice) -> Sample:
-        """Return the sample at some of the frequencies."""
-        cos, sin = self.cos[..., block], self.sin[..., block]
-        many, m, waves = self.covariance.shape[:-2], self.cos.shape[-1], 2 * cos.shape[-1]
-        covariance = self.covariance.reshape(*many, 2, m, 2, m)[..., block, :, block].reshape(*many, waves, waves)
-        return Sample(cos, sin, covariance, self.size)
-
-    def one(self, place: int) -> Sample:
-        """Return one of many samples with the same covariance."""
-        return Sample(self.cos[place], self.sin[place], self.covariance, self.size[place])
-
-    def S(self, other: Sample) -> Floats:  # noqa: N802
-        """Return Im(phi conj phi'), phi' the other sample's."""
-        return np.asarray(self.sin * other.cos - self.cos * other.sin)
-
-    def influences(self, other: Sample) -> Floats:
-        """Return the covariance over rows of Im(exp(i w.x) conj phi), phi the other sample's."""
-        return self.projected(-other.sin, other.cos)
-
-    def projected(self, cosines: Floats, sines: Floats) -> Floats:
-        """Return the covariance over rows of the sums of cos(w.x) and sin(w.x) with these factors, one a frequency."""
-        m, C = self.cos.shape[-1], self.covariance
-        crossed = _outer(cosines, sines) * C[..., :m, m:]
-        return np.asarray(
-            _outer(cosines, cosines) * C[..., :m, :m]
-            + _outer(sines, sines) * C[..., m:, m:]
-            + crossed
-            + _transposed(crossed)
-        )
-
-
-class Spread(NamedTuple):
-    """An estimate of a part of Cov(S), with its degrees of freedom."""
-
-    covariance: Floats
-    freedom: Floats
 
 
 @dataclass(eq=False)
@@ -275,35 +218,36 @@ class Decomposition(NamedTuple):
         return Ridge(self.S, basis, whitening, variances, nu, caution, few_rows)
 
 
-def decomposed(left: Sample, right: Sample) -> Decomposition:
+def decomposed(left: SampleMoments, right: SampleMoments) -> Decomposition:
     """Return S of two samples at the same frequencies, and its covariance decomposed."""
     S = left.S(right)
-    A = Spread(left.influences(right) / _matrix(left.size), left.size - 1)
-    B = Spread(right.influences(left) / _matrix(right.size), right.size - 1)
-    unequal = 1 - np.minimum(left.size, right.size) / np.maximum(left.size, right.size)
-    if np.any(left.size < right.size):
-        A = _guarded(A, right, left.size, np.where(left.size < right.size, unequal, 0.0))
-    if np.any(right.size < left.size):
-        B = _guarded(B, left, right.size, np.where(right.size < left.size, unequal, 0.0))
-    variances = _diagonal(A.covariance) + _diagonal(B.covariance)
+    A, freedom_A = _covariance_part(left, right)
+    B, freedom_B = _covariance_part(right, left)
+    variances = _diagonal(A) + _diagonal(B)
     used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
-    part = _scaled(A.covariance, unit)
-    w, V = np.linalg.eigh(part + _scaled(B.covariance, unit))
+    part = _scaled(A, unit)
+    w, V = np.linalg.eigh(part + _scaled(B, unit))
     rotated = _transposed(V) @ part @ V
-    freedoms, sizes = (A.freedom, B.freedom), (left.size, right.size)
+    freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
     return Decomposition(S, unit, w, unit[..., None] * V, rotated, rotated**2, freedoms, sizes)
 
 
-def ridge(left: Sample, right: Sample, nuisance: Floats | None = None) -> Ridge:
-    """Return the test's statistic of two samples at the same frequencies."""
-    return decomposed(left, right).test(nuisance)
+def _covariance_part(sample: SampleMoments, other: SampleMoments) -> tuple[Floats, Floats]:
+    """Return what one sample adds to Cov(S), and the degrees of freedom; where it is the smaller one, guarded."""
+    covariance, freedom = sample.influences(other) / sample.size[..., None, None], sample.size - 1
+    if not np.any(sample.size < other.size):
+        return covariance, freedom
+    unequal = np.where(sample.size < other.size, 1 - sample.size / np.maximum(sample.size, other.size), 0.0)
+    return _guarded(covariance, freedom, other, sample.size, unequal)
 
 
-def _guarded(spread: Spread, large: Sample, size: Floats, unequal: Floats) -> Spread:
+def _guarded(
+    covariance: Floats, freedom: Floats, large: SampleMoments, size: Floats, unequal: Floats
+) -> tuple[Floats, Floats]:
     """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
-    expected = large.influences(large) / _matrix(size)
-    variances, wanted = np.maximum(_diagonal(spread.covariance), _TINY), np.maximum(_diagonal(expected), _TINY)
+    expected = large.influences(large) / size[..., None, None]
+    variances, wanted = np.maximum(_diagonal(covariance), _TINY), np.maximum(_diagonal(expected), _TINY)
     # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
     kurtosis = (large.cos**2 + large.sin**2) / (size[..., None] * wanted)
     error = _TOLERANCE * wanted * np.sqrt(kurtosis / size[..., None])
@@ -314,10 +258,10 @@ def _guarded(spread: Spread, large: Sample, size: Floats, unequal: Floats) -> Sp
     # Less noise means stronger correlations: those of a larger sample with less noise would be too strong.
     not_cleaner = np.minimum(1, error / 4 / np.maximum(-gap, _TINY)) ** 2
     borrowed = _BORROWED * unequal * np.mean(alike * not_cleaner, axis=-1)
-    own, other = _scaled(spread.covariance, 1 / np.sqrt(variances)), _scaled(expected, 1 / np.sqrt(wanted))
-    sd = np.sqrt(variances + unequal[..., None] * raised)
-    freedom = 1 / ((1 - borrowed) ** 2 / spread.freedom + borrowed**2 / (large.size - 1))
-    return Spread(_scaled(_matrix(1 - borrowed) * own + _matrix(borrowed) * other, sd), freedom)
+    own, other = _scaled(covariance, 1 / np.sqrt(variances)), _scaled(expected, 1 / np.sqrt(wanted))
+    share, sd = borrowed[..., None, None], np.sqrt(variances + unequal[..., None] * raised)
+    freedom = 1 / ((1 - borrowed) ** 2 / freedom + borrowed**2 / (large.size - 1))
+    return _scaled((1 - share) * own + share * other, sd), freedom
 
 
 def _satterthwaite(H: Floats, scales: Floats, A: Floats, squares: Floats, freedoms: tuple[Floats, Floats]) -> Floats:
@@ -343,17 +287,8 @@ def _complement(directions: Floats) -> Floats:
     return np.asarray(np.eye(directions.shape[-2]) - basis @ _transposed(basis))
 
 
-def _outer(one: Floats, two: Floats) -> Floats:
-    return np.asarray(one[..., :, None] * two[..., None, :])
-
-
 def _scaled(matrix: Floats, factors: Floats) -> Floats:
-    return np.asarray(matrix * _outer(factors, factors))
-
-
-def _matrix(numbers: Floats) -> Floats:
-    """Return numbers, one a test, in the shape that goes with matrices."""
-    return np.asarray(numbers)[..., None, None]
+    return np.asarray(matrix * (factors[..., :, None] * factors[..., None, :]))
 
 
 def _transposed(matrix: Floats) -> Floats:

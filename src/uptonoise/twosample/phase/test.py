@@ -8,112 +8,25 @@ and the positivity's over 0.1. Up to an offset, :mod:`uptonoise.twosample.phase.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.random import RandomState
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Sketch
-from uptonoise.rows import RowSource, two_samples
-from uptonoise.twosample.phase.effect import EffectSize, effect_size, powers_against, reference_effects
-from uptonoise.twosample.phase.offset import Shift, fitted_shift
-from uptonoise.twosample.phase.places import Places, centre_of, comparable
-from uptonoise.twosample.phase.positivity import positivity as positivity_test
-from uptonoise.twosample.phase.statistic import Ridge, Sample, decomposed
-from uptonoise.twosample.result import TwoSampleResult
+from uptonoise.twosample.phase.effect import effect_size, powers_against, reference_effects
+from uptonoise.twosample.phase.offset import fitted_shift
+from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
+from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, combined_pvalue
+from uptonoise.twosample.phase.result import PhaseResult
+from uptonoise.twosample.phase.statistic import Ridge, decomposed
 
 Invariance = Literal["noise", "noise+shift"]
 
-POSITIVITY_SHARE = 0.1  # of the level
 _ALPHA = 0.05  # of the test whose power against the reference effect is told
-_TOO_NOISY = 0.2  # power against the reference effect
-_POSITIVITY_SEED = 0
-_ROUNDING = 1e-5  # of waves, which are good to 1e-7
+_ROUNDING = 1e-5  # of cosines and sines, which are good to 1e-7
 _NO_VETO = 0.99  # the largest p-value of a block that counts: none can undo what others find
-
-
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PhaseResult(TwoSampleResult):
-    """The outcome of :func:`phase_test`.
-
-    Attributes
-    ----------
-    invariant_to : str
-        What does not count as a difference: "noise" or "noise+shift".
-    phase_pvalue : float
-        The p-value of the phases, merged from those of the blocks.
-    positivity_pvalue : float or None
-        The p-value of positivity; None where it was not asked for.
-    block_pvalues : dict
-        The p-value of each block of frequencies. `statistic` is the mean of the blocks' statistics, each over its mean
-        under the null hypothesis, weighted as they are merged.
-    effect : EffectSize
-        How large the difference is, with its interval: small p-values come from large samples too.
-    reference_power : float
-        The power that the phases had at these sizes and noises against a reference effect: one column of the less
-        noisy sample moved by half of its spread (up to a shift, its skewness changed by 1); the median over columns.
-    shift : array of shape (d,) or None
-        Up to a shift: by how much X lies further than Y, in each column.
-    shift_interval : array of shape (d, 2) or None
-        The 95 % intervals of that.
-    frequencies : array of shape (m, d)
-        The frequencies used.
-    phase_differences : array of shape (m,)
-        By how much the phase of X is ahead of that of Y at each frequency, in radians.
-    standard_errors : array of shape (m,)
-        Their standard errors, at most pi: a phase cannot be more uncertain than that.
-    contributions : array of shape (m,)
-        What each frequency adds to `statistic`; 0 for those that only positivity looks at.
-    column_shares : array of shape (d,)
-        The share of each column in what the frequencies contribute.
-    """
-
-    test: ClassVar[str] = "Phase test"
-
-    invariant_to: str
-    phase_pvalue: float
-    positivity_pvalue: float | None
-    block_pvalues: dict[str, float]
-    effect: EffectSize
-    reference_power: float
-    shift: Floats | None
-    shift_interval: Floats | None
-    frequencies: Floats
-    phase_differences: Floats
-    standard_errors: Floats
-    contributions: Floats
-    column_shares: Floats
-
-    @property
-    def too_noisy(self) -> bool:
-        """Whether the test could hardly have seen the reference effect: a large p-value then says nothing."""
-        return self.reference_power < _TOO_NOISY
-
-    def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
-        """Tell whether the effect is below `margin`, with confidence 1 - alpha."""
-        return self.effect.equivalent(margin, alpha)
-
-    def _more(self) -> list[str]:
-        lines = [f"up to {self.invariant_to.replace('+', ' and ')}; {self.effect!r}"]
-        if self.too_noisy and self.pvalue > 0.05:
-            reference = "a shift by half of the spread" if self.shift is None else "a change of the skewness by 1"
-            power = f"{self.reference_power:.2f}"
-            lines.append(f"too noisy to tell, or too few rows: {reference} would be seen with probability {power}")
-        blocks = ", ".join(f"{name} {pvalue:.3g}" for name, pvalue in self.block_pvalues.items())
-        positivity = "" if self.positivity_pvalue is None else f"; positivity {self.positivity_pvalue:.3g}"
-        lines.append(f"{len(self.frequencies)} frequencies; p-values: {blocks}{positivity}")
-        if self.shift is not None and self.shift_interval is not None:
-            shown = zip(self.columns, self.shift, self.shift_interval, strict=True)
-            shifts = [f"{name} {value:.3g} ({low:.3g} to {high:.3g})" for name, value, (low, high) in shown]
-            lines.append("shift of X: " + ", ".join(shifts[:5]) + (", ..." if len(shifts) > 5 else ""))
-        if self.column_shares.any() and len(self.columns) > 1:
-            most = np.argsort(-self.column_shares)[:5]
-            shares = ", ".join(f"{self.columns[column]} {self.column_shares[column]:.0%}" for column in most)
-            lines.append(f"columns that carry most of the statistic: {shares}")
-        return lines
 
 
 def phase_test(
@@ -170,133 +83,81 @@ def phase_test(
         raise ValueError(f"invariant_to must be one of {', '.join(get_args(Invariance))}; got {invariant_to!r}")
     left, right, seed = as_sketches(X, Y, weights, frequencies, random_state)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
-        return _of_sketches(left, right, invariant_to, bool(positivity), seed)
+        pair = Pair.of(left, right) if invariant_to == "noise" else fitted_shift(left, right)
+        return phase_result(pair, positivity=bool(positivity), seed=seed)
 
 
-def as_sketches(
-    X: Any,
-    Y: Any,
-    weights: tuple[Any, Any],
-    frequencies: Any,
-    random_state: RandomState,
-    n_frequencies: int | None = None,
-) -> tuple[Sketch, Sketch, int | None]:
-    """Return sketches of two samples, or the two that were given, and the seed of their frequencies."""
-    if not isinstance(weights, tuple | list) or len(weights) != 2:
-        raise ValueError("weights must be a pair, those of X and those of Y (None for equal ones); got something else")
-    seed = None
-    if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        if any(weight is not None for weight in weights) or frequencies is not None:
-            raise ValueError("weights and frequencies must be left out for sketches, which bring their own")
-        left, right = comparable(X, Y)
-    else:
-        generator, seed = seeded_generator(random_state)
-        sources = two_samples(X, Y, (weights[0], weights[1]))
-        own = frequencies is None
-        if own:
-            empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
-        else:
-            empty = Sketch(frequencies)
-        left, right = (Sketch.like(empty).update(source) for source in sources)
-    for name, given, sketch in (("X", X, left), ("Y", Y, right)):
-        check_size(given.name if isinstance(given, RowSource) else name, sketch)
-    return left, right, seed
-
-
-def check_size(name: str, sketch: Sketch) -> None:
-    """Raise where a sketch has too few rows for any test."""
-    if sketch.n_rows < 2 or sketch.effective_size < 1 + 1e-9:
-        worth = "" if sketch.n_rows < 2 else f", with weights worth {sketch.effective_size:.3g}"
-        raise ValueError(f"{name} must have at least 2 rows; got {sketch.n_rows}{worth}")
-
-
-def _of_sketches(X: Sketch, Y: Sketch, invariant_to: Invariance, positive: bool, seed: int | None) -> PhaseResult:
-    left, right, nuisance, shift = _aligned(X, Y, invariant_to)
-    places = Places.of(X, Y)
-    blocks: dict[str, Ridge] = {}
-    contributions = np.zeros(X.n_frequencies)
-    for (name, place), weight in zip(places.blocks.items(), places.weights, strict=True):
+def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None) -> PhaseResult:
+    """Test a pair beyond noise; beyond noise and a shift where it was fitted up to a shift."""
+    left, right, blocks, shift = pair.left, pair.right, pair.blocks, pair.shift
+    statistics: dict[str, Ridge] = {}
+    contributions = np.zeros(pair.X.n_frequencies)
+    for (name, place), weight in zip(blocks.places.items(), blocks.weights, strict=True):
         decomposition = decomposed(left.at(place), right.at(place))
-        at_place = None if nuisance is None else nuisance[place]
-        blocks[name] = decomposition.test(at_place)
-        contributions[place] += weight * blocks[name].contributions
-        if place == places.largest:
-            effect = effect_size(left.at(place), right.at(place), decomposition, at_place)
-    pvalues = {name: float(block.pvalue) for name, block in blocks.items()}
-    of_phases = float(cauchy_combination(np.array(list(pvalues.values())), places.weights))
-    if shift is None and not any(block.has_rank for block in blocks.values()):
-        of_phases = _of_constants(left, right)
-    positivity_pvalue = of_positivity(left, right) if positive else None
+        nuisance = None if pair.nuisance is None else pair.nuisance[place]
+        statistics[name] = decomposition.test(nuisance)
+        contributions[place] += weight * statistics[name].contributions
+        if place == blocks.largest:
+            effect = effect_size(left.at(place), right.at(place), decomposition, nuisance)
+    pvalues = {name: float(block.pvalue) for name, block in statistics.items()}
+    of_phases = pvalue = _merged_pvalue(pair, statistics)
+    positivity_pvalue = None
+    if positivity:
+        pvalue, positivity_pvalue = combined_pvalue(of_phases, left, right)
     differences, errors = _phase_differences(left, right)
     return PhaseResult(
         statistic=float(contributions.sum()),
-        pvalue=with_positivity(of_phases, positivity_pvalue),
-        sizes=(X.n_rows, Y.n_rows),
-        columns=(X if X.named else Y).columns,
-        null="ridge-regularised Hotelling law" + (", Cauchy combination of blocks" if len(blocks) > 1 else ""),
+        pvalue=pvalue,
+        sizes=pair.sizes,
+        columns=pair.columns,
+        null="ridge-regularised Hotelling law" + (", Cauchy combination of blocks" if len(pvalues) > 1 else ""),
         seed=seed,
-        invariant_to=invariant_to,
+        invariant_to="noise" if shift is None else "noise+shift",
         phase_pvalue=of_phases,
         positivity_pvalue=positivity_pvalue,
         block_pvalues=pvalues,
         effect=effect,
-        reference_power=_reference_power(left, right, X.frequencies, places, blocks, shift is not None, positive),
+        reference_power=_reference_power(pair, statistics, positivity),
         shift=None if shift is None else shift.shift,
         shift_interval=None if shift is None else shift.interval(),
-        frequencies=X.frequencies,
+        frequencies=pair.X.frequencies,
         phase_differences=differences,
         standard_errors=errors,
         contributions=contributions,
-        column_shares=_column_shares(X.frequencies, contributions),
+        column_shares=_column_shares(pair.X.frequencies, contributions),
     )
 
 
-def _of_constants(left: Sample, right: Sample) -> float:
-    """Return the p-value where no row differs from the others of its sample: that of the flip test."""
-    differ = bool(np.abs(left.S(right)).max() > _ROUNDING)
-    return float(2.0 ** (1 - np.minimum(left.size, right.size))) if differ else 1.0
+def phase_pvalue(pair: Pair) -> float:
+    """Return the p-value of the phases alone, and nothing else that :func:`phase_result` has."""
+    statistics = {}
+    for name, place in pair.blocks.places.items():
+        nuisance = None if pair.nuisance is None else pair.nuisance[place]
+        statistics[name] = decomposed(pair.left.at(place), pair.right.at(place)).test(nuisance)
+    return _merged_pvalue(pair, statistics)
 
 
-def _reference_power(
-    left: Sample,
-    right: Sample,
-    frequencies: Floats,
-    places: Places,
-    blocks: dict[str, Ridge],
-    up_to_shift: bool,
-    positive: bool,
-) -> float:
-    """Return the power of the best block against the reference effect, in the middle one of the columns."""
-    level = _ALPHA * (1 - POSITIVITY_SHARE if positive else 1.0)
-    effects = reference_effects(left, right, frequencies, places.largest, up_to_shift)
+def _merged_pvalue(pair: Pair, statistics: dict[str, Ridge]) -> float:
+    if pair.shift is None and not any(block.has_rank for block in statistics.values()):
+        # No row differs from the others of its sample: the p-value is that of the flip test.
+        differ = bool(np.abs(pair.left.S(pair.right)).max() > _ROUNDING)
+        return float(2.0 ** (1 - np.minimum(pair.left.size, pair.right.size))) if differ else 1.0
+    pvalues = np.array([float(block.pvalue) for block in statistics.values()])
+    return float(cauchy_combination(pvalues, pair.blocks.weights))
+
+
+def _reference_power(pair: Pair, statistics: dict[str, Ridge], positivity: bool) -> float:
+    """Return the power of the best block against the reference effect, for the median column."""
+    level, blocks = _ALPHA * (1 - POSITIVITY_SHARE if positivity else 1.0), pair.blocks
+    effects = reference_effects(pair.left, pair.right, pair.X.frequencies, blocks.largest, pair.shift is not None)
     powers = [
         powers_against(block, effects[place], level * weight)
-        for place, block, weight in zip(places.blocks.values(), blocks.values(), places.weights, strict=True)
+        for place, block, weight in zip(blocks.places.values(), statistics.values(), blocks.weights, strict=True)
     ]
     return float(np.median(np.max(powers, axis=0)))
 
 
-def _aligned(X: Sketch, Y: Sketch, invariant_to: Invariance) -> tuple[Sample, Sample, Floats | None, Shift | None]:
-    """Return both samples, and up to a shift without it, with the directions that it moves S in and the shift."""
-    if invariant_to == "noise+shift":
-        return fitted_shift(X, Y)
-    centre = centre_of(X)
-    return Sample.of(X, centre), Sample.of(Y, centre), None, None
-
-
-def of_positivity(left: Sample, right: Sample) -> float:
-    """Return the p-value of positivity, by draws from the same seed for all samples."""
-    return positivity_test(left, right, np.random.default_rng(_POSITIVITY_SEED)).pvalue
-
-
-def with_positivity(of_phases: float, positivity_pvalue: float | None) -> float:
-    """Return the p-value of both parts, valid however they depend."""
-    if positivity_pvalue is None:
-        return of_phases
-    return min(1.0, of_phases / (1 - POSITIVITY_SHARE), positivity_pvalue / POSITIVITY_SHARE)
-
-
-def _phase_differences(left: Sample, right: Sample) -> tuple[Floats, Floats]:
+def _phase_differences(left: SampleMoments, right: SampleMoments) -> tuple[Floats, Floats]:
     """Return arg(phi_X conj phi_Y) and its standard error, which is that of S over abs(phi_X phi_Y)."""
     product = left.phi * right.phi.conj()
     variances = np.diag(left.influences(right)) / left.size + np.diag(right.influences(left)) / right.size

@@ -1,7 +1,7 @@
-"""What the tests that resample compute from rows in memory; an engine registers how, for rows that it keeps elsewhere.
+"""What resampling tests compute from rows in memory.
 
-Each function is for arrays. Another type of rows has its own by ``function.register``, with the same draws and hence
-the same result.
+Each function is for arrays. An engine that keeps rows elsewhere adds its own with ``function.register``; it uses the
+same random numbers, and so has the same result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier.characteristic import Waves
+from uptonoise.fourier.cosine_sine import CosineSine
 
 
 @singledispatch
@@ -24,22 +24,22 @@ def mean_variance(X: Any, Y: Any) -> float:
 
 
 @singledispatch
-def labelled_wave_sums(
+def labelled_feature_sums(
     X: Any, Y: Any, frequencies: Floats, labels: Iterable[NDArray[np.float32]]
 ) -> tuple[Floats, Floats]:
-    """Return the sums of [cos, sin] over the rows of both samples that are labelled, and over all rows.
+    """Return the sums of [cos, sin] over the labelled rows of both samples, and over all rows.
 
-    The labels come in blocks of columns, one column for each row of X, then of Y.
+    The labels come in blocks of columns, with one column for each row of X, then of Y.
     """
-    waves = Waves(frequencies, "fast")
+    features = CosineSine(frequencies, "fast")
     pooled = np.concatenate([X, Y])
-    centre = np.median(pooled, axis=0)  # neither distances nor phases between samples depend on it
+    centre = np.median(pooled, axis=0)  # distances and phases between samples do not depend on it
     sums: Any = 0.0
     total = np.zeros(2 * len(frequencies))
     start = 0
     for labelled in labels:
         stop = start + labelled.shape[1]
-        block = waves(pooled[start:stop] - centre).astype(np.float32)
+        block = features(pooled[start:stop] - centre).astype(np.float32)
         sums = sums + np.asarray(labelled @ block, dtype=np.float64)
         total += block.sum(axis=0, dtype=np.float64)
         start = stop

@@ -1,0 +1,50 @@
+"""The rows of bags as a row source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.wording import shown
+from uptonoise.rows import CHUNK_ROWS, ArrayRows, Block
+
+
+class _RowsOfBags(Protocol):
+    """What is needed of :class:`uptonoise.Bags`."""
+
+    values: NDArray[Any]
+    offsets: NDArray[np.int64]
+    ids: NDArray[Any]
+    columns: tuple[str, ...]
+    named: bool
+
+
+class BagRows(ArrayRows):
+    """The rows of bags, one bag after the other, with the number of each row's bag."""
+
+    bags_in_order = True
+
+    def __init__(self, bags: _RowsOfBags, name: str = "X") -> None:
+        super().__init__(bags.values, name, bags.columns, bag_ids=bags.ids)
+        self.named, self.offsets = bags.named, bags.offsets
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield views of the rows, with bag numbers made for one chunk at a time."""
+        for start in range(0, len(self.values), CHUNK_ROWS):
+            stop = min(len(self.values), start + CHUNK_ROWS)
+            yield Block(self.values[start:stop], None, self.bags_of(start, stop))
+
+    def bags_of(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Return the number of the bag of each row from `start` to `stop`."""
+        first, last = np.searchsorted(self.offsets, [start, stop - 1], side="right") - 1
+        bounds = np.clip(self.offsets[first : last + 2], start, stop)
+        return np.repeat(np.arange(first, last + 1), np.diff(bounds))
+
+    def place(self, block: Block, row: int) -> str:
+        """Return where a row of a block is: by its number in its bag."""
+        number = int(np.searchsorted(self.offsets, block.first_row + row, side="right")) - 1
+        in_bag = block.first_row + row - self.offsets[number]
+        return f"row {in_bag} of bag {shown(self.bag_ids[number])}"  # type: ignore[index]

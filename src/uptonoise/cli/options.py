@@ -1,0 +1,153 @@
+"""The options of the commands: each that several commands have is declared here, once.
+
+A dataclass below is a group of options. :func:`command` gives a command the single options of each group among its
+parameters, and the command gets the group. This module imports nothing heavy, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, get_type_hints
+
+import typer
+
+from uptonoise._util.errors import command_line_text
+
+_CANNOT = 2  # the exit code where something is wrong
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--columns", "-c", help="Columns to use, separated by commas; default: all that both files have."),
+]
+Weights = Annotated[str | None, typer.Option(help="The column with the weights of the rows.")]
+Seed = Annotated[int, typer.Option(help="The seed of all random numbers.", min=0)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer only, and no progress bar.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="Let the workers of a Dask cluster read the files: its address, such as tcp://10.0.0.1:8786."),
+]
+Frequencies = Annotated[
+    int | None,
+    typer.Option("--frequencies", help="Maximum number of frequencies. Fewer is faster but less sensitive.", min=1),
+]
+Report = Annotated[Path | None, typer.Option(help="Write a page with pictures, to open in a browser (.html).")]
+
+
+class Missing(StrEnum):
+    """What to do with rows that have missing values."""
+
+    error = "error"
+    drop = "drop"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read."""
+
+    missing: Annotated[Missing, typer.Option("--missing", help="Rows with missing values: an error, or left out.")] = (
+        Missing.error
+    )
+    delimiter: Annotated[str | None, typer.Option(help="Separates the fields of a CSV file; default: guessed.")] = None
+    decimal: Annotated[str, typer.Option(help="The decimal mark of a CSV file.")] = "."
+    encoding: Annotated[str, typer.Option(help="The encoding of a CSV file.")] = "utf-8"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Where the answer goes, and in which form."""
+
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    quiet: Quiet = False
+
+    @property
+    def in_words(self) -> bool:
+        """Whether to print more than the answer itself."""
+        return not (self.as_json or self.quiet)
+
+    def check_output(self, option: str, path: Path | None, suffix: str) -> None:
+        """Raise before any work where an output cannot be written."""
+        from uptonoise._util.files import checked_target
+
+        if path is None:
+            return
+        if path.suffix != suffix:
+            raise ValueError(f"{option} must end with {suffix}; got {path}")
+        checked_target(path, force=self.force)
+
+
+def split_columns(columns: list[str] | None) -> list[str] | None:
+    """Return the names that ``--columns`` gives."""
+    if not columns:
+        return None
+    names = [name.strip() for given in columns for name in given.split(",")]
+    if not all(names):
+        raise ValueError(f"--columns must be names separated by commas; got {', '.join(columns)!r}")
+    return names
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of its groups, and let it end with one line where its input is at fault."""
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name in groups:
+            parameters += _options_of(groups[name])
+        else:
+            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @functools.wraps(function)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        with_one_line_errors(functools.partial(function, **given))
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _options_of(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in fields(group)
+    ]
+
+
+def with_one_line_errors(work: Callable[[], None]) -> None:
+    """Do a command's work; print one line instead of a traceback where the input is at fault."""
+    try:
+        work()
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on, as in a pipe to head
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+        raise typer.Exit(0) from None
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        stop(_message(error))
+    except KeyboardInterrupt:
+        stop("interrupted; nothing was written, run it again")
+
+
+def stop(message: str) -> NoReturn:
+    """End with a line on stderr and the exit code of a failure."""
+    print(f"uptonoise: {message}", file=sys.stderr)
+    raise typer.Exit(_CANNOT)
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "not enough memory; give fewer columns (--columns)"
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return " ".join(command_line_text(error).split()) or type(error).__name__

@@ -1,0 +1,159 @@
+"""Answers on the screen: a sentence first, then tables; in colours on a terminal, as plain text in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+import uptonoise as un
+from uptonoise._util.wording import counted
+from uptonoise.cli.options import Answer
+from uptonoise.comparison import Verdict
+from uptonoise.twosample import said_pvalue
+
+_TABLE_ROWS = 20
+_COLUMNS_IN_LINE = 10
+_WIDTH = 100  # characters of a line where the width of the screen is not known
+_COLOURS = {
+    Verdict.NO_DIFFERENCE: "blue",
+    Verdict.NOT_BEYOND_NOISE: "blue",
+    Verdict.ONLY_NOISE: "blue",
+    Verdict.OFFSET: "yellow",
+    Verdict.BEYOND_OFFSET: "magenta",
+    Verdict.TOO_NOISY: "yellow",
+}
+
+
+def print_json(values: Any) -> None:
+    """Print what JSON can hold."""
+    print(json.dumps(values, indent=2, allow_nan=False))
+
+
+def print_comparison(comparison: un.Comparison, answer: Answer) -> None:
+    """Print the verdict in a sentence, the steps to it, and a table of the columns."""
+    if answer.as_json:
+        print_json(comparison.to_dict())
+        return
+    console = _console()
+    console.print(Text(comparison.sentence, style=f"bold {_COLOURS[comparison.verdict]}"), soft_wrap=True)
+    if answer.quiet:
+        return
+    console.print()
+    lines = Table.grid(padding=(0, 2))
+    for question, reply, why in comparison.ladder():
+        lines.add_row(f"{question}?", Text(reply, style="bold"), Text(why))
+    for label, text in comparison.findings():
+        lines.add_row(Text(label), "", Text(text))
+    for text in comparison.missing:
+        lines.add_row("missing", "", Text(text))
+    rows = f"{comparison.sizes[0]:,} and {comparison.sizes[1]:,}"
+    lines.add_row("rows", "", Text(f"{rows}; seed {comparison.seed}"))
+    console.print(lines)
+    if len(comparison.by_column) > 1:
+        console.print()
+        console.print(_column_table(comparison))
+
+
+def _column_table(comparison: un.Comparison) -> Table:
+    ordered = sorted(comparison.by_column, key=lambda column: column.adjusted_beyond_noise)
+    more = len(ordered) - _TABLE_ROWS
+    note = "p-values adjusted by Holm's method" + (f"; {more} more columns with --json" if more > 0 else "")
+    table = Table(
+        "column", "p at all", "p beyond noise", "p beyond offset", "effect", "offset", "extra noise", caption=note
+    )
+    for column in ordered[:_TABLE_ROWS]:
+        adjusted = (column.adjusted_at_all, column.adjusted_beyond_noise, column.adjusted_beyond_offset)
+        table.add_row(
+            Text(column.column),
+            *map(said_pvalue, adjusted),
+            f"{column.effect.estimate:.2g}",
+            f"{column.offset:.3g}",
+            f"{column.extra_noise:+.2g} +- {column.extra_noise_error:.1g}",
+        )
+    return table
+
+
+def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
+    """Print which groups differ, in a sentence and a table of pairs."""
+    if answer.as_json:
+        print_json(groups.to_dict())
+        return
+    console = _console()
+    console.print(Text(groups.sentence, style="bold"), soft_wrap=True)
+    if answer.quiet:
+        return
+    pairs = groups.pairs
+    n_pairs = len(groups.names) * (len(groups.names) - 1) // 2
+    more = f"; {n_pairs - _TABLE_ROWS:,} more pairs with --json" if n_pairs > _TABLE_ROWS else ""
+    sizes = f"{min(pairs.sizes):,} to {max(pairs.sizes):,} rows per group"
+    note = f"{sizes}; adjusted ({pairs.adjust}); seed {groups.seed}{more}"
+    table = Table("first", "second", "p", "adjusted p", "effect", caption=note)
+    for i, j in list(zip(*pairs.ordered(), strict=True))[:_TABLE_ROWS]:
+        numbers = (pairs.pvalues[i, j], pairs.adjusted[i, j])
+        names = (Text(groups.names[i]), Text(groups.names[j]))
+        table.add_row(*names, *map(said_pvalue, numbers), f"{pairs.effects[i, j]:.2g}")
+    console.print(table)
+
+
+def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:
+    """Print what a sketch holds and where it is."""
+    if answer.as_json:
+        print_json({"path": str(path), "rows": sketch.n_rows, "columns": sketch.columns, "sizes": sketch.n_frequencies})
+    elif answer.in_words:
+        shown = ", ".join(sketch.columns[:_COLUMNS_IN_LINE]) + (", ..." if sketch.n_columns > _COLUMNS_IN_LINE else "")
+        print(f"{path}: {counted(sketch.n_rows, 'row')}, {sketch.n_frequencies} frequencies, columns {shown}")
+
+
+def print_model(fitted: un.BagRidgeCV, kind: str, bags: un.Bags, path: Path, answer: Answer) -> None:
+    """Print which parameters were chosen, and the error on bags that were held out."""
+    error, spread = (-fitted.best_score_) ** 0.5, float(bags.labels.std())  # type: ignore[union-attr]
+    if answer.as_json:
+        about = {"path": str(path), "bags": len(bags), "columns": bags.columns, "params": fitted.best_params_}
+        print_json(about | {"rmse": error, "rmse_of_the_mean": spread})
+    elif answer.in_words:
+        chosen = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in fitted.best_params_.items())
+        print(f"{path}: {kind} of {counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}; {chosen}")
+        print(f"error (RMSE) on held-out bags {error:.4g}; of the mean {spread:.4g}")
+
+
+def print_demo(pairs: Sequence[un.datasets.DemoPair], comparisons: Sequence[un.Comparison], answer: Answer) -> None:
+    """Print the story of each pair with the truth and the answer, and how many answers are right."""
+    both = list(zip(pairs, comparisons, strict=True))
+    if answer.as_json:
+        print_json([{"story": pair.story, "truth": pair.truth} | result.to_dict() for pair, result in both])
+        return
+    console = _console()
+    if not answer.quiet:
+        console.print("Two simulated detectors with three columns; noise is Laplace, as large as the signal.")
+        for pair, result in both:
+            console.print()
+            console.print(Text(pair.story, style="bold"))
+            console.print(f"  truth   {pair.truth}")
+            console.print(Text("  answer  ").append(result.verdict, style=_COLOURS[result.verdict]))
+            console.print(Padding(Text(result.sentence), (0, 0, 0, 10)))
+        console.print()
+    right = sum(result.verdict == pair.truth for pair, result in both)
+    console.print(f"{right} of {len(pairs)} answers are right.")
+
+
+def print_experiments(experiments: Sequence[tuple[str, str]], quiet: bool) -> None:
+    """Print the names of experiments, with their titles."""
+    if quiet:
+        print("\n".join(name for name, _ in experiments))
+        return
+    lines = Table.grid(padding=(0, 2))
+    for name, title in experiments:
+        lines.add_row(Text(name, style="bold"), Text(title))
+    _console().print(lines)
+
+
+def _console() -> Console:
+    return Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)

@@ -1,0 +1,163 @@
+"""How commands read files: which columns, as rows or as sketches, and what was left out."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import uptonoise as un
+from uptonoise._util.wording import counted
+from uptonoise.cli.options import Answer, Reading
+from uptonoise.engines import connected, described_columns, open_rows, scan_dask
+from uptonoise.rows import as_rows
+
+if TYPE_CHECKING:
+    from uptonoise.rows import RowSource
+
+_NAMES_IN_MESSAGE = 8
+_NAMES_IN_NOTE = 20
+
+
+@contextmanager
+def opened(
+    columns: list[str] | None, reading: Reading, answer: Answer, scheduler: str | None = None
+) -> Iterator[Reader]:
+    """Give a reader, at work on a Dask cluster where there is one, and tell at the end what it left out."""
+    if scheduler is not None:  # Dask's own log would only be in the way of one clear line
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    with nullcontext() if scheduler is None else connected(scheduler):
+        reader = Reader(columns, reading, answer, on_cluster=scheduler is not None)
+        yield reader
+        reader.print_notes()
+
+
+class Reader:
+    """Reads files as the options say, and remembers which sources it opened."""
+
+    def __init__(self, columns: list[str] | None, reading: Reading, answer: Answer, *, on_cluster: bool) -> None:
+        delimiter = {"tab": "\t", "\\t": "\t"}.get(reading.delimiter or "", reading.delimiter)
+        self.columns = columns
+        self.format: dict[str, Any] = {
+            "delimiter": delimiter,
+            "decimal": reading.decimal,
+            "encoding": reading.encoding,
+        }
+        self.missing: Any = reading.missing.value
+        self.progress = None if answer.in_words else False
+        self.quiet = answer.quiet
+        self.on_cluster = on_cluster
+        self.sources: list[Any] = []
+        self.notes: list[str] = []
+
+    def rows(self, path: str, columns: Sequence[str] | None = None, by: str | None = None) -> RowSource:
+        """Open the rows of a file."""
+        source = open_rows(
+            path,
+            columns=columns or self.columns,
+            by=by,
+            missing=self.missing,
+            progress=self.progress,
+            **self.format,
+        )
+        if self.on_cluster:
+            source = scan_dask(source)
+        self.sources.append(source)
+        return source
+
+    def sketched(
+        self, path: str, weights: str | None, like: un.Sketch | None, seed: int, frequencies: int | None = None
+    ) -> un.Sketch:
+        """Return the sketch of a file, with the frequencies of another sketch or with its own."""
+        if like is None:
+            source = self.rows(path, self.with_column(self.columns, weights))
+            weighted = as_rows(source, weights=weights)
+            empty = un.Sketch.for_samples(weighted, n_frequencies=frequencies, random_state=seed)
+            return empty.update(weighted)
+        if frequencies is not None:
+            raise ValueError("--frequencies must be left out with --like, which brings its own")
+        if self.columns is not None and list(self.columns) != list(like.columns):
+            raise ValueError(f"--columns must be left out with --like, which has {', '.join(like.columns)}")
+        columns = list(like.columns) if like.named else None
+        return un.Sketch.like(like).update(self.rows(path, self.with_column(columns, weights)), weights=weights)
+
+    def pair(self, first: str, second: str, weights: str | None) -> tuple[Any, Any]:
+        """Return both samples, each rows or a sketch; rows beside a sketch become a sketch like it."""
+        sketches = [un.Sketch.load(path) if _is_sketch(path) else None for path in (first, second)]
+        known = sketches[0] or sketches[1]
+        if known is None:
+            columns = self.with_column(self.columns or self._common(first, second, weights), weights)
+            return self.rows(first, columns), self.rows(second, columns)
+        if weights is not None and None not in sketches:
+            raise ValueError("--weights is for rows; sketches have theirs already")
+        if self.columns is not None:
+            known = known.select(self.columns)
+            sketches = [None if sketch is None else sketch.select(self.columns) for sketch in sketches]
+        left, right = sketches
+        return left or self.sketched(first, weights, known, 0), right or self.sketched(second, weights, known, 0)
+
+    def numeric(self, path: str, by: str) -> list[str] | None:
+        """Return the columns of a file that hold numbers, beside that of its groups."""
+        described = described_columns(path, **self.format)
+        if self.columns is not None or described is None or by not in described:
+            return self.columns
+        kept = [name for name, wrong in described.items() if wrong is None and name != by]
+        self._note_left_out("not numbers", [name for name in described if name not in kept and name != by])
+        return kept or None
+
+    def _common(self, first: str, second: str, weights: str | None) -> list[str] | None:
+        """Return the columns that both files have and that hold numbers in at least one; None if they have no names.
+
+        A column of text in both files is no measurement. Text in only one of them is a mistake, which the reader tells.
+        """
+        left, right = (described_columns(path, **self.format) for path in (first, second))
+        if left is None or right is None:
+            return None
+        common = [name for name in left if name in right and name != weights]
+        if not common:
+            some = [", ".join(list(columns)[:_NAMES_IN_MESSAGE]) for columns in (left, right)]
+            raise ValueError(
+                f"{first} and {second} have no common columns: {some[0]} and {some[1]}. "
+                "The first line of a file must name its columns"
+            )
+        text = [name for name in common if left[name] is not None and right[name] is not None]
+        if len(text) == len(common):
+            raise ValueError(
+                f"{first} and {second} have no common column of numbers; {text[0]!r} holds {left[text[0]]}"
+            )
+        self._note_left_out("not in both files", [name for name in (*left, *right) if name not in (*common, weights)])
+        self._note_left_out("not numbers", text)
+        return [name for name in common if name not in text]
+
+    def _note_left_out(self, why: str, names: list[str]) -> None:
+        if names and not self.quiet:
+            shown = ", ".join(name or "(without a name)" for name in names[:_NAMES_IN_NOTE])
+            self.notes.append(f"left out, {why}: {shown}")
+
+    @staticmethod
+    def with_column(columns: Sequence[str] | None, name: str | None) -> list[str] | None:
+        """Return the columns with one more, where they are chosen and it is not among them."""
+        if columns is None or name is None or name in columns:
+            return None if columns is None else list(columns)
+        return [*columns, name]
+
+    def print_notes(self) -> None:
+        """Print on stderr which columns and how many rows were left out."""
+        dropped = [
+            f"{counted(source.n_dropped, 'row')} of {source.name} left out for missing values"
+            for source in self.sources
+            if source.n_dropped
+        ]
+        for note in (*self.notes, *dropped):
+            print(f"uptonoise: {note}", file=sys.stderr)
+
+
+def _is_sketch(path: str) -> bool:
+    """Tell whether a file is a sketch, by its content."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as archive:
+        return {"header.npy", "scatter.npy"} <= set(archive.namelist())

@@ -1,0 +1,139 @@
+"""From two inputs to a pair of sketches and the rows that some tests need, in at most two passes over each file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.fourier import Sketch
+from uptonoise.rows import Block, RowSource, read_rows, some_rows, two_samples
+from uptonoise.twosample import Pair, as_sketches, check_size, check_weights
+
+_IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
+_SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
+_MOST_COLUMNS = 1_000
+
+
+class Inputs(NamedTuple):
+    """Two samples that were read: their sketches, their rows or why there are none, and what they are called."""
+
+    pair: Pair
+    rows: tuple[Floats, Floats] | str
+    names: tuple[str, str]
+
+
+def read_inputs(
+    X: Any, Y: Any, weights: tuple[Any, Any], n_frequencies: int | None, generator: np.random.Generator
+) -> Inputs:
+    """Read two samples: the first pass scales the frequencies, the second one makes the sketches."""
+    check_weights(weights)
+    if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        if n_frequencies is not None:
+            raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
+        left, right, _ = as_sketches(X, Y, weights, None, generator)
+        return Inputs(Pair.of(left, right), "the rows: only sketches were given", ("X", "Y"))
+    sources = two_samples(X, Y, weights)
+    names = sources[0].name, sources[1].name
+    if len(sources[0].columns) > _MOST_COLUMNS:
+        raise ValueError(
+            f"{names[0]} must have at most {_MOST_COLUMNS:,} columns for a comparison; got "
+            f"{len(sources[0].columns):,}. Choose those that matter"
+        )
+    why_none = _why_no_rows(sources, weights)
+    if why_none is None:
+        sources = _keeping(sources[0]), _keeping(sources[1])
+    empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
+    rows_of = [] if why_none else _choose_rows(sources, generator)
+    left, right = (Sketch.like(empty).update(source) for source in sources)
+    for name, sketch in zip(names, (left, right), strict=True):
+        check_size(name, sketch)
+    return Inputs(Pair.of(left, right), why_none or (rows_of[0](), rows_of[1]()), names)
+
+
+def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any]) -> str | None:
+    if any(weight is not None for weight in weights):
+        return "tests that take no weights"
+    if not all(source.can_be_read_again for source in sources):
+        return "the rows: they could be read only once"
+    return None
+
+
+def _choose_rows(sources: tuple[RowSource, RowSource], generator: np.random.Generator) -> list[Callable[[], Floats]]:
+    """Choose all rows, or a sample of them, and return what gives these rows after the second pass."""
+    if sum(source.n_rows or 0 for source in sources) <= _IN_MEMORY:
+        return [partial(read_rows, source) for source in sources]
+    chosen: list[Callable[[], Floats]] = []
+    for source in sources:
+        if isinstance(source, KeptRows) and source.all_rows is None:
+            chosen.append(source.pick(_SAMPLED_ROWS, generator))
+        else:
+            rows = some_rows(source, _SAMPLED_ROWS, generator)
+            chosen.append(partial(np.asarray, rows))
+    return chosen
+
+
+def _keeping(source: RowSource) -> RowSource:
+    """Return a source that keeps rows; those with passes of their own, as on a GPU or a cluster, need not."""
+    has_own_passes = source.is_remote or (type(source).fold is not RowSource.fold and source.n_rows is not None)
+    return source if has_own_passes else KeptRows(source)
+
+
+class KeptRows(RowSource):
+    """A source that keeps rows while it is read, so that nobody has to read them again.
+
+    A pass keeps all rows unless they are many; later passes are then over memory. Of many rows, a pass keeps those
+    that were picked before.
+    """
+
+    def __init__(self, source: RowSource) -> None:
+        self.source = source
+        self.name, self.columns, self.named, self.n_rows = source.name, source.columns, source.named, source.n_rows
+        self.all_rows: NDArray[Any] | None = None
+        self._wanted = np.empty(0, dtype=np.int64)
+        self._picked: list[NDArray[Any]] = []
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks of the source, or all rows where they were kept."""
+        if self.all_rows is not None:
+            yield Block(self.all_rows)
+            return
+        kept: list[NDArray[Any]] = []
+        self._picked, stop = [], 0
+        for chunk in self.source.chunks():
+            start, stop = stop, stop + len(chunk.values)
+            first, last = np.searchsorted(self._wanted, [start, stop])
+            self._picked.append(chunk.values[self._wanted[first:last] - start])
+            kept = [*kept, chunk.values] if stop <= _IN_MEMORY else []
+            yield chunk
+        self.n_rows = stop
+        if kept:
+            self.all_rows = np.concatenate(kept)
+
+    def head(self, n_rows: int = 1_000) -> Floats:
+        """Return the first rows, at most `n_rows`."""
+        return self.source.head(n_rows) if self.all_rows is None else super().head(n_rows)
+
+    def pick(self, n_rows: int, generator: np.random.Generator) -> Callable[[], Floats]:
+        """Choose rows at random for the next pass to keep, and return what gives them then."""
+        self._wanted = some_rows(_RowNumbers(self.n_rows or 0), n_rows, generator)[:, 0].astype(np.int64)
+        return lambda: np.concatenate(self._picked).astype(np.float64, copy=False)
+
+
+class _RowNumbers(RowSource):
+    """The numbers of rows in place of rows: to sample them is to choose rows without reading any."""
+
+    columns = ("row",)
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows
+
+    def chunks(self) -> Iterator[Block]:
+        yield Block(np.arange(self.n_rows or 0)[:, None])
+
+    def take(self, rows: NDArray[np.int64]) -> Floats:
+        return rows[:, None].astype(np.float64)

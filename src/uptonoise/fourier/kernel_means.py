@@ -1,0 +1,230 @@
+"""Means of a kernel of rows over all pairs of rows of two bags, exactly, a small block of pairs at a time."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+
+from uptonoise._util.threads import ordered_map, single_threaded_blas
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import shown
+from uptonoise.fourier.scale import median_scale
+from uptonoise.rows import RowSource, as_real_array
+
+Kernel = Callable[[Floats, Floats], Floats]
+
+_READ_ROWS = 65_536
+_STRIP_ROWS = 512
+_LARGEST_SQUARE = 1e4  # a difference of squares up to this size is right to 1e-11
+_ROUNDING = 1e-14
+
+
+class BagRowsWithShares(NamedTuple):
+    """The rows of bags, one bag after the other, with the share of each row in the mean of its bag."""
+
+    name: str
+    values: Floats
+    bags: NDArray[np.int64]
+    shares: Floats
+
+    @classmethod
+    def read(cls, source: RowSource) -> BagRowsWithShares:
+        """Read the rows of bags, which may lie anywhere in the source, into memory."""
+        blocks = list(source.blocks(_READ_ROWS))
+        bags = np.concatenate([np.asarray(block.bags) for block in blocks])
+        weights = np.concatenate([np.ones(len(b.values)) if b.weights is None else b.weights for b in blocks])
+        totals = np.bincount(bags, weights=weights)
+        if (totals == 0).any():
+            bag = np.asarray(source.bag_ids)[int(np.argmin(totals))]
+            raise ValueError(f"weights of {source.name} must not all be 0 in a bag; they are in bag {shown(bag)}")
+        order = np.argsort(bags, kind="stable")
+        values = np.concatenate([block.values for block in blocks])
+        return cls(source.name, values[order], bags[order], (weights / totals[bags])[order])
+
+
+class _Strip(NamedTuple):
+    """Some adjacent rows, and the matrix that sums them by bag with their shares."""
+
+    values: Floats
+    first_bag: int
+    by_bag: csr_array
+
+    @classmethod
+    def of(cls, values: Floats, bags: NDArray[np.int64], shares: Floats) -> _Strip:
+        first, last = int(bags[0]), int(bags[-1])
+        bounds = np.searchsorted(bags, np.arange(first, last + 2))
+        by_bag = csr_array((shares, np.arange(len(bags)), bounds), shape=(last + 1 - first, len(bags)))
+        return cls(values, first, by_bag)
+
+    @property
+    def place(self) -> slice:
+        return slice(self.first_bag, self.first_bag + self.by_bag.shape[0])
+
+
+class Strips:
+    """The rows of bags in strips, each small enough that the kernel of two of them stays in cache."""
+
+    def __init__(self, rows: BagRowsWithShares, lengths: Floats) -> None:
+        self.n_bags = int(rows.bags[-1]) + 1
+        self.strips = [
+            _Strip.of(rows.values[part] / lengths, rows.bags[part], rows.shares[part])
+            for part in (slice(start, start + _STRIP_ROWS) for start in range(0, len(rows.values), _STRIP_ROWS))
+        ]
+
+
+Pair = tuple[_Strip, _Strip]
+
+
+def mean_kernel(kernel: Kernel, left: Strips, right: Strips | None) -> Floats:
+    """Return the mean of a kernel of rows for each pair of bags; where `right` is None, of `left` with itself."""
+    if right is not None:
+        means = np.zeros((left.n_bags, right.n_bags))
+        for row, column, part in _means_of_pairs(kernel, itertools.product(left.strips, right.strips)):
+            means[row.place, column.place] += part
+        return means
+    half = np.zeros((left.n_bags, left.n_bags))
+    pairs = itertools.combinations_with_replacement(left.strips, 2)
+    for row, column, part in _means_of_pairs(kernel, pairs):
+        half[row.place, column.place] += part / 2 if row is column else part
+    return half + half.T
+
+
+def squared_embedding_distances(kernel: Kernel, left: Strips, right: Strips | None) -> Floats:
+    """Return the squared distance of the embeddings of each pair of bags, 0 where it is within rounding."""
+    means = mean_kernel(kernel, left, right)
+    norms = np.diag(means) if right is None else _squared_norms(kernel, left)
+    other_norms = norms if right is None else _squared_norms(kernel, right)
+    sums = norms[:, None] + other_norms
+    squared = sums - 2 * means
+    return np.where(squared > _ROUNDING * sums, squared, 0.0)
+
+
+def _squared_norms(kernel: Kernel, strips: Strips) -> Floats:
+    """Return the mean of a kernel of rows within each bag."""
+    norms = np.zeros(strips.n_bags)
+    for row, column, part in _means_of_pairs(kernel, _pairs_with_a_common_bag(strips)):
+        within = np.diagonal(part, row.first_bag - column.first_bag)
+        norms[column.first_bag : column.first_bag + len(within)] += within if row is column else 2 * within
+    return norms
+
+
+def _pairs_with_a_common_bag(strips: Strips) -> Iterator[Pair]:
+    for number, strip in enumerate(strips.strips):
+        for later in strips.strips[number:]:
+            if later.first_bag >= strip.place.stop:
+                break
+            yield strip, later
+
+
+def _means_of_pairs(kernel: Kernel, pairs: Iterable[Pair]) -> Iterator[tuple[_Strip, _Strip, Floats]]:
+    """Yield each pair of strips with the part of the mean kernel of their bags that it holds."""
+
+    def part(pair: Pair) -> tuple[_Strip, _Strip, Floats]:
+        left, right = pair
+        shape = (len(left.values), len(right.values))
+        matrix = as_matrix(kernel(left.values, right.values), shape, "kernel", finite=False)
+        means = (right.by_bag @ (left.by_bag @ matrix).T).T
+        return left, right, as_matrix(means, means.shape, "kernel")
+
+    with single_threaded_blas:
+        yield from ordered_map(part, pairs)
+
+
+def as_matrix(matrix: Any, shape: tuple[int, ...], name: str, *, finite: bool = True) -> Floats:
+    """Return the result of a user's function as float64; raise where it has another shape or is not finite.
+
+    Examples
+    --------
+    >>> from uptonoise.fourier.kernel_means import as_matrix
+    >>> as_matrix([[1, 2]], (2, 1), "kernel")
+    Traceback (most recent call last):
+        ...
+    ValueError: kernel must return a matrix of shape (2, 1); got shape (1, 2)
+    """
+    array = as_real_array(matrix, f"the result of {name}")
+    if array.shape != shape:
+        raise ValueError(f"{name} must return a matrix of shape {shape}; got shape {array.shape}")
+    if finite and not np.isfinite(array).all():
+        raise ValueError(f"{name} must return finite numbers; got NaN or infinite ones")
+    return array.astype(np.float64, copy=False)
+
+
+def row_kernel(
+    kernel: Any, scale: Any, kernel_params: Mapping[str, Any] | None, reference: BagRowsWithShares
+) -> tuple[Kernel, Floats]:
+    """Return a kernel of rows, and the lengths that rows must be divided by first."""
+    params = {} if kernel_params is None else dict(kernel_params)
+    no_lengths = np.ones(reference.values.shape[1])
+    if isinstance(kernel, str) and kernel in _OWN:
+        if params:
+            raise ValueError(f"kernel_params must be left out for kernel={kernel!r}; its length is scale")
+        return _OWN[kernel], _lengths(scale, reference)
+    if not isinstance(scale, str) or scale != "median":
+        raise ValueError(f'scale is the length of "rbf" and "laplacian"; kernel={kernel!r} takes kernel_params')
+    if callable(kernel):
+        return partial(kernel, **params), no_lengths
+    return _scikit_learn_kernel(kernel, params), no_lengths
+
+
+def _scikit_learn_kernel(name: Any, params: dict[str, Any]) -> Kernel:
+    from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS  # it takes longer to import than all of this library
+
+    if not isinstance(name, str) or name not in PAIRWISE_KERNEL_FUNCTIONS:
+        names = ", ".join(sorted(PAIRWISE_KERNEL_FUNCTIONS))
+        raise ValueError(f"kernel must be a function or one of {names}; got {name!r}")
+    function = PAIRWISE_KERNEL_FUNCTIONS[name]
+    try:
+        inspect.signature(function).bind(None, None, **params)
+    except TypeError as error:
+        raise ValueError(f"kernel_params do not fit kernel={name!r}: {error}") from None
+    return partial(function, **params)
+
+
+def _lengths(scale: Any, reference: BagRowsWithShares) -> Floats:
+    n_columns = reference.values.shape[1]
+    if isinstance(scale, str) and scale == "median":
+        if (reference.values == reference.values[0]).all():
+            raise ValueError(f'scale="median" needs rows of {reference.name} that differ; give a length instead')
+        return np.full(n_columns, median_scale(reference.values))
+    lengths = as_real_array(scale, "scale").astype(np.float64)
+    if lengths.shape not in {(), (n_columns,)} or not ((lengths > 0) & np.isfinite(lengths)).all():
+        raise ValueError(f'scale must be "median", a positive length, or one for each column; got {scale!r}')
+    return np.broadcast_to(lengths, n_columns)
+
+
+def _gaussian(left: Floats, right: Floats) -> Floats:
+    """Return exp(-norm(x - y)^2 / 2) for all pairs of rows."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        centre = left.mean(axis=0)
+        exponent = _by_product(left - centre, right - centre)
+        if exponent is None:
+            exponent = cdist(left, right, "sqeuclidean")
+            exponent *= -0.5
+        return np.exp(exponent, out=exponent)
+
+
+def _by_product(left: Floats, right: Floats) -> Floats | None:
+    """Return -norm(x - y)^2 / 2 as one product of matrices, or None where its rounding would show."""
+    squares, other_squares = (np.einsum("ij,ij->i", rows, rows) for rows in (left, right))
+    if not max(squares.max(), other_squares.max()) < _LARGEST_SQUARE:
+        return None
+    augmented = np.column_stack([left, squares, np.ones_like(squares)])
+    other_augmented = np.column_stack([right, np.full_like(other_squares, -0.5), -0.5 * other_squares])
+    return np.asarray(augmented @ other_augmented.T)
+
+
+def _laplacian(left: Floats, right: Floats) -> Floats:
+    """Return exp(-sum abs(x - y)) for all pairs of rows."""
+    with np.errstate(over="ignore", under="ignore"):
+        return np.asarray(np.exp(-cdist(left, right, "cityblock")))
+
+
+_OWN: dict[str, Kernel] = {"rbf": _gaussian, "laplacian": _laplacian}

@@ -1,0 +1,207 @@
+"""Weights, mean and scatter of cosine and sine features of rows: what adds up to a sketch.
+
+With weights, W1 their sum and W2 the sum of their squares, the covariance is
+
+    sum_i weight_i (f_i - mean)(f_i - mean)' / (W1 - W2/W1)
+
+which is unbiased, and the usual one for equal weights; the mean has covariance W2/W1^2 times that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.fourier.cosine_sine import CosineSine, turned
+from uptonoise.fourier.exact_angles import angles_between
+from uptonoise.fourier.sums import bags_of_rows
+from uptonoise.rows import Accumulator, Block, as_real_array
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Number of rows, weights, mean, and scatter: the weighted sum of outer products about the mean."""
+
+    n_rows: int
+    weight: float
+    weight_squares: float
+    mean: Floats
+    scatter: Floats
+
+    @classmethod
+    def none(cls, n_frequencies: int, n_rows: int = 0) -> Moments:
+        """Return the moments before any row, or of rows without weight."""
+        return cls(n_rows, 0.0, 0.0, np.zeros(2 * n_frequencies), np.zeros((2 * n_frequencies, 2 * n_frequencies)))
+
+    @classmethod
+    def checked(cls, n_rows: Any, arrays: dict[str, Any], n_frequencies: int) -> Moments:
+        """Return moments that were read from a file, or raise where they cannot be those of cosines and sines."""
+        names = ("weights", "mean", "scatter")
+        weights, mean, scatter = (as_real_array(arrays[name], name).astype(np.float64) for name in names)
+        width = 2 * n_frequencies
+        if (weights.shape, mean.shape, scatter.shape) != ((2,), (width,), (width, width)):
+            raise ValueError(f"its sums do not have the shape that {n_frequencies} frequencies need")
+        if not all(np.isfinite(array).all() for array in (weights, mean, scatter)):
+            raise ValueError("its sums are not finite")
+        is_count = isinstance(n_rows, int) and not isinstance(n_rows, bool) and n_rows >= 0
+        if not is_count or ((weights > 0) != (n_rows > 0)).any():
+            raise ValueError(f"it has {n_rows!r} rows of weight {weights[0]:g}")
+        if np.abs(mean).max() > 1 + 1e-6 or not np.array_equal(scatter, scatter.T) or np.diag(scatter).min() < 0:
+            raise ValueError("its sums are not those of cosines and sines")
+        return cls(n_rows, float(weights[0]), float(weights[1]), mean, scatter)
+
+    def plus(self, other: Moments) -> Moments:
+        """Return the moments of both sets of rows together."""
+        weight = self.weight + other.weight
+        if self.n_rows == 0 or other.n_rows == 0 or weight == 0:
+            kept = other if self.n_rows == 0 else self
+            return replace(kept, n_rows=self.n_rows + other.n_rows)
+        apart = other.mean - self.mean
+        share = other.weight / weight
+        scatter = self.scatter + other.scatter
+        scaled = np.sqrt(self.weight * share) * apart  # so that the product is symmetric to the last bit
+        scatter += np.outer(scaled, scaled)
+        return Moments(
+            self.n_rows + other.n_rows,
+            weight,
+            self.weight_squares + other.weight_squares,
+            self.mean + share * apart,
+            scatter,
+        )
+
+    def at(self, frequencies: NDArray[np.intp]) -> Moments:
+        """Return the moments at some of the frequencies."""
+        places = np.concatenate([frequencies, len(self.mean) // 2 + frequencies])
+        return replace(self, mean=self.mean[places], scatter=self.scatter[np.ix_(places, places)])
+
+    def recentred(self, frequencies: Floats, centre: Floats, other: Floats) -> Moments:
+        """Return the moments of rows minus `centre` as those of the same rows minus another centre."""
+        if np.array_equal(centre, other):
+            return self
+        angles = angles_between(frequencies, centre, other)
+        scatter = turned(turned(self.scatter, angles).T, angles)
+        return replace(self, mean=turned(self.mean, angles), scatter=(scatter + scatter.T) / 2)
+
+    def mirrored(self) -> Moments:
+        """Return the moments of the same rows with their signs turned."""
+        signs = np.repeat([1.0, -1.0], len(self.mean) // 2)
+        return replace(self, mean=signs * self.mean, scatter=self.scatter * np.outer(signs, signs))
+
+    def equals(self, other: Moments) -> bool:
+        """Tell whether all numbers are the same."""
+        return (
+            (self.n_rows, self.weight, self.weight_squares) == (other.n_rows, other.weight, other.weight_squares)
+            and np.array_equal(self.mean, other.mean)
+            and np.array_equal(self.scatter, other.scatter)
+        )
+
+
+class MomentSum(Accumulator[Moments]):
+    """The moments of the features of rows minus a centre."""
+
+    def __init__(self, features: CosineSine, centre: Floats, products: type[np.floating[Any]] | None = None) -> None:
+        self.features = self.waves = features
+        self.centre = centre
+        # Features that are good to 1e-7 lose nothing by products of float32, which take half the time.
+        self._products = products or (np.float32 if features.precision == "fast" else np.float64)
+        # A block long enough that the outer products, not the sums of their results, are the work.
+        self.block_rows = max(features.block_rows, 2 * features.n_frequencies)
+
+    def part(self, block: Block) -> Moments:
+        """Return the moments of the rows."""
+        n_rows = len(block.values)
+        with np.errstate(over="ignore"):  # what overflows is refused as too large
+            features = self.features(block.values - self.centre)
+        if block.weights is None:
+            weight, weight_squares = float(n_rows), float(n_rows)
+            mean = np.ones(n_rows) @ features / n_rows
+            features -= mean
+        else:
+            weight, weight_squares = float(block.weights.sum()), float(block.weights @ block.weights)
+            mean = block.weights @ features / weight if weight > 0 else np.zeros(features.shape[1])
+            features -= mean
+            features *= np.sqrt(block.weights)[:, None]
+        centred = features if self._products == np.float64 else features.astype(self._products)
+        scatter = np.asarray(centred.T @ centred, dtype=np.float64)
+        return Moments(n_rows, weight, weight_squares, mean, scatter)
+
+    def plus(self, left: Moments, right: Moments) -> Moments:
+        """Return the moments of the rows of both parts."""
+        return left.plus(right)
+
+    def total(self) -> Moments:
+        """Return the moments of all rows so far."""
+        return Moments.none(self.features.n_frequencies) if self.added is None else self.added
+
+    def add_sums(
+        self, n_rows: int, weights: tuple[float, float], about: Floats, sums: Floats, products: Floats
+    ) -> None:
+        """Add rows by the weighted sums of b and of b b', where b is their features minus `about`.
+
+        `weights` is the sum of the weights and that of their squares.
+        """
+        if weights[0] == 0:
+            self.add(Moments.none(self.features.n_frequencies, n_rows))
+            return
+        beyond = sums / weights[0]
+        scaled = np.sqrt(weights[0]) * beyond  # so that the product is symmetric to the last bit
+        scatter = products - np.outer(scaled, scaled)
+        np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0))
+        self.add(Moments(n_rows, *weights, about + beyond, scatter))
+
+
+GroupParts = list[tuple[int, Moments]]
+"""Moments of rows, each with the number of their group; a group may occur several times."""
+
+
+class GroupMoments(Accumulator[GroupParts]):
+    """The moments of each group of rows, each about its own centre."""
+
+    # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.
+    block_rows = 65_536
+    needs_known_bags = True
+
+    def __init__(self, features: CosineSine, centres: Floats) -> None:
+        self.features, self.centres = features, centres
+        # A group's rows fall into other blocks where other rows lie between them, which float64 does not see.
+        self.groups = [MomentSum(features, centre, np.float64) for centre in centres]
+
+    @property
+    def moments(self) -> list[Moments]:
+        """The moments of all rows so far, for each group."""
+        return [group.total() for group in self.groups]
+
+    def part(self, block: Block) -> GroupParts:
+        """Return the moments of the rows of each group in the block."""
+        bags = bags_of_rows(block, self.features.name)
+        order = np.argsort(bags, kind="stable")
+        numbers, starts = np.unique(bags[order], return_index=True)
+        parts = []
+        for number, rows in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+            group = self.groups[number]
+            for start in range(0, len(rows), group.block_rows):
+                here = rows[start : start + group.block_rows]
+                weights = None if block.weights is None else block.weights[here]
+                parts.append((number, group.part(Block(block.values[here], weights))))
+        return parts
+
+    def add(self, part: GroupParts) -> None:
+        """Add the moments of the next rows."""
+        for number, moments in part:
+            self.groups[number].add(moments)
+
+    def total(self) -> GroupParts:
+        """Return the moments of the groups that have rows so far."""
+        return [(number, moments) for number, moments in enumerate(self.moments) if moments.n_rows]
+
+    def empty(self) -> GroupMoments:
+        """Return the same without any rows."""
+        return GroupMoments(self.features, self.centres)
+
+    def renumbered(self, part: GroupParts, numbers: NDArray[np.int64]) -> GroupParts:
+        """Return a part with other numbers of its groups."""
+        return [(int(numbers[number]), moments) for number, moments in part]

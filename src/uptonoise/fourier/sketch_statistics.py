@@ -1,0 +1,173 @@
+"""What is read from a sketch: its size, and characteristic function, mean and covariance about any centre."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uptonoise._util.typing import Complex, Floats, Precision
+from uptonoise._util.wording import counted
+from uptonoise.fourier.cosine_sine import as_complex
+from uptonoise.fourier.moments import Moments
+from uptonoise.fourier.provenance import Provenance
+from uptonoise.rows import as_real_array, check_same_columns
+
+_ADVICE = "Make one of them with Sketch.like(the other), so that both have the same frequencies and columns"
+
+
+class SketchStatistics:
+    """The statistics of a sketch: moments of rows minus a centre, at frequencies, with the names of the columns."""
+
+    name: str = "the sketch"
+    provenance: Provenance | None
+    precision: Precision
+    columns: tuple[str, ...]
+    named: bool
+    _frequencies: Floats
+    _centre: Floats | None
+    _moments: Moments
+
+    def check_comparable(self, other: Any) -> None:
+        """Raise where another sketch has other frequencies or columns."""
+        if not isinstance(other, SketchStatistics):
+            raise ValueError(f"other must be a Sketch; got {type(other).__name__}")
+        if not np.array_equal(self._frequencies, other._frequencies):
+            raise ValueError(
+                f"the sketches have different frequencies: {self.n_frequencies} in {counted(self.n_columns, 'column')} "
+                f"and {other.n_frequencies} in {other.n_columns}"
+                + (" with other values" if self._frequencies.shape == other._frequencies.shape else "")
+                + f". {_ADVICE}"
+            )
+        check_same_columns(other, self)
+        if self.named and other.named and self.columns != other.columns:
+            raise ValueError(
+                f"the sketches have their columns in different orders: {list(self.columns)} and {list(other.columns)}. "
+                f"{_ADVICE}"
+            )
+
+    @property
+    def frequencies(self) -> Floats:
+        """The frequencies, of shape (m, d); read-only."""
+        return self._frequencies
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether blocks of frequencies were named."""
+        return "blocks" in (self.provenance or {})
+
+    @property
+    def blocks(self) -> dict[str, slice]:
+        """The named blocks of frequencies, which tests look at one by one; a single block where none were named."""
+        blocks = (self.provenance or {}).get("blocks", {"all frequencies": (0, self.n_frequencies)})
+        return {name: slice(start, stop) for name, (start, stop) in blocks.items()}
+
+    @property
+    def n_frequencies(self) -> int:
+        """The number of frequencies, m."""
+        return int(self._frequencies.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """The number of columns of the rows, d."""
+        return int(self._frequencies.shape[1])
+
+    @property
+    def centre(self) -> Floats | None:
+        """What was subtracted from the rows; None before the first rows."""
+        return None if self._centre is None else self._centre.copy()
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._moments.n_rows
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights; the number of rows where there were none."""
+        return self._moments.weight
+
+    @property
+    def weight_squares(self) -> float:
+        """The sum of the squared weights."""
+        return self._moments.weight_squares
+
+    @property
+    def effective_size(self) -> float:
+        """The number of equally weighted rows that would give the mean the same variance."""
+        return self.weight**2 / self.weight_squares if self.weight else 0.0
+
+    @property
+    def ecf(self) -> Complex:
+        """The characteristic function at the frequencies, of shape (m,)."""
+        return as_complex(self.mean)
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of [cos(w.x), sin(w.x)], of shape (2m,): all cosines, then all sines."""
+        return self.mean_about(np.zeros(self.n_columns))
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of [cos(w.x), sin(w.x)] over rows, of shape (2m, 2m)."""
+        return self.covariance_about(np.zeros(self.n_columns))
+
+    def mean_about(self, centre: ArrayLike) -> Floats:
+        """Return the mean of [cos(w.(x - centre)), sin(w.(x - centre))].
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> un.Sketch([[1.0]]).update([1e9, 1e9 + 2]).mean_about([1e9 + 1]).round(6)
+        array([0.540302, 0.      ])
+        """
+        self._check_rows(1, "a mean")
+        return self._moments_about(checked_centre(centre, self.n_columns)).mean
+
+    def covariance_about(self, centre: ArrayLike) -> Floats:
+        """Return the covariance of [cos(w.(x - centre)), sin(w.(x - centre))] over rows."""
+        self._check_rows(2, "a covariance")
+        moments = self._moments_about(checked_centre(centre, self.n_columns))
+        freedom = moments.weight - moments.weight_squares / moments.weight
+        if freedom <= 1e-12 * moments.weight:
+            raise ValueError("the weights of the sketch leave it an effective size of 1 row; a covariance needs 2")
+        return moments.scatter / freedom
+
+    def _check_rows(self, needed: int, what: str) -> None:
+        if self.n_rows < needed:
+            least = counted(needed, "row")
+            raise ValueError(f"the sketch must have at least {least} for {what}; it has {self.n_rows}")
+
+    def _moments_about(self, centre: Floats | None) -> Moments:
+        if self._centre is None or centre is None:
+            return self._moments
+        return self._moments.recentred(self._frequencies, self._centre, centre)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SketchStatistics):
+            return NotImplemented
+        return bool(
+            self.columns == other.columns
+            and self.provenance == other.provenance
+            and np.array_equal(self._frequencies, other._frequencies)
+            and (self._centre is None) == (other._centre is None)
+            and (self._centre is None or np.array_equal(self._centre, other._centre))  # type: ignore[arg-type]
+            and self._moments.equals(other._moments)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
+        frequencies = "1 frequency" if self.n_frequencies == 1 else f"{self.n_frequencies:,} frequencies"
+        columns = counted(self.n_columns, "column")
+        return f"Sketch({counted(self.n_rows, 'row')}, {frequencies}, {columns}: {names})"
+
+
+def checked_centre(centre: ArrayLike, n_columns: int) -> Floats:
+    """Return a centre as float64, or raise where it is not one finite number for each column."""
+    array = as_real_array(centre, "centre").astype(np.float64)
+    if array.shape != (n_columns,) or not np.isfinite(array).all():
+        raise ValueError(f"centre must be {n_columns} finite numbers, one for each column; got {centre!r}")
+    return array

@@ -1,0 +1,147 @@
+"""Sums of cosine and sine features over rows: of one sample, of each bag, or none at all (every row by itself)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from uptonoise._util.typing import Complex, Floats
+from uptonoise.fourier.cosine_sine import CosineSine, as_complex
+from uptonoise.rows import Accumulator, Block
+
+
+class RowFeatures(Accumulator[Complex]):
+    """exp(i w.x) of every row: the characteristic functions of bags of one row, which need no sum by bag."""
+
+    def __init__(self, features: CosineSine) -> None:
+        self.features = self.waves = features
+        self.block_rows = features.block_rows
+        self.parts: list[Complex] = []
+
+    def part(self, block: Block) -> Complex:
+        """Return exp(i w.x) of the rows."""
+        return as_complex(self.features(block.values))
+
+    def add(self, part: Complex) -> None:
+        """Keep the features of the next rows."""
+        self.parts.append(part)
+
+    def total(self) -> Complex:
+        """Return the features of all rows."""
+        return np.concatenate(self.parts)
+
+    def empty(self) -> RowFeatures:
+        """Return the same without any rows."""
+        return RowFeatures(self.features)
+
+
+SamplePart = tuple[Floats, float, float]
+"""The weighted sum of the features, the sum of the weights, and the sum of their squares."""
+
+
+class SampleSum(Accumulator[SamplePart]):
+    """The sum of the features of one sample's rows."""
+
+    def __init__(self, features: CosineSine) -> None:
+        self.features = self.waves = features
+        self.block_rows = features.block_rows
+
+    def part(self, block: Block) -> SamplePart:
+        """Return the sums of the rows."""
+        weights = np.ones(len(block.values)) if block.weights is None else block.weights
+        return weights @ self.features(block.values), float(weights.sum()), float(weights @ weights)
+
+    def plus(self, left: SamplePart, right: SamplePart) -> SamplePart:
+        """Return the sums of the rows of both parts."""
+        return left[0] + right[0], left[1] + right[1], left[2] + right[2]
+
+
+def bags_of_rows(block: Block, name: str) -> NDArray[np.int64]:
+    """Return the number of each row's bag, or raise where the source of the block does not tell it."""
+    if block.bags is None:
+        raise ValueError(f"{name} is a source of bags, and its blocks must tell each row's bag")
+    return block.bags
+
+
+class BagPart(NamedTuple):
+    """Of some bags: their increasing numbers, sums of exp(i w.x), weights and squared weights."""
+
+    bags: NDArray[np.int64]
+    phi_sums: Complex
+    weight: NDArray[Any]
+    weight_squares: NDArray[Any]
+
+
+class BagSums(Accumulator[BagPart]):
+    """The sum of the features of each bag's rows; a bag's rows may lie anywhere."""
+
+    def __init__(self, features: CosineSine, n_bags: int) -> None:
+        self.features = self.waves = features
+        self.block_rows = features.block_rows
+        self.phi_sums = np.zeros((n_bags, features.n_frequencies), dtype=np.complex128)
+        self.weight = np.zeros(n_bags)
+        self.weight_squares = np.zeros(n_bags)
+        # Made once: in a thread, every call into numpy waits for the Python code of other threads.
+        self._in_order = np.arange(self.block_rows, dtype=np.int32)
+        self._ones = np.ones(self.block_rows)
+
+    def part(self, block: Block) -> BagPart:
+        """Return the sums of the bags that have rows in the block."""
+        n_rows, bags = len(block.values), bags_of_rows(block, self.features.name)
+        order, steps = self._in_order[:n_rows], np.diff(bags)
+        if steps.min(initial=0) < 0:
+            order = np.argsort(bags, kind="stable").astype(np.int32)
+            bags = bags[order]
+            steps = np.diff(bags)
+        bounds = np.concatenate([[0], np.flatnonzero(steps) + 1, [n_rows]], dtype=np.int32, casting="unsafe")
+        starts = bounds[:-1]
+        if block.weights is None:
+            weights = self._ones[:n_rows]
+            weight = squares = np.diff(bounds)
+        else:
+            weights = block.weights[order]
+            weight, squares = np.add.reduceat(weights, starts), np.add.reduceat(weights**2, starts)
+        # One row for each bag of the block, with the weights at the places of its rows: a product is the sum by bag.
+        by_bag = csr_array((weights, order, bounds), shape=(len(starts), n_rows))
+        return BagPart(bags[starts], as_complex(by_bag @ self.features(block.values)), weight, squares)
+
+    def add(self, part: BagPart) -> None:
+        """Add the sums of the next rows."""
+        bags = part.bags
+        if len(bags) == 0:  # the total of rows without any weight
+            return
+        if bags[-1] >= len(self.weight):
+            self._resize(int(bags[-1] + 1 + (bags[-1] + 1) // 8))  # room for bags that a stream is yet to bring
+        self.phi_sums[bags] += part.phi_sums
+        self.weight[bags] += part.weight
+        self.weight_squares[bags] += part.weight_squares
+
+    def total(self) -> BagPart:
+        """Return the sums of all rows so far."""
+        present = np.flatnonzero(self.weight_squares + self.weight)
+        if len(present) == len(self.weight):
+            return BagPart(present, self.phi_sums, self.weight, self.weight_squares)
+        return BagPart(present, self.phi_sums[present], self.weight[present], self.weight_squares[present])
+
+    def empty(self) -> BagSums:
+        """Return the same without any rows."""
+        return BagSums(self.features, 0)
+
+    def renumbered(self, part: BagPart, numbers: NDArray[np.int64]) -> BagPart:
+        """Return a part with other numbers of its bags."""
+        bags = numbers[part.bags]
+        order = np.argsort(bags)
+        return BagPart(bags[order], part.phi_sums[order], part.weight[order], part.weight_squares[order])
+
+    def trim(self, n_bags: int) -> None:
+        """Give back the room that was not needed."""
+        if len(self.weight) != n_bags:
+            self._resize(n_bags)
+
+    def _resize(self, n_bags: int) -> None:
+        """Change the number of bags in place: the sums of many bags are most of the memory, and a copy doubles it."""
+        for sums in (self.phi_sums, self.weight, self.weight_squares):
+            sums.resize((n_bags, *sums.shape[1:]), refcheck=False)

@@ -1,0 +1,73 @@
+"""Arrays and torch tensors as arrays of real numbers."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def as_table(X: Any, name: str) -> NDArray[Any]:
+    """Return `X` as a real 2-D array, one column where it is 1-D, without copying an array that is one.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import as_table
+    >>> as_table([1, 2, 3], "X").shape
+    (3, 1)
+    """
+    array = as_real_array(X, name)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise ValueError(
+            f"{name} must have rows and columns (or be one column); got an array of {array.ndim} dimensions"
+        )
+    if array.shape[1] == 0:
+        raise ValueError(f"{name} must have at least one column; got shape {array.shape}")
+    return array
+
+
+def as_real_array(X: Any, name: str) -> NDArray[Any]:
+    """Return `X` as an array of real numbers, or raise with what is wrong."""
+    if is_tensor(X):
+        return tensor_values(X, name)
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise ValueError(f"{name} must be dense; got a sparse {type(X).__name__}. Call its .toarray() if that fits")
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        raise ValueError(f"{name} has masked entries, which are missing values; drop or fill them first")
+    kind = "None" if X is None else f"a {type(X).__name__}"
+    try:
+        array = np.asarray(X)
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise ValueError(f"{name} must be an array of numbers; got {kind} ({error})") from None
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers; got {kind} of dtype {array.dtype}")
+    return array
+
+
+def is_tensor(X: Any) -> bool:
+    """Tell whether `X` is a torch tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, torch.Tensor)
+
+
+def tensor_values(X: Any, name: str) -> NDArray[Any]:
+    """Return the values of a torch tensor in this machine's memory."""
+    if X.device.type != "cpu":
+        raise ValueError(f"{name} must be in this machine's memory; got a tensor on {X.device}. Call its .cpu() first")
+    check_real_tensor(X, name)
+    if X.dtype.itemsize < 4 and X.is_floating_point():
+        X = X.float()  # numpy knows no bfloat16
+    values: NDArray[Any] = X.detach().resolve_neg().numpy()
+    return values
+
+
+def check_real_tensor(X: Any, name: str) -> None:
+    """Raise where a torch tensor, on any device, is not dense or does not hold real numbers."""
+    if X.is_complex() or X.is_quantized:
+        raise ValueError(f"{name} must hold real numbers; got a tensor of dtype {X.dtype}")
+    if str(X.layout) != "torch.strided":
+        raise ValueError(f"{name} must be dense; got a tensor of layout {X.layout}. Call its .to_dense() if that fits")

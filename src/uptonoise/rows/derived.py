@@ -1,0 +1,210 @@
+"""Sources made of other sources: some of the columns, weights, differences of rows, rows sorted by bag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from uptonoise._util.typing import Floats
+from uptonoise.rows.arrays import as_real_array
+from uptonoise.rows.block import CHUNK_ROWS, Block
+from uptonoise.rows.keys import keyed_rows
+from uptonoise.rows.source import HEAD_ROWS, RowSource
+
+_WINDOW_ELEMENTS = 2**24  # numbers that are held at most to sort rows by bag
+_WINDOW_ROWS_PER_BAG = 16  # rows of each bag, on average, that are enough
+
+
+def select_columns(source: RowSource, columns: Sequence[str]) -> RowSource:
+    """Return the same rows with some of the columns, in this order.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import as_rows, read_rows, select_columns
+    >>> read_rows(select_columns(as_rows([[1.0, 2.0]]), ["x1"]))
+    array([[2.]])
+    """
+    selected = source.selected(columns)
+    return SelectedRows(source, columns) if selected is None else selected
+
+
+def with_weights(source: RowSource, weights: Any) -> RowSource:
+    """Return the same rows with weights: an array beside them, or the name of the column that holds them.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import as_rows, with_weights
+    >>> next(with_weights(as_rows([1.0, 2.0]), [3, 4]).blocks(2)).weights
+    array([3., 4.])
+    """
+    weighted = source.weighted(weights)
+    if weighted is not None:
+        return weighted
+    return WeightColumnRows(source, weights) if isinstance(weights, str) else WeightedRows(source, weights)
+
+
+def difference(left: RowSource, right: RowSource) -> RowSource:
+    """Return the differences of corresponding rows of two sources, which have the same number of rows.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import as_rows, difference, read_rows
+    >>> read_rows(difference(as_rows([3.0, 5.0]), as_rows([1.0, 1.0]))).ravel()
+    array([2., 4.])
+    """
+    differences = left.minus(right)
+    return _DifferenceRows(left, right) if differences is None else differences
+
+
+class _DerivedRows(RowSource):
+    """A source that says of itself what the source below it says, with other columns or weights."""
+
+    def __init__(self, source: RowSource) -> None:
+        self.source = source
+        self.name, self.columns, self.named = source.name, source.columns, source.named
+        self.n_rows, self.bag_ids, self.bags_in_order = source.n_rows, source.bag_ids, source.bags_in_order
+        self.can_be_read_again, self.weights = source.can_be_read_again, source.weights
+
+    def head(self, n_rows: int = HEAD_ROWS) -> Floats:
+        return self._derived(self.source.head(n_rows))
+
+    def take(self, rows: NDArray[np.int64]) -> Floats:
+        return self._derived(self.source.take(rows))
+
+    def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values
+
+
+class SelectedRows(_DerivedRows):
+    """The same rows with some of the columns, or with the columns in another order."""
+
+    def __init__(self, source: RowSource, columns: Sequence[str]) -> None:
+        super().__init__(source)
+        self.columns = tuple(columns)
+        self._order = [source.columns.index(column) for column in columns]
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks of the source with these columns."""
+        for chunk in self.source.chunks():
+            yield chunk._replace(values=self._derived(chunk.values))
+
+    def sampled(self, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return these columns of the rows that the source samples."""
+        keys, values = self.source.sampled(n_rows, generator)
+        return keys, self._derived(values)
+
+    def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
+        return values[:, self._order]
+
+
+class WeightedRows(_DerivedRows):
+    """The same rows, each with a weight from an array beside them."""
+
+    weights: NDArray[Any]
+
+    def __init__(self, source: RowSource, weights: Any) -> None:
+        super().__init__(source)
+        self.weights = as_real_array(weights, "weights")
+        if self.weights.ndim != 1:
+            raise ValueError(f"weights must be one number for each row; got an array of shape {self.weights.shape}")
+        if self.n_rows is not None:
+            self._check_length(self.n_rows)
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks of the source with their weights."""
+        start = 0
+        for chunk in self.source.chunks():
+            stop = start + len(chunk.values)
+            if stop > len(self.weights):
+                self._check_length(stop)
+            yield chunk._replace(weights=self.weights[start:stop])
+            start = stop
+        self._check_length(start)
+
+    def _check_length(self, n_rows: int) -> None:
+        if len(self.weights) != n_rows:
+            raise ValueError(
+                f"weights must have one entry for each row of {self.name} ({n_rows}); got {len(self.weights)}"
+            )
+
+
+class WeightColumnRows(_DerivedRows):
+    """The same rows with one column taken out as their weights."""
+
+    def __init__(self, source: RowSource, column: str) -> None:
+        super().__init__(source)
+        if not source.named or column not in source.columns:
+            known = f"the columns {list(source.columns)}" if source.named else "no column names"
+            raise ValueError(f"weights={column!r} must name a column of {source.name}, which has {known}")
+        self._weight = source.columns.index(column)
+        self.columns = tuple(other for other in source.columns if other != column)
+        if not self.columns:
+            raise ValueError(f"{source.name} has no column left beside the weights {column!r}")
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the chunks of the source, the weights beside the values."""
+        for chunk in self.source.chunks():
+            yield chunk._replace(values=self._derived(chunk.values), weights=chunk.values[:, self._weight])
+
+    def sampled(self, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Sample in one pass over all rows, since only they tell the weights."""
+        return keyed_rows(self.blocks(CHUNK_ROWS), len(self.columns), n_rows, generator)
+
+    def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
+        return np.delete(values, self._weight, axis=1)
+
+
+class _DifferenceRows(RowSource):
+    """Row i of a source minus row i of another source."""
+
+    def __init__(self, left: RowSource, right: RowSource) -> None:
+        self.left, self.right = left, right
+        self.name, self.columns, self.named = f"{left.name} - {right.name}", left.columns, left.named
+        self.n_rows = left.n_rows
+        self.can_be_read_again = left.can_be_read_again and right.can_be_read_again
+
+    def chunks(self) -> Iterator[Block]:
+        for left, right in zip(self.left.blocks(CHUNK_ROWS), self.right.blocks(CHUNK_ROWS), strict=True):
+            yield Block(left.values - right.values)
+
+
+class RowsByBag(_DerivedRows):
+    """The same rows in another order: within each window of many rows, the rows of a bag lie together.
+
+    Sums by bag then touch the sum of each bag once for several of its rows. Where the sums of all bags do not fit into
+    a cache, that is most of the time.
+    """
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield many rows at a time, sorted by bag; more of them where there are more bags."""
+        held: list[Block] = []
+        count = 0
+        most = max(1, _WINDOW_ELEMENTS // (len(self.columns) + 2))
+        for chunk in self.source.chunks():
+            if chunk.bags is None:  # which whoever sums by bag refuses
+                yield chunk
+                continue
+            held.append(chunk)
+            count += len(chunk.values)
+            if count >= min(most, _WINDOW_ROWS_PER_BAG * len(self.bag_ids or ())):
+                yield _sorted_by_bag(held)
+                held, count = [], 0
+        if held:
+            yield _sorted_by_bag(held)
+
+
+def _sorted_by_bag(held: list[Block]) -> Block:
+    """Return rows sorted by bag, and empty the list that they came in to free its memory."""
+    bags = np.concatenate([np.asarray(block.bags) for block in held])
+    weights = None if held[0].weights is None else np.concatenate([np.asarray(block.weights) for block in held])
+    values = np.empty((len(bags), held[0].values.shape[1]))
+    np.concatenate([block.values for block in held], out=values)
+    held.clear()
+    # The rows of a matrix with one entry for each row of the data, at its bag: to sort these is to count.
+    places = np.arange(len(bags), dtype=np.int32), np.ones(len(bags), dtype=np.int8)
+    order = coo_array((places[1], (bags, places[0]))).tocsr().indices
+    return Block(values.take(order, axis=0), None if weights is None else weights[order], bags[order])

@@ -1,0 +1,65 @@
+"""Data frames of any kind that narwhals knows: pandas, polars, pyarrow, ..."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.dependencies import is_into_dataframe, is_into_series
+
+from uptonoise._util.typing import Floats
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether `X` is a data frame: one that narwhals knows, lazy or not, or a record batch of pyarrow."""
+    if is_into_dataframe(X) or _is_record_batch(X):
+        return True
+    return isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame)
+
+
+def is_series(X: Any) -> bool:
+    """Tell whether `X` is one column of a data frame."""
+    return is_into_series(X)
+
+
+def _is_record_batch(X: Any) -> bool:
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow is not None and isinstance(X, pyarrow.RecordBatch)
+
+
+def as_frame(X: Any, name: str) -> nw.DataFrame[Any]:
+    """Return a data frame of any kind, or a series, as narwhals' own; a lazy frame is collected."""
+    if _is_record_batch(X):
+        X = sys.modules["pyarrow"].Table.from_batches([X])
+    try:
+        frame = nw.from_native(X, allow_series=True)
+    except (TypeError, nw.exceptions.NarwhalsError) as error:
+        raise ValueError(f"{name} must be a data frame with distinct column names; {error}") from None
+    if isinstance(frame, nw.Series):
+        return frame.to_frame()
+    try:
+        whole: nw.DataFrame[Any] = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+    except Exception as error:  # whatever the engine of the lazy frame raises
+        raise ValueError(f"{name} is a lazy frame that cannot be collected: {error}") from error
+    return whole
+
+
+def frame_values(frame: nw.DataFrame[Any]) -> Floats:
+    """Return the values of a numeric frame as float64; missing values become NaN."""
+    values = np.empty(frame.shape)
+    for number, column in enumerate(frame.iter_columns()):
+        array = column.to_numpy()
+        values[:, number] = array if array.dtype.kind in "biuf" else column.cast(nw.Float64).to_numpy()
+    return values
+
+
+def check_numeric(frame: nw.DataFrame[Any], name: str) -> None:
+    """Raise where a frame has no column, or a column that is not numeric."""
+    if not frame.columns:
+        raise ValueError(f"{name} must have at least one column; got a data frame without columns")
+    dtypes = frame.schema.items()
+    wrong = [f"{column!r} ({dtype})" for column, dtype in dtypes if not (dtype.is_numeric() or dtype == nw.Boolean)]
+    if wrong:
+        raise ValueError(f"{name} must have numeric columns only; not numeric: {', '.join(wrong)}. Select the others")

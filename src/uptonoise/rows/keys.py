@@ -1,0 +1,97 @@
+"""Sampling without replacement by random keys: every row gets a key, and the rows with the smallest keys are chosen.
+
+So the choice is the same whether the number of rows is known beforehand or not, and samples of parts can be merged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.rows.block import Block
+
+_NONE_EARLIER: Mapping[int, int] = MappingProxyType({})
+
+
+def random_keys(count: int, weights: NDArray[Any] | None, generator: np.random.Generator) -> Floats:
+    """Return keys of which the smallest belong to rows that are sampled in proportion to their weights.
+
+    Equal weights choose the same rows as no weights (Efraimidis and Spirakis 2006).
+    """
+    keys = -np.log1p(-generator.random(count))
+    if weights is None:
+        return keys
+    # The pass over all rows judges weights that are not positive numbers.
+    positive = np.asarray(weights, dtype=np.float64) > 0
+    return np.asarray(np.divide(keys, weights, out=np.full(count, np.inf), where=positive))
+
+
+def smallest(keys: Floats, count: int) -> NDArray[np.int64]:
+    """Return the places of the smallest keys, in increasing order of place."""
+    if len(keys) <= count:
+        return np.arange(len(keys))
+    return np.sort(np.argpartition(keys, count)[:count])
+
+
+def keyed_rows(
+    blocks: Iterable[Block], n_columns: int, n_rows: int, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the `n_rows` smallest of random keys, one for each row, and the values of those rows, in one pass."""
+    keys, values = np.empty(0), np.empty((0, n_columns))
+    for block in blocks:
+        keys = np.append(keys, random_keys(len(block.values), block.weights, generator))
+        values = np.concatenate([values, block.values])
+        kept = smallest(keys, n_rows)
+        keys, values = keys[kept], values[kept]
+    return keys, values
+
+
+class BagSample(NamedTuple):
+    """Rows that were sampled from bags: their random keys, the numbers of their bags, and their values."""
+
+    keys: Floats
+    bags: NDArray[np.int64]
+    values: Floats
+
+    def best(self, other: BagSample, n_rows: int) -> BagSample:
+        """Return the rows of both with the smallest keys, at most `n_rows` of each bag, in the order that they have."""
+        keys, bags, values = (np.concatenate(fields) for fields in zip(self, other, strict=True))
+        order = np.lexsort((keys, bags))
+        first = np.searchsorted(bags[order], bags[order])
+        kept = np.sort(order[np.arange(len(order)) - first < n_rows])
+        return BagSample(keys[kept], bags[kept], values[kept])
+
+
+def bag_keys(
+    blocks: Iterable[Block], n_columns: int, n_rows: int, seed: int, earlier: Mapping[int, int] = _NONE_EARLIER
+) -> BagSample:
+    """Return at most `n_rows` rows of each bag in one pass over blocks.
+
+    Each bag has a generator of its own, so that it does not matter what lies between its rows. `earlier` gives the
+    number of rows of each bag that came before these blocks.
+    """
+    generators: dict[int, np.random.Generator] = {}
+    sample = BagSample(np.empty(0), np.empty(0, dtype=np.int64), np.empty((0, n_columns)))
+    for block in blocks:
+        assert block.bags is not None
+        keys = np.empty(len(block.bags))
+        for bag in np.unique(block.bags).tolist():
+            in_bag = block.bags == bag
+            if bag not in generators:
+                bits = np.random.PCG64([seed, bag])
+                generators[bag] = np.random.Generator(bits.advance(earlier.get(bag, 0)))
+            keys[in_bag] = generators[bag].random(np.count_nonzero(in_bag))
+        sample = sample.best(BagSample(keys, block.bags, block.values), n_rows)
+    return sample
+
+
+def rows_by_bag(sample: BagSample) -> list[Floats]:
+    """Return the rows of each bag."""
+    order = np.argsort(sample.bags, kind="stable")
+    bags = sample.bags[order]
+    return np.split(sample.values[order], np.searchsorted(bags, np.arange(1, bags.max() + 1)))

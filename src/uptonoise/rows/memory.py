@@ -1,0 +1,47 @@
+"""Rows in this machine's memory: arrays and data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import narwhals as nw
+from numpy.typing import NDArray
+
+from uptonoise.rows.block import CHUNK_ROWS, Block
+from uptonoise.rows.frames import check_numeric, frame_values
+from uptonoise.rows.matching import as_column_names, numbered_columns
+from uptonoise.rows.source import RowSource
+
+
+class ArrayRows(RowSource):
+    """The rows of an array; nothing is copied but one block at a time."""
+
+    def __init__(
+        self, values: NDArray[Any], name: str = "X", columns: Sequence[str] | None = None, bag_ids: Any = None
+    ) -> None:
+        self.values, self.name, self.bag_ids = values, name, bag_ids
+        self.named = columns is not None
+        self.columns = numbered_columns(values.shape[1]) if columns is None else tuple(columns)
+        self.n_rows = len(values)
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the whole array."""
+        yield Block(self.values)
+
+
+class FrameRows(RowSource):
+    """The rows of a data frame that narwhals knows, converted to numbers some thousand rows at a time."""
+
+    def __init__(self, frame: nw.DataFrame[Any], name: str = "X") -> None:
+        check_numeric(frame, name)
+        self.frame, self.name, self.n_rows = frame, name, len(frame)
+        # A pandas frame made of an array has the columns 0, 1, ...: positions, not names.
+        names: list[Any] = list(frame.columns)
+        self.named = names != list(range(len(names)))
+        self.columns = as_column_names(names, name)
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the frame in slices of many rows."""
+        for start in range(0, len(self.frame), CHUNK_ROWS):
+            yield Block(frame_values(self.frame[start : start + CHUNK_ROWS]))

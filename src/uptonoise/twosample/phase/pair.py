@@ -1,0 +1,192 @@
+"""Two samples as the phase test sees them: means and covariances of cosines and sines, and effective sizes.
+
+All of it comes from two sketches with the same frequencies. Whatever changes the covariance of a sketch's mean or its
+effective size, as weights do, changes the phase test and all that is built on it here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.typing import Complex, Floats
+from uptonoise.fourier import BLOCK_WEIGHTS, Sketch
+from uptonoise.rows import RowSource, two_samples
+
+
+class SampleMoments(NamedTuple):
+    """Means and covariances of cosines and sines at m frequencies, and the effective number of rows.
+
+    Arrays may have leading dimensions: one sample each.
+    """
+
+    cos: Floats
+    sin: Floats
+    covariance: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, sketch: Sketch, centre: Floats) -> SampleMoments:
+        """Return the moments of a sketch, with phases about `centre`."""
+        m, mean = sketch.n_frequencies, sketch.mean_about(centre)
+        return cls(mean[:m], mean[m:], sketch.covariance_about(centre), np.asarray(sketch.effective_size))
+
+    @property
+    def phi(self) -> Complex:
+        """The characteristic function."""
+        return self.cos + 1j * self.sin
+
+    def at(self, block: slice) -> SampleMoments:
+        """Return the moments at some of the frequencies."""
+        cos, sin = self.cos[..., block], self.sin[..., block]
+        many, m, width = self.covariance.shape[:-2], self.cos.shape[-1], 2 * cos.shape[-1]
+        covariance = self.covariance.reshape(*many, 2, m, 2, m)[..., block, :, block].reshape(*many, width, width)
+        return SampleMoments(cos, sin, covariance, self.size)
+
+    def each(self) -> Iterator[SampleMoments]:
+        """Yield many samples one by one; they may share one covariance."""
+        covariances = self.covariance if self.covariance.ndim > 2 else repeat(self.covariance)
+        return map(SampleMoments, self.cos, self.sin, covariances, self.size)
+
+    def S(self, other: SampleMoments) -> Floats:  # noqa: N802
+        """Return Im(phi conj phi'), phi' the other sample's."""
+        return np.asarray(self.sin * other.cos - self.cos * other.sin)
+
+    def influences(self, other: SampleMoments) -> Floats:
+        """Return the covariance over rows of Im(exp(i w.x) conj phi), phi the other sample's."""
+        return self.projected(-other.sin, other.cos)
+
+    def projected(self, cosines: Floats, sines: Floats) -> Floats:
+        """Return the covariance over rows of a cos(w.x) + b sin(w.x), with one factor a and b per frequency."""
+        m, C = self.cos.shape[-1], self.covariance
+        a, b = cosines[..., :, None], sines[..., :, None]
+        across, along = np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)
+        crossed = a * along * C[..., :m, m:]
+        return np.asarray(
+            a * across * C[..., :m, :m] + b * along * C[..., m:, m:] + crossed + np.swapaxes(crossed, -1, -2)
+        )
+
+
+class FrequencyBlocks(NamedTuple):
+    """The blocks of frequencies that are tested, with the weights of their p-values, and the largest block."""
+
+    places: dict[str, slice]
+    weights: Floats
+    largest: slice
+
+    @classmethod
+    def of(cls, *sketches: Sketch) -> FrequencyBlocks:
+        """Return those of comparable sketches, some of which may have lost the names of their blocks."""
+        named = next((sketch for sketch in sketches if sketch.has_blocks), sketches[0]).blocks
+        places = {name: place for name, place in named.items() if BLOCK_WEIGHTS.get(name, 1.0) > 0} or named
+        weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) or 1.0 for name in places])
+        return cls(places, weights / weights.sum(), max(places.values(), key=lambda place: place.stop - place.start))
+
+
+class Shift(NamedTuple):
+    """By how much X lies further than Y in each column, with the covariance of its error and degrees of freedom."""
+
+    shift: Floats
+    covariance: Floats
+    freedom: float
+
+    def interval(self, level: float = 0.95) -> Floats:
+        """Return an interval for each column's shift, of shape (d, 2).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.twosample.phase.pair import Shift
+        >>> Shift(np.array([1.0]), np.array([[0.01]]), freedom=100.0).interval().round(3)
+        array([[0.802, 1.198]])
+        """
+        half = stdtrit(self.freedom, (1 + level) / 2) * np.sqrt(np.diag(self.covariance))
+        return np.stack([self.shift - half, self.shift + half], axis=1)
+
+
+class Pair(NamedTuple):
+    """Two sketches, and what the phase test works on: their moments about a common centre, or up to a shift.
+
+    Up to a shift, `left` has the fitted shift taken off, and S moves along the columns of `nuisance`, of shape (m, d),
+    if the shift changes. `nuisance` is per length of a column, one over the root mean square of its frequencies, so
+    that no column is lost in rounding because of its units.
+    """
+
+    X: Sketch
+    Y: Sketch
+    left: SampleMoments
+    right: SampleMoments
+    blocks: FrequencyBlocks
+    shift: Shift | None = None
+    nuisance: Floats | None = None
+
+    @classmethod
+    def of(cls, X: Sketch, Y: Sketch) -> Pair:
+        """Return two comparable sketches with their phases about one centre, on which no result depends."""
+        centre = centre_of(X)
+        left, right = (SampleMoments.of(sketch, centre) for sketch in (X, Y))
+        return cls(X, Y, left, right, FrequencyBlocks.of(X, Y))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The numbers of rows."""
+        return self.X.n_rows, self.Y.n_rows
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, from the sketch that has names."""
+        return (self.X if self.X.named else self.Y).columns
+
+
+def centre_of(sketch: Sketch) -> Floats:
+    """Return the centre of a sketch, 0 where it has none."""
+    return sketch.centre if sketch.centre is not None else np.zeros(sketch.n_columns)
+
+
+def comparable(X: Any, Y: Any) -> tuple[Sketch, Sketch]:
+    """Return two sketches, or raise where they cannot be compared."""
+    if not (isinstance(X, Sketch) and isinstance(Y, Sketch)):
+        raise ValueError("X and Y must both be samples or both be sketches; make the other one with Sketch.like")
+    X.check_comparable(Y)
+    return X, Y
+
+
+def as_sketches(
+    X: Any, Y: Any, weights: tuple[Any, Any], frequencies: Any, random_state: RandomState
+) -> tuple[Sketch, Sketch, int | None]:
+    """Return sketches of two samples, or the two that were given, and the seed of their frequencies."""
+    check_weights(weights)
+    seed = None
+    if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        if any(weight is not None for weight in weights) or frequencies is not None:
+            raise ValueError("weights and frequencies must be left out for sketches, which bring their own")
+        left, right = comparable(X, Y)
+    else:
+        generator, seed = seeded_generator(random_state)
+        sources = two_samples(X, Y, (weights[0], weights[1]))
+        if frequencies is None:
+            empty = Sketch.for_samples(*sources, random_state=generator)
+        else:
+            empty = Sketch(frequencies)
+        left, right = (Sketch.like(empty).update(source) for source in sources)
+    for name, given, sketch in (("X", X, left), ("Y", Y, right)):
+        check_size(given.name if isinstance(given, RowSource) else name, sketch)
+    return left, right, seed
+
+
+def check_weights(weights: Any) -> None:
+    """Raise where weights are not a pair."""
+    if not isinstance(weights, tuple | list) or len(weights) != 2:
+        raise ValueError("weights must be a pair, those of X and those of Y (None for equal ones); got something else")
+
+
+def check_size(name: str, sketch: Sketch) -> None:
+    """Raise where a sketch has too few rows for any test."""
+    if sketch.n_rows < 2 or sketch.effective_size < 1 + 1e-9:
+        worth = "" if sketch.n_rows < 2 else f", with weights worth {sketch.effective_size:.3g}"
+        raise ValueError(f"{name} must have at least 2 rows; got {sketch.n_rows}{worth}")
