@@ -28,6 +28,7 @@ from uptonoise.fourier.moments import MomentSum
 from uptonoise.fourier.resampling import labelled_feature_sums, mean_variance
 from uptonoise.fourier.scale import median_scale
 from uptonoise.fourier.sketch import Sketch
+from uptonoise.fourier.spread import spread_of_amplitudes, unbiased_squares
 from uptonoise.fourier.sums import BagPart, BagSums, RowFeatures, SampleSum, bags_of_rows
 
 # Former names, until the packages that use them have the new ones.
@@ -76,9 +77,11 @@ __all__ = [
     "phase_kernel",
     "phd",
     "sample_frequencies",
+    "spread_of_amplitudes",
     "squared_mmd",
     "squared_paired_mmd",
     "squared_phd",
     "turned",
+    "unbiased_squares",
     "unit",
 ]

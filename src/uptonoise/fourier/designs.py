@@ -65,7 +65,7 @@ def scaled_design(
     >>> from uptonoise.fourier.designs import scaled_design
     >>> frequencies, provenance = scaled_design(lambda seed: [np.eye(3)], random_state=0)
     >>> frequencies.shape, sorted(provenance)
-    ((216, 3), ['blocks', 'design', 'lengths', 'seed'])
+    ((222, 3), ['blocks', 'design', 'lengths', 'seed'])
     """
     if n_frequencies is not None:
         positive_int(n_frequencies, "n_frequencies")

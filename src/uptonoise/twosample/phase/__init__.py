@@ -1,7 +1,8 @@
 """The phase test and what is built on it."""
 
-from uptonoise.twosample.phase.effect import EffectSize
+from uptonoise.twosample.phase.effect import EffectSize, paired_effect_size
 from uptonoise.twosample.phase.noise_size import ExtraNoise, extra_noise, noise_difference
+from uptonoise.twosample.phase.noncentrality import Noncentrality
 from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import (
     FrequencyBlocks,
@@ -25,6 +26,7 @@ __all__ = [
     "EffectSize",
     "ExtraNoise",
     "FrequencyBlocks",
+    "Noncentrality",
     "Pair",
     "PairwiseResult",
     "PhaseResult",
@@ -38,6 +40,7 @@ __all__ = [
     "extra_noise",
     "fitted_shift",
     "noise_difference",
+    "paired_effect_size",
     "pairwise_phase_test",
     "phase_pvalue",
     "phase_result",
