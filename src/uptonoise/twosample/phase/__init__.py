@@ -1,6 +1,6 @@
 """The phase test and what is built on it."""
 
-from uptonoise.twosample.phase.effect import EffectSize, paired_effect_size
+from uptonoise.twosample.phase.effect import EffectSize, effect_size, paired_effect_size
 from uptonoise.twosample.phase.noise_size import ExtraNoise, extra_noise, noise_difference
 from uptonoise.twosample.phase.noncentrality import Noncentrality
 from uptonoise.twosample.phase.offset import fitted_shift
@@ -18,7 +18,7 @@ from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE
 from uptonoise.twosample.phase.power import phase_test_power
 from uptonoise.twosample.phase.result import PhaseResult
 from uptonoise.twosample.phase.statistic import decomposed
-from uptonoise.twosample.phase.test import phase_pvalue, phase_result, phase_test
+from uptonoise.twosample.phase.test import pair_pvalue, phase_pvalue, phase_result, phase_test
 
 __all__ = [
     "POSITIVITY_SHARE",
@@ -37,9 +37,11 @@ __all__ = [
     "check_weights",
     "comparable",
     "decomposed",
+    "effect_size",
     "extra_noise",
     "fitted_shift",
     "noise_difference",
+    "pair_pvalue",
     "paired_effect_size",
     "pairwise_phase_test",
     "phase_pvalue",

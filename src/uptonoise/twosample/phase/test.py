@@ -139,6 +139,12 @@ def phase_pvalue(pair: Pair) -> float:
     return _merged_pvalue(pair, statistics)
 
 
+def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
+    """Return the p-value of :func:`phase_result`, and nothing else."""
+    of_phases = phase_pvalue(pair)
+    return combined_pvalue(of_phases, pair.left, pair.right)[0] if positivity else of_phases
+
+
 def _merged_pvalue(pair: Pair, statistics: dict[str, Ridge]) -> float:
     if pair.shift is None and not any(block.has_rank for block in statistics.values()):
         # No row differs from the others of its sample: the p-value is that of the flip test.
