@@ -93,7 +93,7 @@ def test_a_column_alone_is_compared_as_by_itself():
     found = un.compare(left, right)
     margins = [un.Sketch(left.select(["x1"]).frequencies).update(rows[:, 1]) for rows in (X, Y)]
     for margin, sketch in zip(margins, (left, right), strict=True):
-        margin.drawn = sketch.select(["x1"]).drawn
+        margin.provenance = sketch.select(["x1"]).provenance
     assert found.by_column[1].beyond_noise == pytest.approx(un.phase_test(*margins).pvalue, rel=1e-6)
 
 

@@ -19,7 +19,7 @@ def own_centres(X, Y, seed=0):
 
 def one_centre(X, Y, seed=0):
     empty = un.Sketch.for_samples(X, Y, random_state=seed)
-    left = un.Sketch(empty.frequencies, drawn=empty.drawn, centre=np.median(X, axis=0)).update(X)
+    left = un.Sketch(empty.frequencies, provenance=empty.provenance, centre=np.median(X, axis=0)).update(X)
     return left, un.Sketch.like(left).update(Y)
 
 
