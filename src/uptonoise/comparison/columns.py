@@ -26,7 +26,8 @@ def compare_columns(inputs: Inputs, evidence: Evidence, missing: list[str]) -> t
         missing.append(f"columns by themselves: the sketches have frequencies of their own for {own} only")
     steps = []
     for place in places:
-        column = Pair.of(*(sketch.select([sketch.columns[place]]) for sketch in (pair.X, pair.Y)))
+        left, right = (sketch.select([sketch.columns[place]]) for sketch in (pair.X, pair.Y))
+        column = Pair.of(left, right)
         differences = inputs.differences and inputs.differences.select([inputs.differences.columns[place]])
         steps.append((mmd_of_pair(column).pvalue, *column_pvalues(column, differences)))
     table = np.array(steps).reshape(-1, 3)

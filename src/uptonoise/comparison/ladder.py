@@ -173,8 +173,9 @@ def _tests_of_rows(
         return mmd_of_pair(pair), None, None
     X, Y = inputs.rows
     if inputs.differences is not None:
-        flip = replace(flip_test(X, Y, paired=True, random_state=generator), columns=columns)
-        return replace(swap_test(X, Y, random_state=generator), columns=columns), None, flip
+        of_pairs = flip_test(X, Y, paired=True, random_state=generator)
+        at_all = swap_test(X, Y, random_state=generator)
+        return replace(at_all, columns=columns), None, replace(of_pairs, columns=columns)
     has_all = (len(X), len(Y)) == pair.sizes
     if has_all:
         method = "quadratic" if len(X) + len(Y) <= _QUADRATIC else "fourier"

@@ -106,7 +106,7 @@ def differing_places(
         return ()
     centre, unit = _units(X, Y)
     (search_X, test_X), (search_Y, test_Y) = (_halves((rows - centre) / unit, generator) for rows in (X, Y))
-    candidates = _searched(search_X, search_Y, np.flatnonzero((X != X[0]).any(0) | (Y != X[0]).any(0)), generator)
+    candidates = _searched(search_X, search_Y, np.flatnonzero((X[0] != X).any(0) | (X[0] != Y).any(0)), generator)
     pvalues = np.array([_permuted(one.kernel(test_X), one.kernel(test_Y), generator) for one in candidates])
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.maximum.accumulate(pvalues[order] * (len(order) - np.arange(len(order))))
@@ -162,7 +162,7 @@ def _best(X: Floats, Y: Floats, varying: NDArray[np.intp], generator: np.random.
     starts = both[generator.choice(len(both), min(_N_STARTS, len(both)), replace=False)]
     of_columns = {int(column): _scored([_kernels(rows, starts, column) for rows in (X, Y)]) for column in varying}
     kept = sorted(sorted(of_columns, key=lambda column: -of_columns[column].z)[:_MOST_COLUMNS])
-    scored = [((column,), score) for column, score in of_columns.items()]
+    scored: list[tuple[tuple[int, ...], _Score]] = [((column,), score) for column, score in of_columns.items()]
     if len(kept) > 1:
         kernels = {column: [_kernels(rows, starts, column) for rows in (X, Y)] for column in kept}
         for pair in itertools.combinations(kept, 2):

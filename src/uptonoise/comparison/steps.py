@@ -50,19 +50,18 @@ def phase_steps(pair: Pair) -> PhaseSteps:
 def paired_steps(pair: Pair, differences: Sketch) -> PhaseSteps:
     """Return the steps of two samples whose rows belong together, from the sketch of the differences."""
     mirrored = differences.mirrored()
-    effects = [paired_effect_size(pair, differences, up_to_offset=up_to) for up_to in (False, True)]
+    effect, beyond_offset = (paired_effect_size(pair, differences, up_to_offset=up_to) for up_to in (False, True))
     phase = phase_result(Pair.of(differences, mirrored, _OF_THE_SAME_ROWS), positivity=False)
-    phase = replace(phase, effect=effects[0])
+    phase = replace(phase, effect=effect)
     try:
         aligned = phase_result(fitted_shift(differences, mirrored, _OF_THE_SAME_ROWS), positivity=False)
     except ValueError as error:
-        return PhaseSteps(phase, None, *effects, str(error))
-    assert aligned.shift is not None and aligned.shift_interval is not None
+        return PhaseSteps(phase, None, effect, beyond_offset, str(error))
+    assert aligned.shift is not None
+    assert aligned.shift_interval is not None
     # The mirror image is as far on the other side.
-    aligned = replace(
-        aligned, shift=aligned.shift / 2, shift_interval=aligned.shift_interval / 2, effect=effects[1]
-    )
-    return PhaseSteps(phase, aligned, *effects, None)
+    aligned = replace(aligned, shift=aligned.shift / 2, shift_interval=aligned.shift_interval / 2, effect=beyond_offset)
+    return PhaseSteps(phase, aligned, effect, beyond_offset, None)
 
 
 def column_pvalues(column: Pair, differences: Sketch | None) -> tuple[float, float]:

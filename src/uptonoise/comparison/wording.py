@@ -57,7 +57,9 @@ def _beyond_offset(evidence: Evidence) -> str:
             f" ({pvalue}), in a symmetric way: noise with a positive characteristic function, such as Gaussian or "
             "Laplace, cannot do it; uniform noise or rounding can"
         )
-    return f" ({pvalue}). Without these, the difference is {_size(evidence.effect_beyond_offset)}{_in_columns(evidence)}"
+    return (
+        f" ({pvalue}). Without these, the difference is {_size(evidence.effect_beyond_offset)}{_in_columns(evidence)}"
+    )
 
 
 def _size(effect: EffectSize) -> str:

@@ -15,8 +15,8 @@ phases at the same u / s.
 column, by least squares with weights one over their variances. The squared effect is a quadratic form of its
 coefficients, which are nearly normal.
 
-**Upper bound.** The largest effect over all coefficients within z standard errors of the estimate (an ellipsoid). It is a
-confidence bound with the one-sided probability of z: where the true effect is e, the claim "below e" is made only if
+**Upper bound.** The largest effect over all coefficients within z standard errors of the estimate (an ellipsoid). It is
+a confidence bound with the one-sided probability of z: where the true effect is e, the claim "below e" is made only if
 the estimate lies further than z from all coefficients with an effect of e or more, and so further than z from the
 half-space beyond the tangent at the true ones.
 
@@ -24,8 +24,8 @@ half-space beyond the tangent at the true ones.
 and Zhang 2009), which is inverted along the estimate.
 
 **What cannot be seen.** Where a standard error exceeds half a radian, or an amplitude is less than three times its own
-error, a phase is not known. From the first unknown one up to u = 1, the upper end counts the largest difference, pi. The
-estimate is that of the frequencies below.
+error, a phase is not known. From the first unknown one up to u = 1, the upper end counts the largest difference, pi.
+The estimate is that of the frequencies below.
 
 **Several columns.** Each column is a part of its own, and the frequencies on several columns together are another one,
 with |w s| up to 1 and a mean over directions. The effect of all is the largest of the parts. The largest of their upper

@@ -164,7 +164,9 @@ class Noncentrality(Result):
         return needed.noncentrality_at(1 - power) / self.rows
 
     def __repr__(self) -> str:
-        return f"noncentrality {self.estimate:.3g} per row, {_CONFIDENCE:.0%} interval {self.low:.3g} to {self.high:.3g}"
+        return (
+            f"noncentrality {self.estimate:.3g} per row, {_CONFIDENCE:.0%} interval {self.low:.3g} to {self.high:.3g}"
+        )
 
 
 def noncentrality_of(

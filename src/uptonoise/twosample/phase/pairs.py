@@ -131,7 +131,12 @@ def pairwise_phase_test(
     adjusted[pairs] = adjusted[pairs[::-1]] = adjusted_pvalues(pvalues[pairs], adjust)
     sizes = tuple(sketch.n_rows for sketch in group)
     return PairwiseResult(
-        names=tuple(named), sizes=sizes, pvalues=pvalues, adjusted=adjusted, noncentralities=noncentralities, adjust=adjust
+        names=tuple(named),
+        sizes=sizes,
+        pvalues=pvalues,
+        adjusted=adjusted,
+        noncentralities=noncentralities,
+        adjust=adjust,
     )
 
 
@@ -177,7 +182,9 @@ def _one_with_others(
         decomposition = decomposed(left.at(place), right.at(place))
         block_pvalues.append(decomposition.test().pvalue)
         if place == blocks.largest:
-            noncentralities = np.maximum(0.0, noncentral(decomposition).noncentrality) * (1 / left.size + 1 / right.size)
+            noncentralities = np.maximum(0.0, noncentral(decomposition).noncentrality) * (
+                1 / left.size + 1 / right.size
+            )
     pvalues = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights)
     if positivity:
         others = zip(pvalues.tolist(), right.each(), strict=True)
