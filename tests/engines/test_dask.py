@@ -18,9 +18,9 @@ from typer.testing import CliRunner
 import uptonoise as un
 from uptonoise.cli.app import app
 from uptonoise.engines import connected, open_rows, scan_dask, scan_parquet
-from uptonoise.engines.dask.rows import _PartitionRows
 from uptonoise.engines.dask.runs import added, merged, run_of
-from uptonoise.engines.files.tables import GroupIds, Groups
+from uptonoise.engines.dask.tasks import _PartitionRows
+from uptonoise.engines.files import GroupIds, Groups
 from uptonoise.fourier import BagSums, CosineSine, MomentSum
 from uptonoise.rows import as_rows, read_rows, sample_rows
 

@@ -18,7 +18,7 @@ import pytest
 
 import uptonoise as un
 from uptonoise.engines import scan_dask, scan_parquet
-from uptonoise.engines.dask import rows as _dask
+from uptonoise.engines.dask import cluster as _dask
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.slow

@@ -13,9 +13,11 @@ from uptonoise.engines import on_device, tensor_bags, tensor_features
 
 torch = pytest.importorskip("torch")
 
-from uptonoise.engines.gpu import (
+from uptonoise.engines.gpu import (  # noqa: E402
     features as _torch,
+    folds as _folds,
     rows as _device,
+    stream as _stream,
 )
 
 HAS_GPU = torch.cuda.is_available()
@@ -162,7 +164,7 @@ class TestBags:
         W, weights = rng.normal(size=(6, 3)), rng.random(len(X))
         source = tensor_bags(on(device, X), offsets)
         whole = un.ecf(source, W, weights)
-        monkeypatch.setattr(_device, "_BAG_ELEMENTS", 100)
+        monkeypatch.setattr(_folds, "_BAG_ELEMENTS", 100)
         np.testing.assert_allclose(un.ecf(source, W, weights), whole, atol=1e-7)
 
     @pytest.mark.parametrize("kind", ["phase", "fourier"])
@@ -395,7 +397,7 @@ class TestNetworks:
 class TestStream:
     @pytest.fixture(autouse=True)
     def short_buffers(self, monkeypatch):
-        monkeypatch.setattr(_device, "_STREAM_BYTES", 8 * 3 * 1_500)
+        monkeypatch.setattr(_stream, "_BUFFER_BYTES", 8 * 3 * 1_500)
 
     @pytest.fixture
     def place(self, device):
@@ -551,7 +553,7 @@ class TestMemory:
             un.ecf(rows("cpu", np.zeros((1_000, 1))), [1.0])
 
     def test_buffers_are_halved_until_they_fit(self, monkeypatch, rng, plain_ecf):
-        plain, tried = _device._Buffer, []
+        plain, tried = _stream._Buffer, []
 
         def buffer(n_rows, *others):
             tried.append(n_rows)
@@ -559,7 +561,7 @@ class TestMemory:
                 raise torch.OutOfMemoryError("out of memory")
             return plain(n_rows, *others)
 
-        monkeypatch.setattr(_device, "_Buffer", buffer)
+        monkeypatch.setattr(_stream, "_Buffer", buffer)
         X, W = rng.normal(size=(12_000, 1)), [[1.0]]
         np.testing.assert_allclose(un.ecf(on_device(X, "cpu"), W), plain_ecf(X, W), atol=ERROR)
         assert tried[-1] <= 5_000 < tried[0]

@@ -33,7 +33,7 @@ from sklearn.utils.estimator_checks import (
 
 import uptonoise as un
 from uptonoise.fourier.characteristic import Characteristic
-from uptonoise.learning.features import FourierFeatures, MeanFeatures, PhaseFeatures, RowTransformer
+from uptonoise.learning import FourierFeatures, MeanFeatures, PhaseFeatures, RowTransformer
 from uptonoise.rows import RowSource, as_rows, read_rows
 
 WAVES = [FourierFeatures, PhaseFeatures]
@@ -140,7 +140,7 @@ def test_means(arrays):
 
 
 def test_means_over_many_blocks(rng, monkeypatch):
-    monkeypatch.setattr("uptonoise.learning.features._BagTotals.block_rows", 16)
+    monkeypatch.setattr("uptonoise.learning.mean_features.TotalsByBag.block_rows", 16)
     ragged = [rng.normal(size=(size, 2)) for size in rng.integers(1, 60, size=40)]
     np.testing.assert_allclose(MeanFeatures().fit_transform(ragged), [bag.mean(axis=0) for bag in ragged], rtol=1e-10)
 
@@ -643,7 +643,7 @@ class TestShrunkPhases:
         phi = np.full((1, 30), 0.8) * learnt.mean / np.abs(learnt.mean) * np.exp(0.01j)
         error = (1 - 0.8**2) / (2 * 100 * 0.8**2)
         expected = learnt.spread / (learnt.spread + error)
-        moved = learnt.drawn(phi, np.array([100.0])) - learnt.mean
+        moved = learnt.shrunk(phi, np.array([100.0])) - learnt.mean
         np.testing.assert_allclose(np.abs(moved / (phi / 0.8 - learnt.mean)), expected[None], rtol=0.05)
 
     def test_bags_of_other_sizes_are_drawn_as_those_of_fit(self):
@@ -652,7 +652,7 @@ class TestShrunkPhases:
         learnt = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(several).reliability_
         assert learnt.rows.tolist() == [50, 100]
         phi = np.full((1, 30), 0.6 + 0.3j)
-        away = {size: np.abs(learnt.drawn(phi, np.array([size])) - learnt.mean) for size in (20.0, 50.0, 100.0, 1e6)}
+        away = {size: np.abs(learnt.shrunk(phi, np.array([size])) - learnt.mean) for size in (20.0, 50.0, 100.0, 1e6)}
         assert (away[50.0] < away[100.0]).all()
         # What is left is what the number of rows says of the amplitude.
         np.testing.assert_allclose(away[20.0], away[50.0], rtol=0.2)

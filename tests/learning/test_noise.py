@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 import uptonoise as un
 from uptonoise import plots
 from uptonoise.datasets import make_gamma_bags
-from uptonoise.learning.noise import KINDS, RobustnessCurve, add_noise, robustness_curve
+from uptonoise.learning import RobustnessCurve, add_noise, robustness_curve
+from uptonoise.learning.noise import KINDS
 
 # The median absolute value of noise of variance 1; of Cauchy noise, by definition, that of the Gaussian.
 MEDIANS = {
@@ -176,7 +177,7 @@ def classification():
 
 def test_clean_error_in_every_repeat_and_the_error_of_the_mean(regression):
     model, bags = regression
-    curve = robustness_curve(model, bags, levels=[1, 0, 0.5], repeats=6)
+    curve = robustness_curve(model, bags, levels=[1, 0, 0.5], n_repeats=6)
     assert curve.levels.tolist() == [1, 0, 0.5]
     assert curve.errors.shape == (3, 6)
     clean = root_mean_squared_error(bags.labels, model.predict(bags))
@@ -193,21 +194,23 @@ def test_error_of_a_known_model_has_its_closed_form(rng):
     bags = un.Bags(rng.normal(size=(400, 25, 1)))
     means = un.MeanFeatures().fit_transform(bags)[:, 0]
     model = make_pipeline(un.MeanFeatures(), LinearRegression()).fit(bags, means)
-    curve = robustness_curve(model, bags, means, levels=[0, 1, 4], repeats=50, variances=[2.0], kind="laplace")
+    curve = robustness_curve(model, bags, means, levels=[0, 1, 4], n_repeats=50, variances=[2.0], kind="laplace")
     np.testing.assert_allclose((curve.errors**2).mean(axis=1), np.array([0, 1, 4]) * 2.0 / 50, rtol=0.03, atol=1e-20)
     np.testing.assert_allclose(curve.errors[2], 2 * curve.errors[1])  # one direction of noise at all levels
 
 
 def test_same_seed_same_curve_whatever_the_jobs(regression):
     model, bags = regression
-    curve = robustness_curve(model, bags, repeats=4, random_state=7)
-    assert curve == robustness_curve(model, bags, repeats=4, random_state=7)
-    assert curve == robustness_curve(model, bags, repeats=4, random_state=7, n_jobs=2)
+    curve = robustness_curve(model, bags, n_repeats=4, random_state=7)
+    assert curve == robustness_curve(model, bags, n_repeats=4, random_state=7)
+    assert curve == robustness_curve(model, bags, n_repeats=4, random_state=7, n_jobs=2)
     with joblib.parallel_config(backend="threading"):
-        assert curve == robustness_curve(model, bags, repeats=4, random_state=7, n_jobs=3)
-    assert curve != robustness_curve(model, bags, repeats=4, random_state=8)
-    np.testing.assert_array_equal(robustness_curve(model, bags, repeats=2, random_state=7).errors, curve.errors[:, :2])
-    few = robustness_curve(model, bags, levels=[2, 10], repeats=4, random_state=7)
+        assert curve == robustness_curve(model, bags, n_repeats=4, random_state=7, n_jobs=3)
+    assert curve != robustness_curve(model, bags, n_repeats=4, random_state=8)
+    np.testing.assert_array_equal(
+        robustness_curve(model, bags, n_repeats=2, random_state=7).errors, curve.errors[:, :2]
+    )
+    few = robustness_curve(model, bags, levels=[2, 10], n_repeats=4, random_state=7)
     np.testing.assert_array_equal(few.errors, curve.errors[[3, 6]])
 
 
@@ -216,8 +219,8 @@ def test_several_targets_are_averaged(regression):
     targets = np.column_stack([bags.labels, 10 * bags.labels**2])
     both = make_pipeline(un.MeanFeatures(), Ridge()).fit(bags, targets)
     each = [make_pipeline(un.MeanFeatures(), Ridge()).fit(bags, one) for one in targets.T]
-    curve = robustness_curve(both, bags, targets, repeats=3)
-    of_each = [robustness_curve(model, bags, one, repeats=3) for model, one in zip(each, targets.T, strict=True)]
+    curve = robustness_curve(both, bags, targets, n_repeats=3)
+    of_each = [robustness_curve(model, bags, one, n_repeats=3) for model, one in zip(each, targets.T, strict=True)]
     np.testing.assert_allclose(curve.errors, np.mean([one.errors for one in of_each], axis=0))
     assert curve.baseline == pytest.approx(np.mean([one.baseline for one in of_each]))
 
@@ -226,25 +229,25 @@ def test_classifiers_have_a_share_of_wrong_classes(classification):
     search, bags = classification
     assert isinstance(search, GridSearchCV)
     for model in (search, search.best_estimator_):
-        curve = robustness_curve(model, bags, levels=[0, 5], repeats=5)
+        curve = robustness_curve(model, bags, levels=[0, 5], n_repeats=5)
         assert curve.metric == "error rate"
         np.testing.assert_allclose(curve.errors[0], 1 - accuracy_score(bags.labels, model.predict(bags)))
         assert curve.baseline == pytest.approx(1 / 3)
         assert curve.mean[1] > curve.mean[0]
         assert curve.baseline_name == "predicting the most common class"
-    given = robustness_curve(search, un.Bags(list(bags)), list(bags.labels), levels=[0, 5], repeats=5)
+    given = robustness_curve(search, un.Bags(list(bags)), list(bags.labels), levels=[0, 5], n_repeats=5)
     assert given == curve
 
 
 def test_level_zero_alone(regression):
     model, bags = regression
-    assert robustness_curve(model, bags, levels=0, repeats=3).errors.shape == (1, 3)
+    assert robustness_curve(model, bags, levels=0, n_repeats=3).errors.shape == (1, 3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_curve_of_every_kind(kind, regression):
     model, bags = regression
-    curve = robustness_curve(model, bags, levels=[0, 1], repeats=2, kind=kind)
+    curve = robustness_curve(model, bags, levels=[0, 1], n_repeats=2, kind=kind)
     assert curve.kind == kind
     assert np.isfinite(curve.errors).all()
 
@@ -258,8 +261,8 @@ def test_curve_of_every_kind(kind, regression):
         ({"levels": [[1.0]]}, "levels must be one or more"),
         ({"levels": ["high"]}, "levels must hold real numbers"),
         ({"kind": "pink"}, "kind must be one of"),
-        ({"repeats": 0}, "repeats must be a positive integer"),
-        ({"repeats": 2.5}, "repeats must be a positive integer"),
+        ({"n_repeats": 0}, "n_repeats must be a positive integer"),
+        ({"n_repeats": 2.5}, "n_repeats must be a positive integer"),
         ({"y": [1.0, 2.0]}, "y must have one target for each of 40 bags; got shape"),
         ({"y": 1.0}, "y must have one target"),
         ({"y": ["a"] * 40}, "y must hold real numbers"),
@@ -319,9 +322,9 @@ def test_forms_of_a_curve(curve):
 
 def test_progress_is_shown_where_asked_for(regression, capsys):
     model, bags = regression
-    robustness_curve(model, bags, levels=[1], repeats=3, progress=True)
-    assert "3 repeats, 100 %" in capsys.readouterr().err
-    robustness_curve(model, bags, levels=[1], repeats=3)
+    robustness_curve(model, bags, levels=[1], n_repeats=3, progress=True)
+    assert "3/3" in capsys.readouterr().err
+    robustness_curve(model, bags, levels=[1], n_repeats=3)
     assert capsys.readouterr().err == ""
 
 
@@ -368,5 +371,5 @@ def test_levels_beyond_what_a_model_was_fitted_against_are_told():
     bags, _ = make_gamma_bags(60, 30, noise=0.0, random_state=0)
     model = un.plrr(noise_augmentation=1.0, scale_factors=(1.0,), random_state=0).fit(bags)
     with pytest.warns(UserWarning, match="from 0 to 1; got levels up to 3"):
-        un.robustness_curve(model, bags, levels=[0, 3], repeats=2)
-    un.robustness_curve(model, bags, levels=[0, 1], repeats=2)
+        un.robustness_curve(model, bags, levels=[0, 3], n_repeats=2)
+    un.robustness_curve(model, bags, levels=[0, 1], n_repeats=2)

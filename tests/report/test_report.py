@@ -105,7 +105,7 @@ def test_page_has_the_ladder_the_effect_the_columns_and_the_settings(written, pa
     assert set(NAMES) <= set(page.texts_in("bdi"))
     assert len(page.texts_in("td")) >= 9 * len(NAMES)
     rows = page.texts_in("th")
-    assert {"level", "margin", "seed", "python", "numpy", "scipy", "uptonoise"} <= set(rows)
+    assert {"significance level", "margin", "seed", "python", "numpy", "scipy", "uptonoise"} <= set(rows)
     assert {un.__version__, np.__version__, "0.05"} <= set(page.texts_in("bdi"))
 
 

@@ -290,8 +290,9 @@ class Bags:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bags):
             return NotImplemented
-        own, others = ((bags.offsets, bags.ids, bags.values, bags.labels) for bags in (self, other))
-        return self.columns == other.columns and all(map(np.array_equal, own, others))
+        names = ("offsets", "ids", "values", "labels")
+        same = all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return same and self.columns == other.columns
 
     __hash__ = None  # type: ignore[assignment]
 

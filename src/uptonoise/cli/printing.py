@@ -17,7 +17,7 @@ import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer
 from uptonoise.comparison import ColumnComparison, Verdict
-from uptonoise.twosample import said_pvalue
+from uptonoise.twosample import pvalue_text
 
 _TABLE_ROWS = 20
 _COLUMNS_IN_LINE = 10
@@ -83,7 +83,7 @@ def _column_table(comparison: un.Comparison) -> Table:
         adjusted = (column.adjusted_at_all, column.adjusted_beyond_noise, column.adjusted_beyond_offset)
         table.add_row(
             Text(column.column),
-            *map(said_pvalue, adjusted),
+            *map(pvalue_text, adjusted),
             f"{column.effect.estimate:.2g}",
             "" if column.offset is None else f"{column.offset.shift:.3g}",
             _noise_text(column),
@@ -117,7 +117,7 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
         names = (groups.names[i], groups.names[j])
         comparison = groups.pair(*names)
         effect = f"{comparison.effect.estimate:.2g}"
-        table.add_row(*map(Text, names), said_pvalue(pairs.adjusted[i, j]), Text(groups.verdict(*names)), effect)
+        table.add_row(*map(Text, names), pvalue_text(pairs.adjusted[i, j]), Text(groups.verdict(*names)), effect)
     console.print(table)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -178,7 +178,7 @@ def _tests_of_rows(
         return replace(at_all, columns=columns), None, replace(of_pairs, columns=columns)
     has_all = (len(X), len(Y)) == pair.sizes
     if has_all:
-        method = "quadratic" if len(X) + len(Y) <= _QUADRATIC else "fourier"
+        method: Literal["quadratic", "fourier"] = "quadratic" if len(X) + len(Y) <= _QUADRATIC else "fourier"
         mmd = replace(mmd_test(X, Y, method=method, random_state=generator), columns=columns)
     else:
         mmd = mmd_of_pair(pair)

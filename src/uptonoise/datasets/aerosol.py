@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
-from uptonoise.datasets.files import found_file
+from uptonoise.datasets.files import data_file
 
 # The instrument: MISR's four bands, and the middle three of its nine cameras.
 _BANDS = ("blue", "green", "red", "infrared")
@@ -37,12 +38,12 @@ _AEROSOL_LOSS, _AIR_LOSS = 0.2, 0.5  # the share of extinction that does not go 
 _PLANTS = np.array([0.03, 0.07, 0.04, 0.40])
 _SOIL = np.array([0.10, 0.15, 0.20, 0.28])
 _PLANT_SHARES = (0.2, 0.9)
-_PLANT_CONCENTRATION = 8.0  # of the beta law of a pixel's share: an SD of 0.15 where half is green
+_PLANT_CONCENTRATION = 8.0  # of the beta distribution of a pixel's share: an SD of 0.15 where half is green
 _BRIGHTNESS_LOG_SDS = (0.15, 0.25)  # between bags, and between the pixels of one, where wet and bare spots skew it
 _TILT_MEAN, _TILT_SD = -0.1, 0.05  # surfaces look 10 % brighter with the sun behind, where shadows hide
 
 # The clouds: most scenes are nearly clear, few are mostly cloudy.
-_CLOUD_SHARE = (0.75, 4.25)  # of the beta law of a bag's share of cloudy pixels: mean 0.15
+_CLOUD_SHARE = (0.75, 4.25)  # of the beta distribution of a bag's share of cloudy pixels: mean 0.15
 _CLOUD_COVER = (0.1, 1.0)  # the covered part of a cloudy pixel
 _CLOUD_MEDIAN, _CLOUD_LOG_SD = 0.5, 0.2  # white, and much brighter than the ground
 
@@ -52,38 +53,48 @@ _COLUMNS = (
     *(f"cos_scattering_{camera}" for camera in _CAMERAS),
 )
 _MISR1_COLUMNS, _MISR1_ROWS, _MISR1_CONSTANT = 18, 100, slice(13, 18)
+_MISR1_MISSING = (
+    "no MISR1.mat at {place}: download the MISR1 data of Wang, Lan and Vucetic (2012), of which the docstring of "
+    "load_misr1 names the source,"
+)
 
 
+_MODEL = """
+A bag holds pixels within 20 km of a ground sensor that measures the optical depth tau at 558 nm. The four bands b
+(446, 558, 672, 866 nm) of three cameras k (aft, nadir, forward) give the reflectance of a pixel
+
+    R = (1 - cover) (path_aerosol + path_air + transmission * surface) + cover * cloud + noise,
+
+where, with mu_0 and mu_k the cosines of the zenith angles of sun and camera, Theta_k the scattering angle and
+m = 1 / mu_0 + 1 / mu_k the air mass, single scattering gives
+
+    path = omega P(Theta) (1 - exp(-tau_b m)) / (4 (mu_0 + mu)),
+    transmission = exp(-(0.2 tau_b + 0.5 tau_air) m),  since most scattered light goes on downwards.
+
+- Aerosol: tau is lognormal (median 0.15, log-SD 0.82), and varies by 10 % between pixels; tau_b = tau
+  (lambda / 558 nm)^-a with Angstrom exponent a ~ N(1.3, 0.4) in [0, 2.2]; single-scattering albedo
+  omega ~ N(0.92, 0.03) in [0.8, 1]; P is Henyey and Greenstein's function of asymmetry 0.6.
+- Air: Rayleigh scattering, tau_air = 0.00857 lambda^-4 (1 + 0.0113 lambda^-2), P = 3/4 (1 + cos^2 Theta).
+- Surface: a pixel's share of plants over soil is beta with the mean of its bag, U(0.2, 0.9); its brightness is
+  lognormal, so skewed, with log-SD 0.15 between bags and 0.25 between pixels; it looks exp(-t) times as bright to
+  the aft camera and exp(t) times to the forward one, t ~ N(-0.1, 0.05).
+- Clouds: a bag's share of cloudy pixels is Beta(0.75, 4.25), of mean 0.15; a cloudy pixel is covered by U(0.1, 1),
+  and clouds are white with a lognormal reflectance (median 0.5, log-SD 0.2).
+- Noise: Gaussian, SD 0.003, in every reflectance; the label is tau up to an error of the ground sensor of 5 %.
+- Sun: its zenith angle is U(20, 65) degrees, its azimuth from the ground track U(20, 70) degrees; the cameras look
+  26.1, 0 and 26.1 degrees off the vertical. mu_0 and the cosines of the three scattering angles make the last four
+  columns, which are constant within a bag, as the last four of MISR1 are.
+
+Its constants come from the physics and from the label's SD in the paper, not from how well models predict. It has
+the shape of MISR1, not its values: numbers found here say nothing on the accuracy there.
+"""
+
+
+@described(model=_MODEL)
 def make_aerosol_like(n_bags: int = 800, n_rows: int = 100, random_state: RandomState = None) -> tuple[Bags, Floats]:
-    """Draw bags of satellite pixels whose label is aerosol optical depth: a stand-in of the MISR1 data.
+    """Simulate bags of satellite pixels whose label is aerosol optical depth: a stand-in of the MISR1 data.
 
-    A bag holds pixels within 20 km of a ground sensor that measures the optical depth tau at 558 nm. The four bands b
-    (446, 558, 672, 866 nm) of three cameras k (aft, nadir, forward) give the reflectance of a pixel
-
-        R = (1 - cover) (path_aerosol + path_air + transmission * surface) + cover * cloud + noise,
-
-    where, with mu_0 and mu_k the cosines of the zenith angles of sun and camera, Theta_k the scattering angle and
-    m = 1 / mu_0 + 1 / mu_k the air mass, single scattering gives
-
-        path = omega P(Theta) (1 - exp(-tau_b m)) / (4 (mu_0 + mu)),
-        transmission = exp(-(0.2 tau_b + 0.5 tau_air) m),  since most scattered light goes on downwards.
-
-    - Aerosol: tau is lognormal (median 0.15, log-SD 0.82), and varies by 10 % between pixels; tau_b = tau
-      (lambda / 558 nm)^-a with Angstrom exponent a ~ N(1.3, 0.4) in [0, 2.2]; single-scattering albedo
-      omega ~ N(0.92, 0.03) in [0.8, 1]; P is Henyey and Greenstein's law of asymmetry 0.6.
-    - Air: Rayleigh scattering, tau_air = 0.00857 lambda^-4 (1 + 0.0113 lambda^-2), P = 3/4 (1 + cos^2 Theta).
-    - Surface: a pixel's share of plants over soil is beta with the mean of its bag, U(0.2, 0.9); its brightness is
-      lognormal, so skewed, with log-SD 0.15 between bags and 0.25 between pixels; it looks exp(-t) times as bright to
-      the aft camera and exp(t) times to the forward one, t ~ N(-0.1, 0.05).
-    - Clouds: a bag's share of cloudy pixels is Beta(0.75, 4.25), of mean 0.15; a cloudy pixel is covered by U(0.1, 1),
-      and clouds are white with a lognormal reflectance (median 0.5, log-SD 0.2).
-    - Noise: Gaussian, SD 0.003, in every reflectance; the label is tau up to an error of the ground sensor of 5 %.
-    - Sun: its zenith angle is U(20, 65) degrees, its azimuth from the ground track U(20, 70) degrees; the cameras look
-      26.1, 0 and 26.1 degrees off the vertical. mu_0 and the cosines of the three scattering angles make the last four
-      columns, which are constant within a bag, as the last four of MISR1 are.
-
-    Its constants come from the physics and from the label's SD in the paper, not from how well models predict. It has
-    the shape of MISR1, not its values: numbers found here say nothing on the accuracy there.
+    {model}
 
     Parameters
     ----------
@@ -160,8 +171,8 @@ def _scattered(depth: Floats, phase: Floats, mu_0: Floats, mu: Floats) -> Floats
 
 
 def _henyey_greenstein(cos_angle: Floats) -> Floats:
-    law: Floats = (1 - _ASYMMETRY**2) / (1 + _ASYMMETRY**2 - 2 * _ASYMMETRY * cos_angle) ** 1.5
-    return law
+    relative: Floats = (1 - _ASYMMETRY**2) / (1 + _ASYMMETRY**2 - 2 * _ASYMMETRY * cos_angle) ** 1.5
+    return relative
 
 
 def _aerosol_depth(generator: np.random.Generator, depth: Floats, n_rows: int) -> Floats:
@@ -227,13 +238,15 @@ def load_misr1(path: str | os.PathLike[str] | None = None) -> tuple[Bags, Floats
     >>> from uptonoise.datasets import load_misr1
     >>> bags, y = load_misr1("MISR1.mat")  # doctest: +SKIP
     """
-    file = found_file(
-        path,
-        ("MISR1.mat",),
-        "no MISR1.mat at {place}: download the MISR1 data of Wang, Lan and Vucetic (2012), of which the docstring of "
-        "load_misr1 names the source,",
-    )
+    file = data_file(path, ("MISR1.mat",), _MISR1_MISSING)
     table = _misr1_table(file)
+    numbers, by_bag = _misr1_bags(file, table)
+    y = by_bag[:, 0, -1].copy()
+    return Bags(by_bag[:, :, 1:-1], ids=numbers.astype(np.int64).tolist(), labels=y.tolist()), y
+
+
+def _misr1_bags(file: Path, table: Floats) -> tuple[Floats, Floats]:
+    """Return the numbers of the bags, and the table by bag, checked."""
     numbers, bag_of_row, sizes = np.unique(table[:, 0], return_inverse=True, return_counts=True)
     if (numbers % 1 != 0).any():
         raise ValueError(
@@ -249,8 +262,7 @@ def load_misr1(path: str | os.PathLike[str] | None = None) -> tuple[Bags, Floats
             f"{file} must have the same label and the same last four features in all rows of a bag; "
             f"those of bag {numbers[np.argmax(varies)]:g} differ"
         )
-    y = by_bag[:, 0, -1].copy()
-    return Bags(by_bag[:, :, 1:-1], ids=numbers.astype(np.int64).tolist(), labels=y.tolist()), y
+    return numbers, by_bag
 
 
 def _misr1_table(file: Path) -> Floats:

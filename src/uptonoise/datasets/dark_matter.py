@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
-from uptonoise.datasets.files import found_file
+from uptonoise.datasets.files import data_file
 
 _LOG_MASS_MIN = 14.0  # log10 of solar masses / h: the lower bound of the catalogue
 _LOG_MASS_RANGE = np.log10(30.0)  # the heaviest clusters known have a few 1e15 solar masses
@@ -24,31 +25,41 @@ _MEMBERS = 20.0  # on average at the smallest mass; more grow in proportion, as 
 _DISPERSION = 503.0  # km/s at the smallest mass: the 1083 km/s at 1e15 of Evrard et al. 2008, times 0.1^(1/3)
 _AXES_LOG_SD = 0.2  # clusters are no spheres: dispersions differ by some 20 % between their axes
 _INTERLOPER_SPEED = 3_000.0  # km/s: where a usual cut around a cluster's velocity ends, and its uniform background too
-_INTERLOPER_CONCENTRATION = 20.0  # of the beta law of their share: an SD of 0.065 about 0.1
+_INTERLOPER_CONCENTRATION = 20.0  # of the beta distribution of their share: an SD of 0.065 about 0.1
 _FILES = ("dark_matter.csv.gz", "dark_matter.csv")
 _FILE_COLUMNS = ("cluster", "line_of_sight", "velocity", "log_mass")
+_MISSING = (
+    "no dark_matter.csv at {place}: ask the authors of Ntampaka et al. (2015) for their catalogue, write it as a CSV "
+    f"file with the columns {', '.join(_FILE_COLUMNS)},"
+)
 
 
+_MODEL = """
+The paper predicts the masses of 5,028 simulated clusters (Ntampaka et al. 2015, 2016) from the velocities of their
+galaxies along some 15,000 lines of sight. Here, with M the mass in 1e14 solar masses / h,
+
+- Mass: the label is y = 14 + log10 M, of density proportional to exp(-y) on 1 <= M <= 30. Its variance is 0.16, as
+  in the paper; the universe has still fewer heavy clusters.
+- Members: N ~ Poisson(20 M), at least 1: the same galaxies on all lines of sight.
+- Velocities: a Gaussian with dispersions s_1, s_2, s_3 along three axes, which are lognormal (log-SD 0.2) before
+  they are scaled to mean square s(M)^2, with the virial relation s(M) = 503 km/s M^(1/3) (Evrard et al. 2008). A line
+  of sight has a uniform direction u, and shows the speed abs(u . v) of each member. So the mean square speed of
+  members, over lines of sight, is s(M)^2.
+- Interlopers: galaxies in front or behind, with uniform speeds up to 3,000 km/s. Their share q of a line of sight
+  is Beta(20 i, 20 (1 - i)) with mean i = `interlopers`; their number is Poisson(N q / (1 - q)).
+
+Speeds are absolute: the distribution of the velocities is symmetric about 0, so that its phase carries nothing.
+Constants come from the physics and from the variance 0.16 of the label in the paper, not from how well models predict.
+"""
+
+
+@described(model=_MODEL)
 def make_dark_matter_like(
     n_clusters: int = 5_000, n_lines_of_sight: int = 3, *, interlopers: float = 0.1, random_state: RandomState = None
 ) -> tuple[Bags, Floats, NDArray[np.int64]]:
-    """Draw clusters of galaxies seen from several sides, whose label is log mass: a stand-in of the ML1 catalogue.
+    """Simulate clusters of galaxies seen from several sides, whose label is log mass: a stand-in of the ML1 catalogue.
 
-    The paper predicts the masses of 5,028 simulated clusters (Ntampaka et al. 2015, 2016) from the velocities of their
-    galaxies along some 15,000 lines of sight. Here, with M the mass in 1e14 solar masses / h,
-
-    - Mass: the label is y = 14 + log10 M, of density proportional to exp(-y) on 1 <= M <= 30. Its variance is 0.16, as
-      in the paper; the universe has still fewer heavy clusters.
-    - Members: N ~ Poisson(20 M), at least 1: the same galaxies on all lines of sight.
-    - Velocities: a Gaussian with dispersions s_1, s_2, s_3 along three axes, which are lognormal (log-SD 0.2) before
-      they are scaled to mean square s(M)^2, with the virial law s(M) = 503 km/s M^(1/3) (Evrard et al. 2008). A line of
-      sight has a uniform direction u, and shows the speed abs(u . v) of each member. So the mean square speed of
-      members, over lines of sight, is s(M)^2.
-    - Interlopers: galaxies in front or behind, with uniform speeds up to 3,000 km/s. Their share q of a line of sight
-      is Beta(20 i, 20 (1 - i)) with mean i = `interlopers`; their number is Poisson(N q / (1 - q)).
-
-    Speeds are absolute: the law of the velocities is symmetric about 0, so that its phase carries nothing. Constants
-    come from the physics and from the variance 0.16 of the label in the paper, not from how well models predict.
+    {model}
 
     Parameters
     ----------
@@ -177,12 +188,7 @@ def load_dark_matter(path: str | os.PathLike[str] | None = None) -> tuple[Bags, 
     >>> from uptonoise.datasets import load_dark_matter
     >>> bags, y, groups = load_dark_matter("dark_matter.csv")  # doctest: +SKIP
     """
-    file = found_file(
-        path,
-        _FILES,
-        "no dark_matter.csv at {place}: ask the authors of Ntampaka et al. (2015) for their catalogue, write it as a "
-        f"CSV file with the columns {', '.join(_FILE_COLUMNS)},",
-    )
+    file = data_file(path, _FILES, _MISSING)
     table = _galaxies(file)
     keys, first_rows, bag_of_row = np.unique(table[:, :2], axis=0, return_index=True, return_inverse=True)
     bag_of_row = bag_of_row.ravel()  # numpy 2.0 gives it a second axis
@@ -191,10 +197,8 @@ def load_dark_matter(path: str | os.PathLike[str] | None = None) -> tuple[Bags, 
     differs = table[:, 3] != y[first_bags[cluster_of_bag]][bag_of_row]
     if differs.any():
         row = int(np.argmax(differs))
-        raise ValueError(
-            f"{file} must have one log_mass for each cluster; "
-            f"that of cluster {table[row, 0]:.0f} changes in row {row + 1} below the header"
-        )
+        changes = f"that of cluster {table[row, 0]:.0f} changes in row {row + 1} below the header"
+        raise ValueError(f"{file} must have one log_mass for each cluster; {changes}")
     speeds = np.abs(table[:, 2])[np.argsort(bag_of_row, kind="stable")]
     ids = [f"{cluster:.0f}/{line:.0f}" for cluster, line in keys]
     return Bags(_split(speeds, bag_of_row), ids=ids, labels=y.tolist(), columns=["speed"]), y, groups

@@ -11,7 +11,15 @@ from uptonoise._util.typing import Floats
 from uptonoise.comparison import Verdict
 
 DEMO_COLUMNS = ("energy", "angle", "time")
-_SHAPE = 2.0  # of the gamma laws of the signal
+_SHAPE = 2.0  # of the gamma distributions of the signal
+_STORIES = (
+    ("one detector, two runs", Verdict.NO_DIFFERENCE, ("run 1", "run 2")),
+    ("the new detector is noisier", Verdict.ONLY_NOISE, ("old", "new")),
+    ("the new detector is noisier, and its zero has moved", Verdict.OFFSET, ("old", "new")),
+    ("the new detector is noisier, and sees another process", Verdict.BEYOND_OFFSET, ("old", "new")),
+    ("few rows of a detector that is nearly broken", Verdict.TOO_NOISY, ("old", "broken")),
+)
+"""Of each pair: what happened, the verdict that is right, and the names of the samples."""
 
 
 class DemoPair(NamedTuple):
@@ -57,40 +65,11 @@ def make_demo_pairs(random_state: RandomState = 0) -> list[DemoPair]:
 
     n, few = 3_000, 60
     other = generator.gamma(3 * _SHAPE, size=(n, len(DEMO_COLUMNS))) / 3
-    return [
-        DemoPair(
-            "one detector, two runs",
-            Verdict.NO_DIFFERENCE,
-            ("run 1", "run 2"),
-            signal(n),
-            signal(n),
-        ),
-        DemoPair(
-            "the new detector is noisier",
-            Verdict.ONLY_NOISE,
-            ("old", "new"),
-            signal(n),
-            signal(n) + noise(n, 1.0),
-        ),
-        DemoPair(
-            "the new detector is noisier, and its zero has moved",
-            Verdict.OFFSET,
-            ("old", "new"),
-            signal(n),
-            signal(n) + noise(n, 1.0) + [0.5, 0.0, 0.0],
-        ),
-        DemoPair(
-            "the new detector is noisier, and sees another process",
-            Verdict.BEYOND_OFFSET,
-            ("old", "new"),
-            signal(n),
-            other + noise(n, 1.0),
-        ),
-        DemoPair(
-            "few rows of a detector that is nearly broken",
-            Verdict.TOO_NOISY,
-            ("old", "broken"),
-            signal(few),
-            signal(few) + noise(few, 15.0),
-        ),
+    samples = [
+        (signal(n), signal(n)),
+        (signal(n), signal(n) + noise(n, 1.0)),
+        (signal(n), signal(n) + noise(n, 1.0) + [0.5, 0.0, 0.0]),
+        (signal(n), other + noise(n, 1.0)),
+        (signal(few), signal(few) + noise(few, 15.0)),
     ]
+    return [DemoPair(*words, X, Y) for words, (X, Y) in zip(_STORIES, samples, strict=True)]

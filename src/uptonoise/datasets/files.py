@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def found_file(path: str | os.PathLike[str] | None, names: Sequence[str], missing: str) -> Path:
+def data_file(path: str | os.PathLike[str] | None, names: Sequence[str], missing: str) -> Path:
     """Return a file at `path`, or of one of these names in a folder: that, or one of the usual ones.
 
     `missing` says what to do where there is none; it may name the first `{place}` that was looked at.

@@ -7,12 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
 
+_MODEL = """
+For each bag, independently,
 
+    theta ~ Gamma(alpha, beta),  Z ~ U[0, sigma],
+
+and for each of its rows and columns, with one Z for the whole bag,
+
+    x ~ Gamma(theta / 2, 1 / 2) / (2 theta) + epsilon,  epsilon ~ N(0, Z).
+
+All gamma distributions have a shape and a *rate*, so that the signal is chi-squared with theta degrees of freedom over
+2 theta: its mean is 1/2 whatever theta, its variance 1 / (2 theta) and its skewness sqrt(8 / theta). Z is a
+variance. The label is theta: neither the mean nor, because of Z, the variance of a bag gives it away.
+"""
+
+
+@described(model=_MODEL)
 def make_gamma_bags(
     n_bags: int = 1_000,
     n_rows: int | tuple[int, int] | Sequence[int] | NDArray[np.integer] = 100,
@@ -22,19 +38,9 @@ def make_gamma_bags(
     noise: float = 0.1,
     random_state: RandomState = None,
 ) -> tuple[Bags, Floats]:
-    """Draw bags of the paper's hierarchical gamma model, whose label is hidden behind noise of unknown variance.
+    """Simulate bags of the paper's hierarchical gamma model, whose label is hidden behind noise of unknown variance.
 
-    For each bag, independently,
-
-        theta ~ Gamma(alpha, beta),  Z ~ U[0, sigma],
-
-    and for each of its rows and columns, with one Z for the whole bag,
-
-        x ~ Gamma(theta / 2, 1 / 2) / (2 theta) + epsilon,  epsilon ~ N(0, Z).
-
-    All gamma laws have a shape and a *rate*, so that the signal is chi-squared with theta degrees of freedom over
-    2 theta: its mean is 1/2 whatever theta, its variance 1 / (2 theta) and its skewness sqrt(8 / theta). Z is a
-    variance. The label is theta: neither the mean nor, because of Z, the variance of a bag gives it away.
+    {model}
 
     Parameters
     ----------
@@ -91,8 +97,8 @@ def _bag_sizes(
     if isinstance(n_rows, tuple):
         if len(n_rows) != 2 or positive_int(n_rows[0], "n_rows") > positive_int(n_rows[1], "n_rows"):
             raise ValueError(f"n_rows must be a smallest and a largest number, in this order; got {n_rows!r}")
-        drawn = np.exp(generator.uniform(np.log(n_rows[0]), np.log(n_rows[1] + 1), size=n_bags))
-        return np.clip(drawn.astype(np.int64), *n_rows)
+        sizes = np.exp(generator.uniform(np.log(n_rows[0]), np.log(n_rows[1] + 1), size=n_bags))
+        return np.clip(sizes.astype(np.int64), *n_rows)
     if isinstance(n_rows, Sequence | np.ndarray) and not isinstance(n_rows, str) and np.ndim(n_rows) == 1:
         if len(n_rows) != n_bags:
             raise ValueError(f"n_rows must have one number for each of the {n_bags} bags; got {len(n_rows)}")

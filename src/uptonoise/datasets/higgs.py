@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.datasets.files import found_file
+from uptonoise.datasets.files import data_file
 
 _LOW_LEVEL = (
     "lepton_pT", "lepton_eta", "lepton_phi", "missing_energy_magnitude", "missing_energy_phi",
@@ -46,7 +45,7 @@ def load_higgs(
     columns : sequence of str
         The features to keep.
     max_rows : int, optional
-        Read only so many rows from the start of the file.
+        The maximum number of rows, from the start of the file.
 
     Returns
     -------
@@ -61,7 +60,7 @@ def load_higgs(
     unknown = [column for column in columns if column not in _COLUMNS]
     if unknown or not columns:
         raise ValueError(f"columns must be among {', '.join(_COLUMNS)}; got {unknown or 'none'}")
-    file = found_file(
+    file = data_file(
         path,
         _FILES,
         "no HIGGS file at {place}: download HIGGS.csv.gz from the UCI machine learning repository (data set 280)",
@@ -75,14 +74,14 @@ def load_higgs(
     return Higgs(values[labels == 0], values[labels == 1], tuple(columns))
 
 
-def _read(path: Path, columns: Sequence[str], max_rows: int | None) -> NDArray[np.float64]:
+def _read(path: Path, columns: Sequence[str], max_rows: int | None) -> Floats:
     try:
         from pyarrow import ArrowInvalid, csv
     except ImportError:
         raise ImportError("load_higgs needs pyarrow: pip install 'uptonoise[io]'") from None
     options = csv.ReadOptions(column_names=["label", *_COLUMNS])
     wanted = csv.ConvertOptions(include_columns=["label", *columns])
-    kept: list[NDArray[np.float64]] = []
+    kept: list[Floats] = []
     n_rows = 0
     try:
         with csv.open_csv(path, read_options=options, convert_options=wanted) as reader:
@@ -92,5 +91,5 @@ def _read(path: Path, columns: Sequence[str], max_rows: int | None) -> NDArray[n
                 if max_rows is not None and n_rows >= max_rows:
                     break
     except ArrowInvalid as error:
-        raise ValueError(f"{path} is not the HIGGS file of UCI, a label and 28 numbers a row: {error}") from None
+        raise ValueError(f"{path} is not the HIGGS file of UCI, a label and 28 numbers per row: {error}") from None
     return np.concatenate(kept)[:max_rows]

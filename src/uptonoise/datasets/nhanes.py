@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.datasets.files import found_file
+from uptonoise.datasets.files import data_file
 
 _FILE = "nhanes-blood-pressure.csv"
 _READINGS = ("BPSys1", "BPSys2", "BPSys3")
@@ -41,7 +41,7 @@ def load_blood_pressure(path: str | os.PathLike[str] | None = None) -> BloodPres
     >>> from uptonoise.datasets import load_blood_pressure
     >>> people = load_blood_pressure("nhanes-blood-pressure.csv")  # doctest: +SKIP
     """
-    file = found_file(path, (_FILE,), "no {place}/" + _FILE + ": export the data set NHANESraw of the R package NHANES")
+    file = data_file(path, (_FILE,), "no {place}/" + _FILE + ": export the data set NHANESraw of the R package NHANES")
     readings, male = [], []
     with file.open(newline="") as lines:
         rows = csv.DictReader(lines)

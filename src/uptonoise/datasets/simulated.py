@@ -8,19 +8,19 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_choice, positive_int
 
 _NORMAL_QUARTILE = 0.6744897501960817
 _T_FREEDOM = 3.0
 
 NOISE_KINDS = ("gaussian", "laplace", "cauchy", "t", "mixture")
-"""The kinds of symmetric noise with a positive characteristic function that can be drawn."""
+"""The kinds of symmetric noise with a positive characteristic function."""
 
 
 def symmetric_noise(
     n_rows: int, n_columns: int, sd: float, kind: str = "gaussian", random_state: RandomState = None
 ) -> Floats:
-    """Draw symmetric noise with a positive characteristic function.
+    """Sample symmetric noise with a positive characteristic function.
 
     Parameters
     ----------
@@ -45,8 +45,7 @@ def symmetric_noise(
     >>> print(f"{symmetric_noise(100_000, 1, sd=2.0, kind='laplace', random_state=0).std():.1f}")
     2.0
     """
-    if kind not in NOISE_KINDS:
-        raise ValueError(f"kind must be one of {', '.join(NOISE_KINDS)}; got {kind!r}")
+    checked_choice(kind, NOISE_KINDS, "kind")
     if not 0 <= sd < np.inf:
         raise ValueError(f"sd must be a number that is not negative; got {sd!r}")
     generator = as_generator(random_state)
@@ -74,7 +73,7 @@ def make_chi2_samples(
     kind: str = "gaussian",
     random_state: RandomState = None,
 ) -> tuple[Floats, Floats]:
-    """Draw the paper's two noisy chi-squared samples.
+    """Simulate the paper's two noisy chi-squared samples.
 
     Each column of a sample is chi2(freedom)/freedom, of mean 1, plus noise whose variance is a given multiple of the
     signal's.

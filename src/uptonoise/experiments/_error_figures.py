@@ -19,7 +19,7 @@ from uptonoise.experiments._figures import (
     panels_of,
     quantiles,
 )
-from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, said, styled
+from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, short_name, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,9 +48,9 @@ def _error_panel(ax: Axes, kind: str, rows: Rows, by: Sequence[str], measure: st
         low, high = (float(row[end]) ** power for end in ("5 %", "95 %"))
         ax.plot([low, high], [place, place], color=LOOKS[0].color, linewidth=1.5)
         ax.plot(float(row[measure]), place, "o", color=LOOKS[0].color, markersize=5)
-    rows_of_names(ax, [said(", ".join(row[name] for name in by), _NAMED) for row in rows])
+    rows_of_names(ax, [short_name(", ".join(row[name] for name in by), _NAMED) for row in rows])
     ax.set_xlim(left=0)
-    dress(ax, f"{said(STAND_INS.get(kind, kind), 60)} ({_counted(rows)})", measure, grid="x")
+    dress(ax, f"{short_name(STAND_INS.get(kind, kind), 60)} ({_counted(rows)})", measure, grid="x")
 
 
 def _counted(rows: Rows) -> str:
@@ -85,7 +85,7 @@ def noise_errors(measure: str = "RMSE", models: Mapping[str, Sequence[str]] | No
                     here = {name: looks[name] for name in names if name in looks}
                     entries |= _noise_panel(ax, ", ".join(filter(None, [kind, group])), chosen, measure, here)
                 _share_heights(of_kind)
-            ordered = [(entries[name], said(name)) for name in ("mean", *shown)]
+            ordered = [(entries[name], short_name(name)) for name in ("mean", *shown)]
             add_legend(figure, ordered, loc="outside right upper")
         return figure
 
@@ -103,7 +103,7 @@ def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, looks: Mapping[s
         entries[model] = _banded_line(ax, levels, means, (low, high), style)
     _log_heights(ax)
     name = rows[0]["bags"]
-    title = f"{said(kind.replace(name, STAND_INS.get(name, name)), 80)} ({_counted(rows)})"
+    title = f"{short_name(kind.replace(name, STAND_INS.get(name, name)), 80)} ({_counted(rows)})"
     dress(ax, title, "largest variance of the noise, in units of the column's", measure)
     return entries
 
@@ -153,11 +153,11 @@ def _size_panel(ax: Axes, rows: Rows) -> Entries:
         low, high = ([float(row[end]) for row in chosen] for end in ("5 %", "95 %"))
         ax.vlines(at, low, high, color=style.color, linewidth=1)
         line = _line(ax, at, [float(row["RMSE"]) for row in chosen], style)
-        entries.append((line, said(f"{phases}, noise of level {level:g}", _NAMED)))
+        entries.append((line, short_name(f"{phases}, noise of level {level:g}", _NAMED)))
     ax.set_xticks(range(len(sizes)), sizes)
     _log_heights(ax)
     kind, fitted = rows[0]["bags"], rows[0]["rows fitted"]
-    title = f"{said(STAND_INS.get(kind, kind), 60)}, fitted on {fitted} rows ({_counted(rows)})"
+    title = f"{short_name(STAND_INS.get(kind, kind), 60)}, fitted on {fitted} rows ({_counted(rows)})"
     dress(ax, title, "rows of a test bag", "RMSE")
     return entries
 
@@ -185,7 +185,9 @@ def noise_bands(groups: Mapping[str, Sequence[str]], ylabel: str, line: float) -
                 for ax, (group, models) in zip(across, groups.items(), strict=True):
                     ax.sharey(across[0])
                     shown = [row for model in models for row in chosen if row["model"] == model]
-                    _level_panel(ax, f"{said(problem)}: {said(group, 60)} ({shown[0]['seeds']} seeds)", shown, ylabel)
+                    _level_panel(
+                        ax, f"{short_name(problem)}: {short_name(group, 60)} ({shown[0]['seeds']} seeds)", shown, ylabel
+                    )
                     ax.axhline(line, color=GREY, linestyle=":")
         return figure
 
@@ -199,7 +201,7 @@ def _level_panel(ax: Axes, title: str, rows: Rows, ylabel: str) -> None:
     for place, row in enumerate(rows):
         low, high = zip(*(quantiles(row[column]) for column in columns), strict=True)
         means = [number(row[column]) for column in columns]
-        entries.append((_banded_line(ax, places, means, (low, high), look(place)), said(row["model"], _NAMED)))
+        entries.append((_banded_line(ax, places, means, (low, high), look(place)), short_name(row["model"], _NAMED)))
     _log_heights(ax)
     dress(ax, title, "largest variance of the noise, in units of the column's", ylabel)
     ax.set_xticks(places, [column.removeprefix("noise ") for column in columns])

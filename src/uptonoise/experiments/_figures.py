@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from uptonoise._util.files import written_whole
-from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, said, styled
+from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, short_name, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,12 +146,12 @@ def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> Ent
             highest = max(highest, *rates_of_test)
             line = _line(ax, [float(row[panel.x]) for row in cells], rates_of_test, look(len(entries)))
             named = ", ".join(f"{key} {value}" for key, value in zip(panel.by, group, strict=True))
-            entries.append((line, said(" ".join(filter(None, [test if len(tests) > 1 else "", named])))))
+            entries.append((line, short_name(" ".join(filter(None, [test if len(tests) > 1 else "", named])))))
     repetitions = min(int(row["repetitions"]) for row in rows)
     for edge in wald_band(_LEVEL, repetitions):
         ax.axhline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
     ax.set_ylim((0, _NEAR_LEVEL) if highest < _NEAR_LEVEL else (-0.03, 1.03))
-    dress(ax, f"{panel.title} ({repetitions:,} runs)", said(panel.x), "rejection rate")
+    dress(ax, f"{panel.title} ({repetitions:,} runs)", short_name(panel.x), "rejection rate")
     return entries
 
 
@@ -173,7 +173,7 @@ def strips(columns: Sequence[str]) -> Draw:
             for place, values in enumerate(rates_of_tests.values()):
                 spread = place + 0.5 * ((np.arange(len(values)) * 0.618) % 1 - 0.5)
                 ax.plot(values, spread, "o", color=look(place).color, alpha=0.6, markersize=4)
-            rows_of_names(ax, [said(name, _NAMED) for name in rates_of_tests])
+            rows_of_names(ax, [short_name(name, _NAMED) for name in rates_of_tests])
             for edge in wald_band(_LEVEL, repetitions):
                 ax.axvline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
             dress(ax, f"{len(rows)} cells, {repetitions:,} runs each", "rejection rate at 0.05", grid="x")
@@ -198,10 +198,10 @@ def dots(names: Sequence[str], columns: Sequence[str] | None, xlabel: str, line:
                 at = [(number(row[column]), y) for y, row in enumerate(rows) if row.get(column)]
                 style = look(place)
                 (marks,) = ax.plot(*zip(*at, strict=True), color=style.color, marker=style.marker, linestyle="none")
-                entries.append((marks, said(column, _NAMED)))
+                entries.append((marks, short_name(column, _NAMED)))
             if line is not None:
                 ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
-            rows_of_names(ax, [said(", ".join(row[name] for name in names if row.get(name)), 60) for row in rows])
+            rows_of_names(ax, [short_name(", ".join(row[name] for name in names if row.get(name)), 60) for row in rows])
             dress(ax, "", xlabel, grid="x")
             add_legend(ax, entries if len(entries) > 1 else [], loc="upper left", bbox_to_anchor=(1.01, 1.0))
         return figure
@@ -247,11 +247,11 @@ def histograms(panel: str, groups: Sequence[str], xlabel: str, mark: Callable[[R
             for ax, kind in zip(axes, kinds, strict=True):
                 chosen = [row for row in rows if row[panel] == kind]
                 entries = [
-                    (_histogram(ax, bins, place), said(name, _NAMED))
+                    (_histogram(ax, bins, place), short_name(name, _NAMED))
                     for place, (name, bins) in enumerate(_grouped(chosen, groups))
                 ]
                 ax.axvline(mark(chosen), color="#C00000", linewidth=1.5)
-                dress(ax, f"{said(panel)}: {said(kind, 60)}", xlabel, "share", grid="y")
+                dress(ax, f"{short_name(panel)}: {short_name(kind, 60)}", xlabel, "share", grid="y")
                 add_legend(ax, entries if len(entries) > 1 else [], loc="best")
         return figure
 

@@ -74,7 +74,7 @@ def _errors(bags: Bags, y: Floats, n_fit: int, seed: int, model: Any) -> dict[st
         bags[n_fit:],
         y[n_fit:],
         LEVELS,
-        repeats=_REPEATS,
+        n_repeats=_REPEATS,
         variances=bags[:n_fit].values.var(axis=0),
         random_state=seed,
         progress=False,

@@ -6,19 +6,14 @@ near their predictions are to that of the observed bag. With phase features the 
 
 from typing import TYPE_CHECKING, Any
 
-from uptonoise.inference.abc import (
-    DRABC,
-    FourierABC,
-    PhaseABC,
-    RejectionABC,
-    SemiAutomaticABC,
-    UnlikeSimulationsWarning,
-)
 from uptonoise.inference.adapters import padded, pyabc_sumstat, sbi_embedding
-from uptonoise.inference.calibration import Calibration, calibration
+from uptonoise.inference.base import UnlikeSimulationsWarning
+from uptonoise.inference.checks import Calibration, calibration
+from uptonoise.inference.plan import simulate
 from uptonoise.inference.posterior import Posterior, SmallSampleWarning
-from uptonoise.inference.simulation import SimulationError, Simulations, simulate
+from uptonoise.inference.simulation import SimulationError, Simulations
 from uptonoise.inference.statistics import moments, quantile_powers
+from uptonoise.inference.summaries import DRABC, FourierABC, PhaseABC, RejectionABC, SemiAutomaticABC
 
 if TYPE_CHECKING:
     from uptonoise.inference.kernel_ridge import KernelBagRidge

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from uptonoise._util.random import RandomState
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.inference.abc import BagABC
+from uptonoise.inference.base import BagABC
 from uptonoise.rows import as_table
 
 

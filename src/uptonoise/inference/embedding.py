@@ -62,5 +62,5 @@ class BagEmbedding(nn.Module):
         if x.ndim != 3 or x.shape[2] not in (d, d + 1):
             raise ValueError(f"x must be of shape (n_bags, n_rows, {d} or {d + 1}); got {tuple(x.shape)}")
         mask = x[..., d] > 0.5 if x.shape[2] > d else None
-        found: Tensor = self.output(self.layer(x[..., :d], mask=mask))
-        return found
+        embedding: Tensor = self.output(self.layer(x[..., :d], mask=mask))
+        return embedding

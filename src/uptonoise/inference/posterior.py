@@ -1,16 +1,18 @@
-"""Weighted particles that stand for a posterior, and what people ask of one."""
+"""Weighted particles that represent a posterior: means, quantiles, intervals, draws."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
+from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
@@ -20,6 +22,17 @@ TRUSTED_SIZE = 100.0
 """The effective sample size from which on there is no warning."""
 
 _PREDICTED = 100
+
+_documented = described(
+    draws="""
+        Parameters
+        ----------
+        n : int
+            How many draws.
+        random_state : None, int, Generator or RandomState
+            The seed.
+        """
+)
 
 
 class SmallSampleWarning(UserWarning):
@@ -39,8 +52,16 @@ def effective_size(weights: Floats) -> float:
     return float(weights.sum() ** 2 / (weights @ weights))
 
 
+def checked_names(names: Sequence[str] | None, p: int) -> tuple[str, ...]:
+    """Return the names of p parameters, or raise where there are more or fewer; none stand for theta0, theta1, ..."""
+    own = tuple(names or (["theta"] if p == 1 else [f"theta{number}" for number in range(p)]))
+    if len(own) != p:
+        raise ValueError(f"names must be {p}, one for each parameter; got {list(own)}")
+    return own
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Posterior:
+class Posterior(Result):
     """Weighted particles: what ``posterior`` of :class:`PhaseABC` and the others returns.
 
     Where there is one parameter, means, standard deviations and quantiles are floats; where there are several they have
@@ -59,7 +80,7 @@ class Posterior:
     distances : array of shape (n,)
         How far the summary of each particle is from that of the observed bag.
     prior_draws : array of shape (n, p)
-        The particles as they were drawn.
+        The particles before any adjustment: draws from the prior.
 
     Examples
     --------
@@ -82,6 +103,9 @@ class Posterior:
     prior_draws: Floats
     _simulate: Callable[[Floats, np.random.Generator], Bags] | None = field(default=None)
 
+    hidden = ("_simulate",)
+    derived = ("ess",)
+
     @classmethod
     def of(cls, theta: ArrayLike, weights: ArrayLike, names: Any = None) -> Posterior:
         """Return a posterior of particles and weights of your own.
@@ -101,16 +125,13 @@ class Posterior:
         """
         particles = as_real_array(theta, "theta").astype(np.float64)
         particles = particles[:, None] if particles.ndim == 1 else particles
-        found = as_real_array(weights, "weights").astype(np.float64)
-        if particles.ndim != 2 or found.shape != (len(particles),):
-            raise ValueError(f"weights must be one for each particle; got shapes {found.shape} and {particles.shape}")
-        if not (np.isfinite(found).all() and (found >= 0).all() and found.sum() > 0):
+        shares = as_real_array(weights, "weights").astype(np.float64)
+        if particles.ndim != 2 or shares.shape != (len(particles),):
+            raise ValueError(f"weights must be one for each particle; got shapes {shares.shape} and {particles.shape}")
+        if not (np.isfinite(shares).all() and (shares >= 0).all() and shares.sum() > 0):
             raise ValueError("weights must be finite and not negative, and not all 0")
-        p = particles.shape[1]
-        called = tuple(names or (["theta"] if p == 1 else [f"theta{number}" for number in range(p)]))
-        if len(called) != p:
-            raise ValueError(f"names must be {p}, one for each parameter; got {list(called)}")
-        return cls(particles, found / found.sum(), called, np.nan, np.full(len(found), np.nan), particles)
+        own_names, distances = checked_names(names, particles.shape[1]), np.full(len(particles), np.nan)
+        return cls(particles, shares / shares.sum(), own_names, np.nan, distances, particles)
 
     @property
     def ess(self) -> float:
@@ -156,8 +177,8 @@ class Posterior:
         levels = as_real_array(q, "q").astype(np.float64)
         if levels.ndim > 1 or levels.size == 0 or not ((levels >= 0) & (levels <= 1)).all():
             raise ValueError(f"q must be between 0 and 1; got {q!r}")
-        found = np.stack([_quantiles(column, self.weights, np.atleast_1d(levels)) for column in self.theta.T], axis=1)
-        return self._flat(found[0]) if levels.ndim == 0 else (found[:, 0] if len(self.names) == 1 else found)
+        table = np.stack([_quantiles(column, self.weights, np.atleast_1d(levels)) for column in self.theta.T], axis=1)
+        return self._flat(table[0]) if levels.ndim == 0 else (table[:, 0] if len(self.names) == 1 else table)
 
     def interval(self, level: float = 0.9, kind: Literal["equal", "highest"] = "equal") -> tuple[Any, Any]:
         """Return a credible interval for each parameter.
@@ -197,15 +218,11 @@ class Posterior:
         at = np.broadcast_to(as_real_array(theta, "theta").astype(np.float64), (len(self.names),))
         return self._flat(self.weights @ ((self.theta < at) + 0.5 * (self.theta == at)))
 
+    @_documented
     def resample(self, n: int = 1_000, random_state: RandomState = None) -> Floats:
         """Return draws of equal weight, by systematic resampling, in random order.
 
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : None, int, Generator or RandomState
-            The seed.
+        {draws}
 
         Returns
         -------
@@ -217,15 +234,11 @@ class Posterior:
         chosen = np.searchsorted(np.cumsum(self.weights), places, side="right")
         return np.asarray(self.theta[generator.permutation(np.minimum(chosen, len(self.theta) - 1))])
 
+    @_documented
     def predictive(self, n: int = _PREDICTED, random_state: RandomState = None) -> Bags:
         """Simulate bags from draws of the posterior, to be compared with what was observed.
 
-        Parameters
-        ----------
-        n : int
-            How many.
-        random_state : None, int, Generator or RandomState
-            The seed.
+        {draws}
 
         Returns
         -------
@@ -236,32 +249,15 @@ class Posterior:
         generator = as_generator(random_state)
         return self._simulate(self.resample(n, generator), generator)
 
-    def to_frame(self, native: Any = None) -> Any:
-        """Return one row a particle with its weight, as a pandas frame or of the backend named.
+    def table(self) -> Mapping[str, Any]:
+        """Return the columns of :meth:`to_frame`: one row per particle, with its weight."""
+        return dict(zip(self.names, self.theta.T.copy(), strict=True)) | {"weight": self.weights}
 
-        Parameters
-        ----------
-        native : str or module, optional
-            What narwhals calls the backend: "pandas", "polars" or "pyarrow"; by default pandas.
-
-        Returns
-        -------
-        DataFrame
-        """
-        import narwhals as nw
-
-        data = dict(zip(self.names, self.theta.T.copy(), strict=True)) | {"weight": self.weights}
-        return nw.from_dict(data, backend=native or "pandas").to_native()
-
-    def to_arviz(self, n: int = 1_000, random_state: RandomState = 0) -> Any:
+    @_documented
+    def to_arviz(self, n: int = 1_000, random_state: RandomState = None) -> Any:
         """Return draws of equal weight as ArviZ takes them, with draws from the prior beside them.
 
-        Parameters
-        ----------
-        n : int
-            How many draws.
-        random_state : None, int, Generator or RandomState
-            The seed.
+        {draws}
 
         Returns
         -------
@@ -272,27 +268,21 @@ class Posterior:
         except ImportError:
             raise ImportError("to_arviz needs ArviZ: pip install arviz") from None
         generator = as_generator(random_state)
-        drawn = self.resample(n, generator)
-        prior = self.prior_draws[generator.integers(len(self.prior_draws), size=len(drawn))]
+        draws = self.resample(n, generator)
+        prior = self.prior_draws[generator.integers(len(self.prior_draws), size=len(draws))]
         groups = {
             group: {name: column[None].copy() for name, column in zip(self.names, values.T, strict=True)}
-            for group, values in (("posterior", drawn), ("prior", prior))
+            for group, values in (("posterior", draws), ("prior", prior))
         }
         if int(arviz.__version__.split(".")[0]) >= 1:
             return arviz.from_dict(groups)
         return arviz.from_dict(**groups)
 
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot the posterior and return the Axes; :func:`uptonoise.plots.plot_posterior` tells how."""
-        from uptonoise.plots import plot
-
-        return plot(self, ax=ax, **options)
-
     def _flat(self, values: Floats) -> Any:
         return float(values[0]) if len(self.names) == 1 else np.asarray(values)
 
     def __repr__(self) -> str:
-        rows = zip(*(np.atleast_1d(one) for one in (self.mean(), self.sd(), *self.interval(0.9))), strict=True)
+        rows = zip(*(np.atleast_1d(values) for values in (self.mean(), self.sd(), *self.interval(0.9))), strict=True)
         width = max(10, *(len(name) + 2 for name in self.names))
         lines = [
             f"Posterior of {len(self.theta):,} particles worth {self.ess:,.0f}",

@@ -1,4 +1,4 @@
-"""Priors as users have them: scipy's distributions, a dict of named ones, or a function that draws."""
+"""Priors as users have them: distributions of scipy, a dict of named distributions, or a function that samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uptonoise.rows import as_real_array
 
 
 class Prior(NamedTuple):
-    """A law that parameters are drawn from, with their names and the interval that each must be in.
+    """The distribution of parameters, with their names and the interval that each must be in.
 
     Examples
     --------
@@ -30,15 +30,15 @@ class Prior(NamedTuple):
     names: tuple[str, ...]
     low: Floats
     high: Floats
-    drawn: Callable[[int, np.random.Generator], Any]
+    sampler: Callable[[int, np.random.Generator], Any]
 
     @classmethod
     def of(cls, prior: Any) -> Prior:
-        """Return what `prior` stands for; it is drawn from twice to see whether it works."""
+        """Return the prior in this form; a few draws check that it works."""
         if isinstance(prior, Prior):
             return prior
         if isinstance(prior, Mapping):
-            return _of_named(prior)
+            return _named_prior(prior)
         if _is_distribution(prior):
             low, high = _support(prior)
             draw: Callable[[int, np.random.Generator], Any] = _Distribution(prior)
@@ -53,8 +53,8 @@ class Prior(NamedTuple):
         if isinstance(probe, Mapping):
             names = tuple(str(name) for name in probe)
         else:
-            found = as_real_array(probe, "a draw from prior")
-            width = 1 if found.ndim < 2 else found.shape[-1]
+            draws = as_real_array(probe, "a draw from prior")
+            width = 1 if draws.ndim < 2 else draws.shape[-1]
             names = ("theta",) if width == 1 else tuple(f"theta{number}" for number in range(width))
         made = cls(names, np.full(len(names), low), np.full(len(names), high), draw)
         made.draw(2, np.random.default_rng(0))
@@ -67,7 +67,7 @@ class Prior(NamedTuple):
 
     def draw(self, n: int, generator: np.random.Generator) -> Floats:
         """Return n draws of shape (n, p), or raise where they are not what parameters can be."""
-        raw = self.drawn(n, generator)
+        raw = self.sampler(n, generator)
         if isinstance(raw, Mapping):
             if tuple(map(str, raw)) != self.names:
                 raise ValueError(f"prior must return the parameters {list(self.names)}; got {list(raw)}")
@@ -86,7 +86,7 @@ class Prior(NamedTuple):
             )
         return values
 
-    def said(self, theta: Floats) -> str:
+    def in_words(self, theta: Floats) -> str:
         """Return one draw of parameters in words."""
         return ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, theta, strict=True))
 
@@ -110,10 +110,10 @@ class _Named:
         self.distributions = distributions
 
     def __call__(self, n: int, generator: np.random.Generator) -> Any:
-        return np.column_stack([np.reshape(one(n, generator), n) for one in self.distributions])
+        return np.column_stack([np.reshape(sampler(n, generator), n) for sampler in self.distributions])
 
 
-def _of_named(prior: Mapping[Any, Any]) -> Prior:
+def _named_prior(prior: Mapping[Any, Any]) -> Prior:
     if not prior:
         raise ValueError("prior must have at least one named distribution; got none")
     for name, distribution in prior.items():
@@ -121,9 +121,16 @@ def _of_named(prior: Mapping[Any, Any]) -> Prior:
             kind = type(distribution).__name__
             raise ValueError(f"prior must have a name and a frozen distribution of scipy each; got {name!r}: a {kind}")
         if np.size(_tried(_Distribution(distribution), f"prior[{name!r}]")) != 2:
-            raise ValueError(f"prior[{name!r}] must be of one number; give a law of several ones without names")
+            raise ValueError(
+                f"prior[{name!r}] must be of one number; give a distribution of several numbers without names"
+            )
     limits = np.array([_support(distribution) for distribution in prior.values()], dtype=np.float64)
-    made = Prior(tuple(prior), limits[:, 0], limits[:, 1], _Named([_Distribution(one) for one in prior.values()]))
+    made = Prior(
+        tuple(prior),
+        limits[:, 0],
+        limits[:, 1],
+        _Named([*map(_Distribution, prior.values())]),
+    )
     made.draw(2, np.random.default_rng(0))
     return made
 

@@ -1,4 +1,4 @@
-"""Summaries of bags that are written down rather than learnt: moments, and quantiles with their powers."""
+"""Summaries of bags that are not learnt: moments, and quantiles with their powers."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from uptonoise._util.docs import described
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.rows import as_real_array
@@ -14,14 +15,21 @@ from uptonoise.rows import as_real_array
 _LEVELS = np.linspace(0.05, 0.95, 19)
 _POWERS = 4
 
+_documented = described(
+    bag="""
+        Parameters
+        ----------
+        bag : array of shape (n, d)
+            The bag.
+        """
+)
 
+
+@_documented
 def moments(bag: Floats) -> Floats:
     """Return the mean, the standard deviation and the skewness of each column of a bag.
 
-    Parameters
-    ----------
-    bag : array of shape (n, d)
-        The bag.
+    {bag}
 
     Returns
     -------
@@ -37,16 +45,14 @@ def moments(bag: Floats) -> Floats:
     return np.asarray(_moments(np.asarray(bag, dtype=np.float64)[None])[0])
 
 
+@_documented
 def quantile_powers(bag: Floats) -> Floats:
     """Return 19 quantiles of each column of a bag, from 5 % to 95 %, with their powers up to the fourth.
 
     These are candidates for a linear regression as Fearnhead and Prangle (2012) use it, with quantiles in the place of
     order statistics so that bags may have any size.
 
-    Parameters
-    ----------
-    bag : array of shape (n, d)
-        The bag.
+    {bag}
 
     Returns
     -------
@@ -72,8 +78,8 @@ def _moments(cube: Floats) -> Floats:
 
 
 def _quantile_powers(cube: Floats) -> Floats:
-    found = np.quantile(cube, _LEVELS, axis=1)  # (levels, k, d)
-    flat = np.moveaxis(found, 0, 2).reshape(len(cube), -1)
+    quantiles = np.quantile(cube, _LEVELS, axis=1)  # (levels, k, d)
+    flat = np.moveaxis(quantiles, 0, 2).reshape(len(cube), -1)
     return np.concatenate([flat**power for power in range(1, _POWERS + 1)], axis=1)
 
 
@@ -93,11 +99,11 @@ class Statistics:
         of_many = _OF_MANY.get(self.function)
         if of_many is not None and np.ptp(bags.sizes) == 0:
             return of_many(np.asarray(bags.values, dtype=np.float64).reshape(len(bags), -1, bags.n_columns))
-        found = [np.ravel(as_real_array(self.function(bag), "what summaries returned")) for bag in bags]
-        lengths = {len(one) for one in found}
+        summaries = [np.ravel(as_real_array(self.function(bag), "what summaries returned")) for bag in bags]
+        lengths = {len(summary) for summary in summaries}
         if len(lengths) > 1 or 0 in lengths:
-            raise ValueError(f"summaries must return equally many numbers for each bag; got {sorted(lengths)}")
-        table = np.array(found, dtype=np.float64)
+            raise ValueError(f"summaries must return the same number of values for each bag; got {sorted(lengths)}")
+        table = np.array(summaries, dtype=np.float64)
         if not np.isfinite(table).all():
             bag = int(np.argwhere(~np.isfinite(table))[0][0])
             rows = len(bags[bag])

@@ -2,18 +2,31 @@
 
 from uptonoise.learning.augmentation import (
     VIRTUAL_ROWS,
+    NoiseAugmented,
     check_no_target,
-    checked_levels,
-    checked_target,
+    checked_noise_range,
+    checked_noise_sizes,
     pooled_variances,
 )
-from uptonoise.learning.features import FourierFeatures, MeanFeatures, NoiseAugmented, PhaseFeatures, RowTransformer
-from uptonoise.learning.noise import RobustnessCurve, add_noise, robustness_curve
-from uptonoise.learning.ridge import BagRidgeCV, ggrr, glrr, lgrr, make_bag_classifier, pgrr, plrr
+from uptonoise.learning.classifier import make_bag_classifier
+from uptonoise.learning.features import FourierFeatures, PhaseFeatures
+from uptonoise.learning.inputs import FittedColumns, as_bags, bag_source, fitted_columns
+from uptonoise.learning.mean_features import MeanFeatures
+from uptonoise.learning.noise import add_noise
+from uptonoise.learning.paper_models import ggrr, glrr, lgrr, pgrr, plrr
+from uptonoise.learning.ridge import BagRidgeCV
+from uptonoise.learning.robustness import RobustnessCurve, robustness_curve
+from uptonoise.learning.row_transformer import RowTransformer
+from uptonoise.learning.targets import checked_targets, given_targets
+
+# Former names, until the packages that use them have the new ones.
+checked_levels = checked_noise_sizes
+checked_target = checked_noise_range
 
 __all__ = [
     "VIRTUAL_ROWS",
     "BagRidgeCV",
+    "FittedColumns",
     "FourierFeatures",
     "MeanFeatures",
     "NoiseAugmented",
@@ -21,10 +34,17 @@ __all__ = [
     "RobustnessCurve",
     "RowTransformer",
     "add_noise",
+    "as_bags",
+    "bag_source",
     "check_no_target",
     "checked_levels",
+    "checked_noise_range",
+    "checked_noise_sizes",
     "checked_target",
+    "checked_targets",
+    "fitted_columns",
     "ggrr",
+    "given_targets",
     "glrr",
     "lgrr",
     "make_bag_classifier",

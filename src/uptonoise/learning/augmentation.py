@@ -1,32 +1,38 @@
 """Noise without rows: what noise in the data would make of characteristic functions.
 
-Noise with the characteristic function g multiplies that of a bag of N rows by g(w) > 0, and adds an error, since each
-row's wave is turned by its own noise. For Gaussian noise with variances z, one for each column, at the frequency w
+Noise with the characteristic function g multiplies that of a bag of N rows by g(w) > 0, and adds an error, since the
+pair [cos, sin] of each row is turned by its own noise. For Gaussian noise with variances z_j of the columns, at the
+frequency w
 
     phi'  =  g phi + e        g = exp(-sum_j z_j w_j^2 / 2)
 
-where e has a variance of (1 - g^2)/N. The errors at frequencies near each other are alike, and a model that takes them
-for independent trusts in sums that do not help. So they are drawn as they arise: from a few rows x of any bag with
-noise d of their own,
+where e has a variance of (1 - g^2)/N. The errors at nearby frequencies are similar, and a model that takes them to be
+independent relies on sums that do not help. So errors are sampled as they arise: from a few rows x of any bag with
+noise d,
 
     e  =  sqrt(K/N) (mean_K exp(i w (x + d)) - g mean_K exp(i w x))        K = 16
 
-So bags with any noise cost a few rows each, however many they have, and a model can be fitted against noise that its
-bags do not have.
+So noise costs a few rows for each bag, however many rows it has, and a model can be fitted against noise that its bags
+do not have.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
+from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
 from uptonoise.bags import BagRows, Bags
 from uptonoise.fourier import Characteristic, characteristic_function
+from uptonoise.learning.docs import described
+from uptonoise.learning.inputs import as_bags
 
 _CHUNK_ROWS = 65_536
 VIRTUAL_ROWS = 16
@@ -54,7 +60,7 @@ def pooled_variances(bags: Bags) -> Floats:
 
 
 def with_noise(
-    found: Characteristic,
+    characteristic: Characteristic,
     frequencies: Floats,
     rows: NDArray[np.floating],
     variances: Floats,
@@ -65,18 +71,18 @@ def with_noise(
 
     Parameters
     ----------
-    found : Characteristic
+    characteristic : Characteristic
         That of the bags, of shape (n, m).
     frequencies : array of shape (m, d)
-        Where.
+        The frequencies.
     rows : array of shape (k, d)
-        Rows of any bags, among which those are drawn that errors are made of.
+        Rows of any bags; errors are made of a sample of them.
     variances : array of shape (d,)
-        The variance of the columns, by which noise is measured.
+        The variance of the columns, which is the unit of noise sizes.
     levels : array of shape (n,)
-        The noise level of each bag: each column's noise has a variance between 0 and this times that of the column.
+        The noise size of each bag: the noise of a column has a variance between 0 and this times that of the column.
     generator : numpy Generator
-        Where noise is drawn from.
+        The source of random numbers.
 
     Returns
     -------
@@ -95,24 +101,24 @@ def with_noise(
     >>> bool(0.5 < turned[0, 0].real < 1), bool(abs(turned[0, 0].imag) < 0.02)
     (True, True)
     """
-    n_bags, n_columns = len(found.phi), frequencies.shape[1]
+    n_bags, n_columns = len(characteristic.phi), frequencies.shape[1]
     noise = generator.random((n_bags, n_columns)) * levels[:, None] * variances
     damping = np.exp(-0.5 * noise @ np.asarray(frequencies).T ** 2)
-    phi = damping * found.phi
+    phi = damping * characteristic.phi
     for start in range(0, n_bags, _CHUNK_BAGS):
         part = slice(start, start + _CHUNK_BAGS)
-        scales = np.sqrt(noise[part])[:, None]
-        drawn = rows[generator.integers(len(rows), size=(len(scales), VIRTUAL_ROWS))]
-        turned = characteristic_function(drawn + scales * generator.standard_normal(drawn.shape), frequencies).phi
-        errors = turned - damping[part] * characteristic_function(drawn, frequencies).phi
-        phi[part] += np.sqrt(VIRTUAL_ROWS / found.effective_size[part, None]) * errors
-    return found._replace(phi=phi)
+        deviations = np.sqrt(noise[part])[:, None]
+        sample = rows[generator.integers(len(rows), size=(len(deviations), VIRTUAL_ROWS))]
+        noisy = characteristic_function(sample + deviations * generator.standard_normal(sample.shape), frequencies).phi
+        errors = noisy - damping[part] * characteristic_function(sample, frequencies).phi
+        phi[part] += np.sqrt(VIRTUAL_ROWS / characteristic.effective_size[part, None]) * errors
+    return characteristic._replace(phi=phi)
 
 
 def means_with_noise(
     means: Floats, sizes: Floats, variances: Floats, levels: Floats, generator: np.random.Generator
 ) -> Floats:
-    """Return what the same noise makes of the means of bags, of shape (n, d).
+    """Return the means of bags, of shape (n, d), with the same noise.
 
     Examples
     --------
@@ -127,20 +133,20 @@ def means_with_noise(
     return np.asarray(means + np.sqrt(noise / sizes[:, None]) * generator.standard_normal(means.shape))
 
 
-def checked_levels(name: str, levels: Any) -> tuple[float, ...]:
-    """Return noise levels, one or several, that are not negative."""
+def checked_noise_sizes(name: str, levels: Any) -> tuple[float, ...]:
+    """Return noise sizes, one or several, that are not negative."""
     given = levels if isinstance(levels, Sequence | np.ndarray) and not isinstance(levels, str) else (levels,)
-    is_level = [isinstance(one, Real) and not isinstance(one, bool) and 0 <= float(one) < np.inf for one in given]
-    if not given or not all(is_level):
-        raise ValueError(f"{name} must be a noise level that is not negative, or several of them; got {levels!r}")
-    return tuple(float(one) for one in given)
+    is_size = [isinstance(size, Real) and not isinstance(size, bool) and 0 <= float(size) < np.inf for size in given]
+    if not is_size or not all(is_size):
+        raise ValueError(f"{name} must be a noise size that is not negative, or several of them; got {levels!r}")
+    return tuple(float(size) for size in given)
 
 
-def checked_target(target: Any, highest: float) -> tuple[float, float]:
-    """Return the range of noise levels to do well at; from 0 to `highest` where none is given."""
-    wanted = (0.0, highest) if target is None else checked_levels("noise_target", target)
+def checked_noise_range(target: Any, highest: float) -> tuple[float, float]:
+    """Return the range of noise sizes that a model is tuned for; from 0 to `highest` where none is given."""
+    wanted = (0.0, highest) if target is None else checked_noise_sizes("noise_target", target)
     if len(wanted) != 2 or wanted[0] > wanted[1]:
-        raise ValueError(f"noise_target must be a range of noise levels, the smaller one first; got {target!r}")
+        raise ValueError(f"noise_target must be a range of noise sizes, the smaller first; got {target!r}")
     return wanted[0], wanted[1]
 
 
@@ -148,3 +154,111 @@ def check_no_target(target: Any) -> None:
     """Raise where a target is given and no noise to fit against."""
     if target is not None:
         raise ValueError("noise_target has no meaning without noise_augmentation; give both or none")
+
+
+class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Features of bags that are noisy while a model is fitted, and unchanged when it predicts.
+
+    In a Pipeline the steps before the model are fitted by ``fit_transform``, which here adds the effect of Gaussian
+    noise to the characteristic functions (see :mod:`uptonoise.learning.augmentation`); ``transform`` adds none. So any
+    model is fitted against noise that its bags do not have. :class:`~uptonoise.BagRidgeCV` does the same with several
+    copies of each bag.
+
+    Parameters
+    ----------
+    transformer : PhaseFeatures or FourierFeatures
+        The features.
+    level : float
+        The largest noise size: the noise of each bag and column has a variance between 0 and `level` times that of the
+        column.
+    random_state : None, int, Generator or RandomState
+        The seed of the noise.
+
+    Attributes
+    ----------
+    transformer_ : transformer
+        The features, fitted on the bags without noise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from uptonoise import NoiseAugmented, PhaseFeatures
+    >>> rng = np.random.default_rng(0)
+    >>> shapes = rng.uniform(1, 6, size=(100, 1, 1))
+    >>> bags = rng.gamma(shapes, size=(100, 50, 1))
+    >>> features = NoiseAugmented(PhaseFeatures(20, random_state=0), level=1.0, random_state=0)
+    >>> make_pipeline(features, Ridge(0.1)).fit(bags, shapes.ravel()).predict(bags).shape
+    (100,)
+    """
+
+    def __init__(self, transformer: Any, level: float = 1.0, *, random_state: RandomState = None) -> None:
+        self.transformer = transformer
+        self.level = level
+        self.random_state = random_state
+
+    @described
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the features on the bags without noise.
+
+        Parameters
+        ----------
+        {bags}
+        {ignored_y}
+
+        Returns
+        -------
+        self
+        """
+        if not hasattr(self.transformer, "from_characteristic"):
+            raise ValueError(f"transformer must be PhaseFeatures or FourierFeatures; got {self.transformer!r}")
+        self.transformer_ = clone(self.transformer).fit(X)
+        self.n_features_in_ = self.transformer_.n_features_in_
+        return self
+
+    @described
+    def fit_transform(self, X: Any, y: Any = None) -> Floats:
+        """Fit the features, and return those of the bags with noise.
+
+        Parameters
+        ----------
+        {bags}
+        {ignored_y}
+
+        Returns
+        -------
+        array of shape (n_bags, 2m)
+        """
+        (level,) = checked_noise_sizes("level", [self.level])
+        bags = as_bags(X)
+        self.fit(bags)
+        generator = as_generator(self.random_state)
+        characteristic = self.transformer_.characteristic(bags)
+        levels = generator.uniform(0, level, len(bags))
+        frequencies, variances = self.transformer_.frequencies_, pooled_variances(bags)
+        noisy = with_noise(characteristic, frequencies, bags.values, variances, levels, generator)
+        features: Floats = self.transformer_.from_characteristic(noisy)
+        return features
+
+    @described
+    def transform(self, X: Any) -> Floats:
+        """Return the features of the bags without noise.
+
+        Parameters
+        ----------
+        {bags}
+
+        Returns
+        -------
+        array of shape (n_bags, 2m)
+        """
+        check_is_fitted(self)
+        features: Floats = self.transformer_.transform(X)
+        return features
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features."""
+        check_is_fitted(self)
+        names: NDArray[Any] = self.transformer_.get_feature_names_out(input_features)
+        return names

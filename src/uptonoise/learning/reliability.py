@@ -1,22 +1,22 @@
-"""How reliable the phase of each bag is at each frequency, and phases drawn to their mean where they are less so.
+"""How reliable the phase of each bag is at each frequency; unreliable phases are shrunk towards their mean.
 
 The phase of a bag of N rows at a frequency where abs(phi) = A has an error of about
 
     s^2 = (1 - A^2) / (2 N A^2)
 
-radians squared. The observed A^2 is too large by about 1/N, and chance makes more of it where A is 0: so 1.5/N is taken
-off. What is left is mixed with the mean square amplitude of all bags, which counts as a third of a row; that is all
-that is known of a bag of one row.
+radians squared. The observed A^2 is too large by about 1/N, and by more where A is 0: so 1.5/N is subtracted. The rest
+is mixed with the mean square amplitude of all bags, which counts as a third of a row; that is all that is known of a
+bag of one row.
 
-Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, are drawn to it by their reliability:
+Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, are shrunk towards it by their reliability:
 
     u'  =  mu + k (u - mu)        k  =  tau^2 / (tau^2 + s^2)
 
-A model of u' has learnt how reliable the bags are that it was fitted on, and what it makes of phases should stay the
-same for bags of other sizes: so s^2 counts no fewer rows than the smallest of those bags had, and no more than the
-largest. That a bag has fewer is for the prediction to know, which :mod:`uptonoise.learning.steadiness` is about. Where it does
-know, s^2 is also bounded by what nine in ten of those bags have: where some phases keep k = 1 and others nothing, what
-a model makes of them all is another thing than what it has learnt, and no error of sampling.
+A model of u' has learnt how reliable the bags of fit are, and should use phases of bags of other sizes in the same way:
+so s^2 is computed as if N were no smaller than in the smallest of those bags, and no larger than in the largest. That a
+bag has fewer rows is taken into account by the prediction: see :mod:`uptonoise.learning.steadiness`. With that, s^2 is
+also bounded by what nine in ten of those bags have: a model that has learnt from phases with similar k must not be
+given phases of which some keep k = 1 and others nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ import numpy as np
 from uptonoise._util.typing import Complex, Floats
 from uptonoise.fourier import unit
 
-_MOST_BAGS = 20_000  # to learn from; of more of them, every so many
-_CHANCE = 1.5  # over N: taken off the squared amplitude
+_MOST_BAGS = 20_000  # to learn from; of more bags, only every second, third, ... is used
+_CHANCE = 1.5  # over N: subtracted from the squared amplitude
 _LEAST_LEFT = 0.25  # of 1 - chance/N
 _PRIOR_ROWS = 0.3
 _LEAST_AMPLITUDE = 1e-3  # squared, of all bags together
@@ -39,7 +39,7 @@ _SOFT_WEIGHT = 0.05  # radians squared: how much more a bag counts whose phases 
 
 
 class Reliability(NamedTuple):
-    """What is learnt from bags, one number a frequency.
+    """What is learnt from bags, one number per frequency.
 
     Attributes
     ----------
@@ -73,8 +73,8 @@ class Reliability(NamedTuple):
         >>> rows = rng.gamma(rng.uniform(1, 6, size=(200, 1)), size=(200, 100))
         >>> phi = np.exp(0.3j * rows).mean(axis=1, keepdims=True)
         >>> learnt = Reliability.learnt(phi, np.full(200, 100.0))
-        >>> drawn = learnt.drawn(phi, np.full(200, 100.0))
-        >>> bool((np.abs(drawn - learnt.mean) <= np.abs(phi / np.abs(phi) - learnt.mean)).all())
+        >>> shrunk = learnt.shrunk(phi, np.full(200, 100.0))
+        >>> bool((np.abs(shrunk - learnt.mean) <= np.abs(phi / np.abs(phi) - learnt.mean)).all())
         True
         """
         rows = np.array([sizes.min(), sizes.max()])
@@ -96,8 +96,8 @@ class Reliability(NamedTuple):
         largest = np.quantile(errors, _KNOWN, axis=0) if bounded else np.full(len(mean), np.inf)
         return cls(mean, spread, amplitude, rows, largest)
 
-    def drawn(self, phi: Complex, sizes: Floats) -> Complex:
-        """Return the phases of bags, drawn to the mean by their reliability."""
+    def shrunk(self, phi: Complex, sizes: Floats) -> Complex:
+        """Return the phases of bags, shrunk towards the mean by their reliability."""
         return np.asarray(self.mean + self.kept(phi, sizes) * (unit(phi) - self.mean))
 
     def kept(self, phi: Complex, sizes: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""How far the rows of a bag alone may move what a model makes of its phases, and predictions drawn to their mean by it.
+"""The sampling error of predictions from phases; unreliable predictions are shrunk towards their mean.
 
 A model predicts f from the phases theta_j of a bag of N rows. A row x moves it by about h(x)/N, where
 
@@ -8,18 +8,18 @@ so that f has the sampling variance
 
     e  =  (sum of h(x)^2 over rows  +  p) / N^2
 
-where p, the mean of h(x)^2 over the rows of the bags that the model was fitted on, counts as one row: it is all that is
-known of a bag of one row, whose own h is 0. An abs(phi) below 0.1/sqrt(N) is noise, and counts as that. Unlike the
-errors of single phases, e knows that those at near frequencies are alike, and what the model makes of their
-differences. It leaves out that the rows also say how far each phase is drawn to its mean.
+where p, the mean of h(x)^2 over the rows of the bags of fit, counts as one row: it is all that is known of a bag of one
+row, whose own h is 0. An abs(phi) below 0.1/sqrt(N) is noise, and counts as 0.1/sqrt(N). Unlike the errors of single
+phases, e takes into account that errors at nearby frequencies are similar, and how the model uses their differences. It
+leaves out that the rows also decide how far each phase is shrunk.
 
-Predictions that vary by V between the bags that the model was fitted on, about the mean f0, are drawn to it where they
-are less reliable than nearly all of theirs, whose e is at most e0:
+Predictions that vary by V between the bags of fit, about the mean f0, are shrunk towards it where they are less
+reliable than nearly all of those, whose e is at most e0:
 
     f'  =  f0 + k (f - f0)        k  =  V / (V + max(e - e0, 0))
 
-So bags with more noise or with fewer rows go to the mean as far as they tell nothing else, and no prediction of a bag
-like those of fit changes.
+So predictions of bags with more noise or fewer rows shrink towards the mean as far as they are not reliable, and no
+prediction of a bag like those of fit changes.
 """
 
 from __future__ import annotations
@@ -40,32 +40,33 @@ _LEAST_AMPLITUDE = 0.1  # over sqrt(N)
 
 
 class _InfluencePart(NamedTuple):
-    """Of some bags, their increasing numbers, and the sums of squared influences of their rows, one row a target."""
+    """Of some bags: their increasing numbers, and the sums of squared influences of their rows, one row per target."""
 
     bags: NDArray[np.int64]
     squares: Floats
 
 
 class InfluenceSums(Accumulator[_InfluencePart]):
-    """The sum over each bag's rows of (weight * sum_j of coefficients * waves)^2, with coefficients of its own."""
+    """The sum over each bag's rows of (weight * sum_j coefficient_j feature_j)^2, with the bag's own coefficients."""
 
     needs_known_bags = True
 
-    def __init__(self, waves: CosineSine, coefficients: Floats) -> None:
-        self.waves = waves
-        self.block_rows = waves.block_rows
+    def __init__(self, features: CosineSine, coefficients: Floats) -> None:
+        self.features = features
+        self.block_rows = features.block_rows
         self.coefficients = coefficients
         self.squares = np.zeros(coefficients.shape[:2])
 
     def part(self, block: Block) -> _InfluencePart:
         """Return the sums of the bags that have rows in the block."""
-        of_rows = bags_of_rows(block, self.waves.name)
-        bags, place = np.unique(of_rows, return_inverse=True)
-        waves = self.waves(block.values)
-        moved = [np.einsum("rk,rk->r", waves, one[of_rows]) for one in self.coefficients]
+        bag_of_row = bags_of_rows(block, self.features.name)
+        bags, place = np.unique(bag_of_row, return_inverse=True)
+        features = self.features(block.values)
+        influences = [np.einsum("rk,rk->r", features, of_target[bag_of_row]) for of_target in self.coefficients]
         if block.weights is not None:
-            moved = [one * block.weights for one in moved]
-        return _InfluencePart(bags, np.array([np.bincount(place, one**2, len(bags)) for one in moved]))
+            influences = [of_target * block.weights for of_target in influences]
+        squares = [np.bincount(place, of_target**2, len(bags)) for of_target in influences]
+        return _InfluencePart(bags, np.array(squares))
 
     def add(self, part: _InfluencePart) -> None:
         """Add the sums of the next rows."""
@@ -77,7 +78,7 @@ class InfluenceSums(Accumulator[_InfluencePart]):
 
     def empty(self) -> InfluenceSums:
         """Return the same without any rows."""
-        return InfluenceSums(self.waves, self.coefficients)
+        return InfluenceSums(self.features, self.coefficients)
 
     def renumbered(self, part: _InfluencePart, numbers: NDArray[np.int64]) -> _InfluencePart:
         """Return a part with other numbers of its bags."""
@@ -103,7 +104,12 @@ class Influences(NamedTuple):
 
     @classmethod
     def of(
-        cls, source: RowSource, found: Characteristic, frequencies: Floats, gradients: Floats, precision: Any = "fast"
+        cls,
+        source: RowSource,
+        characteristic: Characteristic,
+        frequencies: Floats,
+        gradients: Floats,
+        precision: Any = "fast",
     ) -> Self:
         """Return the influences of the rows of bags.
 
@@ -111,10 +117,10 @@ class Influences(NamedTuple):
         ----------
         source : RowSource
             The rows of the bags, which are read once more.
-        found : Characteristic
+        characteristic : Characteristic
             Their characteristic functions, of shape (n_bags, m).
         frequencies : array of shape (m, d)
-            Where.
+            The frequencies.
         gradients : array of shape (n_targets, n_bags, m)
             How each prediction changes with each phase.
         precision : {"fast", "float64"}
@@ -122,26 +128,27 @@ class Influences(NamedTuple):
 
         Examples
         --------
-        The variance of a phase, from the rows of each bag, and between bags of the same law:
+        The variance of a phase, from the rows of each bag, and between bags of the same distribution:
 
         >>> import numpy as np
         >>> from uptonoise.fourier import characteristic_function
         >>> from uptonoise.learning.steadiness import Influences
         >>> from uptonoise.rows import as_rows
         >>> bags, W = np.random.default_rng(0).gamma(2, size=(2_000, 100, 1)), np.array([[0.5]])
-        >>> found = characteristic_function(bags, W)
-        >>> influences = Influences.of(as_rows(bags), found, W, np.ones((1, 2_000, 1)))
-        >>> bool(0.95 < influences.errors(influences.of_one_row()).mean() / np.angle(found.phi).var() < 1.1)
+        >>> characteristic = characteristic_function(bags, W)
+        >>> influences = Influences.of(as_rows(bags), characteristic, W, np.ones((1, 2_000, 1)))
+        >>> errors, between = influences.errors(influences.of_one_row()), np.angle(characteristic.phi).var()
+        >>> bool(0.95 < errors.mean() / between < 1.1)
         True
         """
-        size = found.effective_size
+        phi, weight, size = characteristic.phi, characteristic.weight, characteristic.effective_size
         if source.bag_ids is None:
-            return cls(np.zeros(gradients.shape[:2]), found.weight, size)
-        per_row = gradients / np.maximum(np.abs(found.phi), _LEAST_AMPLITUDE / np.sqrt(size)[:, None])
-        phases = unit(found.phi)
+            return cls(np.zeros(gradients.shape[:2]), weight, size)
+        per_row = gradients / np.maximum(np.abs(phi), _LEAST_AMPLITUDE / np.sqrt(size)[:, None])
+        phases = unit(phi)
         coefficients = np.concatenate([-per_row * phases.imag, per_row * phases.real], axis=2)
         sums = source.fold(InfluenceSums(CosineSine(frequencies, precision, source.name), coefficients))
-        return cls(sums.squares, found.weight, size)
+        return cls(sums.squares, weight, size)
 
     def of_one_row(self) -> Floats:
         """Return the mean squared influence of a row, of shape (n_targets,)."""
@@ -165,14 +172,14 @@ class Predicted(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, first: PhaseFeatures, second: FourierFeatures | None, coef: Floats, intercept: Floats) -> Self:
-        """Return what a model that is linear in features makes of bags.
+        """Return the predictions of a model that is linear in features.
 
         Parameters
         ----------
         X : bags
             As for :meth:`PhaseFeatures.transform`.
         first, second : transformers
-            The features: fitted, and such that :func:`knows_errors` holds.
+            The features, fitted; :func:`knows_errors` must hold for them.
         coef : array of shape (n_targets, p)
             The coefficients.
         intercept : array of shape (n_targets,)
@@ -184,18 +191,19 @@ class Predicted(NamedTuple):
                 f"{source.name} is read twice, and an iterator can be read only once; read it into Bags, or fit with "
                 "steady=False"
             )
-        found = first.characteristic(source)
-        features = first.from_characteristic(found)
+        characteristic = first.characteristic(source)
+        features = first.from_characteristic(characteristic)
         slopes = coef[:, None]
         if second is not None:
-            # The waves of the second level; the derivative of cos(v.F) and sin(v.F) is theirs, times v.
+            # The second layer is cos(v.F) and sin(v.F), with derivatives -sin(v.F) and cos(v.F) times v.
             features = second.transform(features)
-            turned = coef[:, None, 1::2] * features[:, ::2] - coef[:, None, ::2] * features[:, 1::2]
-            slopes = turned @ second.frequencies_
-        phases, kept = unit(found.phi), first.reliability_.kept(found.phi, found.effective_size)
+            derivatives = coef[:, None, 1::2] * features[:, ::2] - coef[:, None, ::2] * features[:, 1::2]
+            slopes = derivatives @ second.frequencies_
+        phases = unit(characteristic.phi)
+        kept = first.reliability_.kept(characteristic.phi, characteristic.effective_size)
         gradients = kept * (slopes[..., 1::2] * phases.real - slopes[..., ::2] * phases.imag)
         gradients /= np.sqrt(phases.shape[1])
-        influences = Influences.of(source, found, first.frequencies_, gradients, first.precision)
+        influences = Influences.of(source, characteristic, first.frequencies_, gradients, first.precision)
         return cls(coef @ features.T + intercept[:, None], influences)
 
     @classmethod
@@ -207,7 +215,7 @@ class Predicted(NamedTuple):
 
 
 class Steadiness(NamedTuple):
-    """What is learnt from predictions of the bags that a model was fitted on, one number a target.
+    """What is learnt from predictions of the bags of fit, one number per target.
 
     Attributes
     ----------
@@ -237,7 +245,7 @@ class Steadiness(NamedTuple):
         >>> sizes = np.full(3, 100.0)
         >>> of_fit = Predicted(np.array([[0.0, 2.0, 4.0]]), Influences(np.full((1, 3), 0.1), sizes, sizes))
         >>> noisy = Influences(np.array([[0.1, 0.1, 1e9]]), sizes, sizes)
-        >>> Steadiness.learnt(of_fit, np.ones(3)).drawn(of_fit._replace(influences=noisy)).round(3)
+        >>> Steadiness.learnt(of_fit, np.ones(3)).shrunk(of_fit._replace(influences=noisy)).round(3)
         array([[0., 2., 2.]])
         """
         shares = weights / weights.sum()
@@ -247,8 +255,8 @@ class Steadiness(NamedTuple):
         errors = predicted.influences.errors(of_one_row)
         return cls(centre, spread, np.quantile(errors[:, weights > 0], _KNOWN, axis=1), of_one_row)
 
-    def drawn(self, predicted: Predicted) -> Floats:
-        """Return predictions, drawn to the mean by their reliability."""
+    def shrunk(self, predicted: Predicted) -> Floats:
+        """Return predictions, shrunk towards the mean by their reliability."""
         spread, centre = self.spread[:, None], self.centre[:, None]
         more = np.maximum(predicted.influences.errors(self.of_one_row) - self.known[:, None], 0)
         kept = np.divide(spread, spread + more, out=np.ones_like(more), where=more > 0)

@@ -1,38 +1,37 @@
-"""What the networks' estimators share: reading bags, building and training the network, saving and loading."""
+"""What the networks' estimators share: reading bags, building the network, training it and predicting."""
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from copy import deepcopy
-from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, NamedTuple, Self, get_args
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional
 
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.progress import Progress
-from uptonoise._util.random import RandomState, as_generator
+from uptonoise._util.random import as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.bags import checked_weights
 from uptonoise.fourier import as_frequencies, median_scale, sample_frequencies
 from uptonoise.learning import BagRidgeCV
-from uptonoise.nets import storage as _storage
 from uptonoise.nets.inputs import ReadBags, fitted_columns, given_targets, read_bags
 from uptonoise.nets.labelled import Indices, LabelledBags
-from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation
+from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
 from uptonoise.nets.losses import Loss
-from uptonoise.nets.noise import Augmentation, NoiseDomain, NoiseLevels
+from uptonoise.nets.noise import Augmentation, NoiseLevels
 from uptonoise.nets.output import Parts
 from uptonoise.nets.paper import PAPER_SETTINGS
+from uptonoise.nets.parameters import Parameters, documented
+from uptonoise.nets.saving import SavedNetwork
 from uptonoise.nets.threads import threads_for
-from uptonoise.nets.training import Settings, as_device, characteristic_of, drawn_validation, standard_rows, train
+from uptonoise.nets.training import Settings, as_device, characteristic_of, standard_rows, train, validation_split
 from uptonoise.rows import as_real_array
 
 _MEDIANS = ("median", "median-per-column")
@@ -46,42 +45,11 @@ class Targets(NamedTuple):
     strata: NDArray[Any]
 
 
-class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
+class BagNet(Parameters, SavedNetwork):
     """An estimator that trains a :class:`BagNetwork`; subclasses say which layer, which targets and which loss."""
 
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
-    network_: BagNetwork
-    centre_: Floats
-    scale_: Floats
-    history_: dict[str, Floats]
-    best_epoch_: int
-    noise_range_: tuple[float, float] | None
     _layer: ClassVar[type[FourierLayer]]
     _ridge_features: ClassVar[str]
-
-    n_frequencies: int
-    bias: bool
-    scale: ArrayLike
-    scale_factor: float
-    frequencies: ArrayLike | Literal["ridge"] | None
-    normalisation: Normalisation | None
-    learning_rate: float
-    decay: float | None
-    n_epochs: int
-    batch_size: int
-    frequency_penalty: float
-    output_penalty: float
-    validation_fraction: float
-    patience: int | None
-    solve_output: bool
-    noise_augmentation: float | None
-    noise_target: tuple[float, float] | None
-    noise_domain: NoiseDomain
-    warm_start: bool
-    device: str
-    progress: bool | None
-    random_state: RandomState
 
     @classmethod
     def paper(cls, **options: Any) -> Self:
@@ -131,7 +99,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         """
         continues = self.warm_start and hasattr(self, "network_")
         settings, device = self._settings(), as_device(self.device)
-        levels = NoiseLevels.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
+        noise = NoiseLevels.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
         generator = as_generator(self.random_state)
         bags = read_bags(X, self, device, fitted_columns(self) if continues else None)
         if len(bags) < 2:
@@ -140,37 +108,19 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         if not continues and hasattr(self, "network_"):
             del self.network_  # where this fit fails, there is no model, rather than halves of two
         targets = self._fit_targets(given_targets(y, bags), weights, continues)
-        picked, held_out = drawn_validation(targets.strata, targets.weights > 0, self._fraction(), generator)
+        picked, held_out = validation_split(targets.strata, targets.weights > 0, self._fraction(), generator)
         if not continues:
             self._fit_rows(bags)
         loss = self._loss()
-        if continues:
-            start = self._last_network()
-        else:
-            drawn = self._first_frequencies(bags, targets, picked, generator)
-            start = self._new_network(loss, targets.values[picked], drawn)
-        everything = LabelledBags(
-            standard_rows(bags.values, self.centre_, self.scale_).to(device),
-            bags.offsets,
-            targets.values.to(device),
-            torch.from_numpy((targets.weights / targets.weights[picked].mean()).astype(np.float32)).to(device),
-        )
-        network = deepcopy(start).to(device)
+        network = self._start(bags, targets, picked, loss, generator, continues).to(device)
+        everything = self._labelled(bags, targets, picked, device)
         augmentation = Augmentation()
-        if levels is not None:
-            augmentation = levels.augmentation(everything.rows, bags.variances() / self.scale_**2, generator)
+        if noise is not None:
+            augmentation = noise.augmentation(everything.rows, bags.variances() / self.scale_**2, generator)
         validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
         parts = Parts(everything, everything.part(picked), validation)
-        record = train(
-            network,
-            loss,
-            parts.training,
-            parts.validation,
-            settings,
-            augmentation,
-            generator,
-            Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs"),
-        )
+        progress = Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs")
+        record = train(network, loss, parts.training, validation, settings, augmentation, generator, progress)
         self._finish(network, loss, parts, augmentation)
         self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU
         before = self.history_ if continues else {}
@@ -178,8 +128,36 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             name: np.append(before.get(name, []), np.array(column)) for name, column in record.history.items()
         }
         self.best_epoch_ = record.best_epoch
-        self.noise_range_ = None if levels is None else levels.target
+        self.noise_range_ = None if noise is None else noise.target
         return self
+
+    def _labelled(self, bags: ReadBags, targets: Targets, picked: Indices, device: torch.device) -> LabelledBags:
+        """Return bags in the network's units, with weights whose mean over the bags picked is 1."""
+        weights = (targets.weights / targets.weights[picked].mean()).astype(np.float32)
+        return LabelledBags(
+            standard_rows(bags.values, self.centre_, self.scale_).to(device),
+            bags.offsets,
+            targets.values.to(device),
+            torch.from_numpy(weights).to(device),
+        )
+
+    def _start(
+        self,
+        bags: ReadBags,
+        targets: Targets,
+        picked: Indices,
+        loss: Loss,
+        generator: np.random.Generator,
+        continues: bool,
+    ) -> BagNetwork:
+        """Return a network to train: a copy of the last one, or a new one that predicts a constant."""
+        if continues:
+            return deepcopy(self._last_network())
+        frequencies = self._first_frequencies(bags, targets, picked, generator)
+        network = BagNetwork(self._new_layer(frequencies), loss.n_outputs, normalisation=self.normalisation)
+        with torch.no_grad():
+            network.output.bias.copy_(loss.constant(targets.values[picked]))
+        return network
 
     @property
     def frequencies_(self) -> Floats:
@@ -188,13 +166,13 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         learnt = self.network_.layer.frequencies.detach().double().numpy()
         return np.asarray(learnt / self.scale_)
 
+    @documented
     def amplitudes(self, X: Any) -> Floats:
         """Return abs(phi) of each bag at the learnt frequencies, to be compared with 1/sqrt(n) for a bag of n rows.
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
-            The bags.
+        {bags}
 
         Returns
         -------
@@ -213,70 +191,6 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         phi, _ = self._characteristic(X, self._network_on_device().layer)
         return np.asarray(phi.double().norm(dim=-1).cpu().numpy())
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> import numpy as np
-        >>> from uptonoise.nets import PhaseNetRegressor
-        >>> bags = np.random.default_rng(0).gamma(2, size=(30, 20, 1))
-        >>> model = PhaseNetRegressor(8, n_epochs=2, device="cpu", random_state=0).fit(bags, np.arange(30.0))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(pathlib.Path(folder, "model.npz"))
-        ...     again = PhaseNetRegressor.load(pathlib.Path(folder, "model.npz"))
-        >>> np.array_equal(again.predict(bags), model.predict(bags))
-        True
-        """
-        check_is_fitted(self)
-        header = {
-            "n_outputs": self.network_.output.out_features,
-            "columns": None if not hasattr(self, "feature_names_in_") else list(self.feature_names_in_),
-            "n_columns": self.n_features_in_,
-            "best_epoch": self.best_epoch_,
-            "noise_range": self.noise_range_,
-            "targets": self._target_state(),
-        }
-        arrays = {"centre": self.centre_, "scale": self.scale_}
-        arrays |= {f"history.{name}": column for name, column in self.history_.items()}
-        arrays |= {f"network.{name}": tensor.numpy() for name, tensor in self.network_.state_dict().items()}
-        _storage.write(Path(path), self, header, arrays)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-
-        Returns
-        -------
-        estimator of this class
-        """
-        with _storage.read(Path(path), cls.__name__) as (params, header, arrays):
-            model = cls(**params)
-            model.n_features_in_, model.best_epoch_ = int(header["n_columns"]), int(header["best_epoch"])
-            if header["columns"] is not None:
-                model.feature_names_in_ = np.array(header["columns"], dtype=object)
-            model.noise_range_ = header["noise_range"] and tuple(header["noise_range"])
-            model._set_target_state(header["targets"])
-            model.centre_, model.scale_ = arrays["centre"], arrays["scale"]
-            model.history_ = _storage.under("history.", arrays)
-            state = {name: torch.tensor(array) for name, array in _storage.under("network.", arrays).items()}
-            layer = model._new_layer(state["layer.frequencies"].numpy())
-            network = BagNetwork(layer, int(header["n_outputs"]), normalisation=model.normalisation)
-            network.load_state_dict(state)
-            model.network_ = network.eval()
-        return model
-
     @abstractmethod
     def _fit_targets(self, y: Any, weights: Floats, continues: bool) -> Targets:
         """Check targets, and learn how they are to be written as numbers unless training continues."""
@@ -284,14 +198,6 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _loss(self) -> Loss:
         """Return what is made small."""
-
-    @abstractmethod
-    def _target_state(self) -> dict[str, Any]:
-        """Return what was learnt from targets, ready for JSON."""
-
-    @abstractmethod
-    def _set_target_state(self, state: dict[str, Any]) -> None:
-        """Take back what :meth:`_target_state` returned."""
 
     @abstractmethod
     def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
@@ -356,7 +262,7 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
     def _first_frequencies(
         self, bags: ReadBags, targets: Targets, picked: Indices, generator: np.random.Generator
     ) -> Floats:
-        """Return frequencies to start from in the network's units, drawn, given, or tuned on the bags picked."""
+        """Return frequencies to start from in the network's units: sampled, given, or tuned on the bags picked."""
         d = self.n_features_in_
         if self.frequencies is None:
             return np.asarray(sample_frequencies(self.n_frequencies, d, random_state=generator))
@@ -375,13 +281,6 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
             ridge.fit(bags.part(picked), numbers.double().numpy(), sample_weight=targets.weights[picked])
             return np.asarray(ridge.first_.frequencies_ * (self.scale_ / self.scale_factor))
         return as_frequencies(self.frequencies, d) * (self.scale_ / self.scale_factor)
-
-    def _new_network(self, loss: Loss, targets: Tensor, frequencies: Floats) -> BagNetwork:
-        """Return a network that predicts a constant."""
-        network = BagNetwork(self._new_layer(frequencies), loss.n_outputs, normalisation=self.normalisation)
-        with torch.no_grad():
-            network.output.bias.copy_(loss.constant(targets))
-        return network
 
     def _new_layer(self, frequencies: Floats) -> FourierLayer:
         m, d = frequencies.shape
@@ -408,3 +307,16 @@ class BagNet(BaseEstimator, ABC):  # type: ignore[misc]
         network = self._network_on_device()
         outputs = network.head(*self._characteristic(X, network.layer))
         return np.asarray(self._loss().predicted(outputs.cpu().double()).numpy())
+
+
+@with_parameters
+class OnPhases:
+    """The layer of phases in the place of a Fourier layer; put it before the estimator on Fourier features."""
+
+    shrinkage: float = 0.0
+
+    _layer: ClassVar[type[FourierLayer]] = PhaseLayer
+    _ridge_features: ClassVar[str] = "phase"
+
+    def _layer_options(self) -> dict[str, Any]:
+        return {"shrinkage": self.shrinkage}

@@ -6,24 +6,25 @@ from typing import Any, Literal
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from uptonoise._util.random import RandomState
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
-from uptonoise.nets.base import BagNet, Targets
-from uptonoise.nets.docs import described
-from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
+from uptonoise.nets.base import BagNet, OnPhases, Targets
+from uptonoise.nets.layers import BagNetwork, FourierLayer
 from uptonoise.nets.losses import CrossEntropy, Loss
-from uptonoise.nets.noise import Augmentation, NoiseDomain
+from uptonoise.nets.noise import Augmentation
 from uptonoise.nets.output import Parts, logistic, solve_output
+from uptonoise.nets.parameters import documented
 
 
-@described
+@documented
+@with_parameters
 class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     """The paper's Fourier network as a classifier: Fourier features of bags, at frequencies that are learnt.
 
@@ -31,21 +32,12 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_frequencies : int
-        How many frequencies, m; there are 2m features.
-    class_weight : None, "balanced" or dict
-        A weight for each class; "balanced" gives all classes the same sum of weights.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-    classes_ : array of shape (n_classes,)
-        The labels, sorted.
+    {n_frequencies}
+    {classes}
 
     See Also
     --------
-    PhaseNetClassifier : The same on phases, which symmetric noise leaves as they are.
+    PhaseNetClassifier : The same on phases, which symmetric noise does not change.
 
     Examples
     --------
@@ -61,68 +53,18 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     (3, 2)
     """
 
-    classes_: NDArray[Any]
+    class_weight: dict[Any, float] | Literal["balanced"] | None = None
+
     _layer = FourierLayer
     _ridge_features = "fourier"
 
-    def __init__(
-        self,
-        n_frequencies: int = 100,
-        *,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        bias: bool = False,
-        scale: ArrayLike = "median",
-        scale_factor: float = 1.0,
-        frequencies: ArrayLike | Literal["ridge"] | None = None,
-        normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.03,
-        decay: float | None = 0.1,
-        n_epochs: int = 100,
-        batch_size: int = 32,
-        frequency_penalty: float = 1e-2,
-        output_penalty: float = 1e-3,
-        validation_fraction: float = 0.1,
-        patience: int | None = 20,
-        solve_output: bool = True,
-        noise_augmentation: float | None = None,
-        noise_target: tuple[float, float] | None = None,
-        noise_domain: NoiseDomain = "fourier",
-        warm_start: bool = False,
-        device: str = "auto",
-        progress: bool | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_frequencies = n_frequencies
-        self.class_weight = class_weight
-        self.bias = bias
-        self.scale = scale
-        self.scale_factor = scale_factor
-        self.frequencies = frequencies
-        self.normalisation = normalisation
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.frequency_penalty = frequency_penalty
-        self.output_penalty = output_penalty
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.solve_output = solve_output
-        self.noise_augmentation = noise_augmentation
-        self.noise_target = noise_target
-        self.noise_domain = noise_domain
-        self.warm_start = warm_start
-        self.device = device
-        self.progress = progress
-        self.random_state = random_state
-
+    @documented
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probabilities of the classes; they do not depend on the other bags in the call.
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
-            The bags, with the columns of those that the model was fitted on.
+        {bags}
 
         Returns
         -------
@@ -131,13 +73,13 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         """
         return self._predicted(X)
 
+    @documented
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each bag.
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
-            The bags, with the columns of those that the model was fitted on.
+        {bags}
 
         Returns
         -------
@@ -178,7 +120,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
             classes = np.unique(labels[weights > 0])
         if len(classes) < 2:
             raise ValueError(f"y must have at least 2 classes; got only {shown(classes[0])}")
-        self.classes_ = classes
+        self.classes_: NDArray[Any] = classes
         codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)  # labels without weight may be no class
         by_class = compute_sample_weight(self.class_weight, labels)
         return Targets(torch.from_numpy(codes), weights * by_class, codes)
@@ -197,28 +139,13 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         self.classes_ = np.array(state["classes"], dtype=np.dtype(state["dtype"]))
 
 
-@described
-class PhaseNetClassifier(FourierNetClassifier):
+@documented
+@with_parameters
+class PhaseNetClassifier(OnPhases, FourierNetClassifier):
     """The paper's phase network as a classifier: phase features of bags, at frequencies that are learnt.
 
-    Additive symmetric noise with a positive characteristic function leaves phases as they are, so that predictions
-    hold where test bags have other noise than those of training.
-
-    Parameters
-    ----------
-    n_frequencies : int
-        How many frequencies, m; there are 2m features.
-    shrinkage : float
-        Draws phases to 0 where they are not reliable, as :class:`PhaseLayer` does: 0 is the paper's phase.
-    class_weight : None, "balanced" or dict
-        A weight for each class; "balanced" gives all classes the same sum of weights.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-    classes_ : array of shape (n_classes,)
-        The labels, sorted.
+    {phases}
+    {classes}
 
     See Also
     --------
@@ -235,67 +162,6 @@ class PhaseNetClassifier(FourierNetClassifier):
     >>> model.fit(bags[:100], labels[:100]).score(bags[100:], labels[100:]) > 0.9
     True
     """
-
-    _layer = PhaseLayer
-    _ridge_features = "phase"
-
-    def __init__(
-        self,
-        n_frequencies: int = 100,
-        *,
-        shrinkage: float = 0.0,
-        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
-        bias: bool = False,
-        scale: ArrayLike = "median",
-        scale_factor: float = 1.0,
-        frequencies: ArrayLike | Literal["ridge"] | None = None,
-        normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.03,
-        decay: float | None = 0.1,
-        n_epochs: int = 100,
-        batch_size: int = 32,
-        frequency_penalty: float = 1e-2,
-        output_penalty: float = 1e-3,
-        validation_fraction: float = 0.1,
-        patience: int | None = 20,
-        solve_output: bool = True,
-        noise_augmentation: float | None = None,
-        noise_target: tuple[float, float] | None = None,
-        noise_domain: NoiseDomain = "fourier",
-        warm_start: bool = False,
-        device: str = "auto",
-        progress: bool | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_frequencies,
-            class_weight=class_weight,
-            bias=bias,
-            scale=scale,
-            scale_factor=scale_factor,
-            frequencies=frequencies,
-            normalisation=normalisation,
-            learning_rate=learning_rate,
-            decay=decay,
-            n_epochs=n_epochs,
-            batch_size=batch_size,
-            frequency_penalty=frequency_penalty,
-            output_penalty=output_penalty,
-            validation_fraction=validation_fraction,
-            patience=patience,
-            solve_output=solve_output,
-            noise_augmentation=noise_augmentation,
-            noise_target=noise_target,
-            noise_domain=noise_domain,
-            warm_start=warm_start,
-            device=device,
-            progress=progress,
-            random_state=random_state,
-        )
-        self.shrinkage = shrinkage
-
-    def _layer_options(self) -> dict[str, Any]:
-        return {"shrinkage": self.shrinkage}
 
 
 def _refuse_unseen(labels: NDArray[Any], classes: NDArray[Any]) -> None:

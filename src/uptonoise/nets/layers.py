@@ -31,8 +31,8 @@ _FORGETTING = 0.01
 _FLOOR = 0.1  # amplitudes below so many sampling errors say nothing, and their phase has no useful gradient
 
 
-class _MeanWaves(torch.autograd.Function):
-    """The means of cos and sin over each bag's rows, with a backward pass that computes no wave again."""
+class _MeanCosineSine(torch.autograd.Function):
+    """The means of cos and sin over each bag's rows, with a backward pass that computes no cosine or sine again."""
 
     @staticmethod
     def forward(ctx: Any, angles: Tensor, sizes: Tensor) -> Tensor:
@@ -40,7 +40,7 @@ class _MeanWaves(torch.autograd.Function):
         cos, sin = angles.cos(), angles.sin()
         ctx.save_for_backward(cos, sin, bag_of_row, sizes)
         empty = angles.new_zeros(len(sizes), angles.shape[1])
-        sums = [empty.index_add(0, bag_of_row, wave) for wave in (cos, sin)]
+        sums = [empty.index_add(0, bag_of_row, values) for values in (cos, sin)]
         return torch.stack(sums, dim=-1) / sizes[:, None, None]
 
     @staticmethod
@@ -105,7 +105,7 @@ class FourierLayer(nn.Module):
         else:
             start = as_frequencies(frequencies, positive_int(d, "d"))
             if len(start) != m:
-                raise ValueError(f"frequencies must be {m}, one a row; got {len(start)}")
+                raise ValueError(f"frequencies must be {m}, one per row; got {len(start)}")
         dtype = torch.get_default_dtype()
         self.frequencies = nn.Parameter(torch.tensor(start, dtype=dtype))
         self.bias = nn.Parameter(torch.zeros(m, dtype=dtype)) if bias else None
@@ -133,7 +133,7 @@ class FourierLayer(nn.Module):
     def characteristic(self, rows: Tensor, sizes: Tensor) -> Tensor:
         """Return phi of bags of these sizes, whose rows lie one after the other, as (n_bags, m, 2) real numbers."""
         angles = functional.linear(rows, self.frequencies, self.bias)
-        return _MeanWaves.apply(angles, sizes)  # type: ignore[no-untyped-call, no-any-return]
+        return _MeanCosineSine.apply(angles, sizes)  # type: ignore[no-untyped-call, no-any-return]
 
     def features(self, phi: Tensor, sizes: Tensor) -> Tensor:
         """Return the features of shape (n_bags, 2m) of phi."""
@@ -148,7 +148,7 @@ class FourierLayer(nn.Module):
 class PhaseLayer(FourierLayer):
     """The phase of each bag's characteristic function, at frequencies that are learnt.
 
-    Additive symmetric noise with a positive characteristic function leaves the phase phi/abs(phi) as it is. Where
+    Additive symmetric noise with a positive characteristic function does not change the phase phi/abs(phi). Where
     abs(phi) is below a tenth of its sampling error, 1/sqrt(N) for a bag of N rows, it is divided by that tenth instead:
     so gradients stay bounded by 10 sqrt(N), and there is none to fear at 0.
 
@@ -157,7 +157,7 @@ class PhaseLayer(FourierLayer):
     d, m, bias, scale, frequencies, random_state
         As for :class:`FourierLayer`.
     shrinkage : float
-        Draws phases to 0 where they are not reliable: phi / sqrt(abs(phi)^2 + shrinkage/N). With 0 all phases count
+        Shrinks unreliable phases towards 0: phi / sqrt(abs(phi)^2 + shrinkage/N). With 0 all phases count
         alike; with 1 an amplitude of one sampling error counts 0.7.
 
     Examples

@@ -99,7 +99,7 @@ class PinballLoss:
         """Return the outputs whose quantiles are those of all targets."""
         values = torch.quantile(targets.flatten().double(), self.quantiles.to(targets.device))
         steps = values.diff().clamp(min=_SMALLEST_STEP)
-        return torch.cat([values[:1], _unsoftened(steps)]).to(targets.dtype)
+        return torch.cat([values[:1], _inverse_softplus(steps)]).to(targets.dtype)
 
     def shift(self, outputs: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
         """Return what to add to the outputs of all bags, so that each quantile has its share of targets below it.
@@ -112,14 +112,14 @@ class PinballLoss:
         last = torch.zeros_like(targets)
         for number, level in enumerate(self.quantiles.tolist()):
             output, above = outputs[:, number], targets - last
-            wanted = (above if number == 0 else _unsoftened(above.clamp(min=_SMALLEST_STEP))) - output
+            wanted = (above if number == 0 else _inverse_softplus(above.clamp(min=_SMALLEST_STEP))) - output
             shifts.append(_quantile(wanted, weights.double(), level))
             step = output + shifts[-1]
             last = last + (step if number == 0 else functional.softplus(step))
         return torch.stack(shifts)
 
 
-def _unsoftened(steps: Tensor) -> Tensor:
+def _inverse_softplus(steps: Tensor) -> Tensor:
     """Return what softplus makes into these steps."""
     return steps + (-torch.expm1(-steps)).log()
 

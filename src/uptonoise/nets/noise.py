@@ -1,8 +1,8 @@
-"""Noise that bags do not have, drawn anew for each batch: on their characteristic functions, or on their rows.
+"""Noise that bags do not have, sampled anew for each batch: on their characteristic functions, or on their rows.
 
-The noise is that of :mod:`uptonoise.learning.augmentation`, Gaussian with a variance z of its own in each bag and column, on a
-few rows of any bag for the errors of phi, written for tensors with gradients. Noise on rows costs a draw for each
-number in the batch instead.
+The noise is that of the data augmentation in ``learning``: Gaussian with a variance of its own in each bag and column,
+on a few rows of any bag for the errors of phi, written for tensors with gradients. Noise on rows costs one random
+number for each number in the batch instead.
 """
 
 from __future__ import annotations
@@ -100,17 +100,17 @@ class Noise:
     Parameters
     ----------
     low, high : float
-        Between which the level of each bag is drawn.
+        Between which the noise size of each bag is sampled.
     clean : float
         The share of bags without noise.
     rows : tensor of shape (n, d)
-        Rows of any bags, on the device where bags are, among which those are drawn that errors of phi are made of.
+        Rows of any bags, on the device where bags are; errors of phi are made of some of them.
     variances : array of shape (d,)
         Those of the columns in the network's units: a level is a multiple of them.
     seed : int
-        The seed of all draws.
+        The seed.
     repeats : bool
-        Whether each call draws the same numbers again.
+        Whether each call gives the same numbers again.
 
     Examples
     --------
@@ -145,22 +145,22 @@ class Noise:
 
     def on_rows(self, rows: Tensor, sizes: Tensor) -> Tensor:
         """Return rows of bags of these sizes with noise."""
-        sd = self._drawn_variances(len(sizes)).sqrt()
+        sd = self._sampled_variances(len(sizes)).sqrt()
         return torch.addcmul(rows, sd.repeat_interleave(sizes, dim=0), self._normal(rows.shape))
 
     def on_phi(self, phi: Tensor, sizes: Tensor, frequencies: Tensor) -> Tensor:
         """Return what noise makes of phi, of shape (n_bags, m, 2); frequencies get gradients through its damping."""
-        variances = self._drawn_variances(len(sizes))
+        variances = self._sampled_variances(len(sizes))
         damping = torch.exp(-variances @ frequencies.square().T / 2)[..., None]
         picked = torch.randint(
             len(self.rows), (len(sizes), VIRTUAL_ROWS), generator=self.generator, device=self.rows.device
         )
-        drawn = self.rows[picked]
-        turned = _waves(drawn + variances.sqrt()[:, None] * self._normal(drawn.shape), frequencies)
-        errors = turned - damping * _waves(drawn, frequencies)
+        rows = self.rows[picked]
+        noisy = _mean_cosine_sine(rows + variances.sqrt()[:, None] * self._normal(rows.shape), frequencies)
+        errors = noisy - damping * _mean_cosine_sine(rows, frequencies)
         return torch.addcmul(damping * phi, (VIRTUAL_ROWS / sizes).sqrt()[:, None, None], errors)
 
-    def _drawn_variances(self, n_bags: int) -> Tensor:
+    def _sampled_variances(self, n_bags: int) -> Tensor:
         """Return the variances of each bag's noise, of shape (n_bags, d); each batch or epoch begins with this."""
         if self.repeats:
             self.generator.manual_seed(self.seed)
@@ -175,7 +175,7 @@ class Noise:
         return torch.randn(shape, generator=self.generator, device=self.variances.device)
 
 
-def _waves(rows: Tensor, frequencies: Tensor) -> Tensor:
+def _mean_cosine_sine(rows: Tensor, frequencies: Tensor) -> Tensor:
     """Return the means of cosines and sines over the rows of each bag, of shape (n_bags, m, 2)."""
     angles = rows @ frequencies.T
     return torch.stack([angles.cos().mean(dim=1), angles.sin().mean(dim=1)], dim=-1)

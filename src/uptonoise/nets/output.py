@@ -73,9 +73,9 @@ def solve_output(
 
 
 @torch.no_grad()
-def _put(network: BagNetwork, found: Linear) -> None:
-    network.output.weight.copy_(torch.as_tensor(found.weight))
-    network.output.bias.copy_(torch.as_tensor(found.bias))
+def _put(network: BagNetwork, solution: Linear) -> None:
+    network.output.weight.copy_(torch.as_tensor(solution.weight))
+    network.output.bias.copy_(torch.as_tensor(solution.bias))
 
 
 @torch.no_grad()

@@ -7,24 +7,24 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
-from uptonoise._util.random import RandomState
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
-from uptonoise.nets.base import BagNet, Targets
-from uptonoise.nets.docs import described
+from uptonoise.nets.base import BagNet, OnPhases, Targets
 from uptonoise.nets.inputs import checked_targets
-from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
+from uptonoise.nets.layers import BagNetwork, FourierLayer
 from uptonoise.nets.losses import Loss, PinballLoss, SquaredLoss, as_quantiles
-from uptonoise.nets.noise import Augmentation, NoiseDomain
+from uptonoise.nets.noise import Augmentation
 from uptonoise.nets.output import Parts, ridge, solve_output
+from uptonoise.nets.parameters import documented
 from uptonoise.nets.training import outputs_of
 
 Calibration = Literal["all", "validation"]
 
 
-@described
+@documented
+@with_parameters
 class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     """The paper's Fourier network: regression on Fourier features of bags, at frequencies that are learnt.
 
@@ -32,29 +32,12 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_frequencies : int
-        How many frequencies, m; there are 2m features.
-    quantiles : None, float or sequence of float
-        None minimises the squared error and predicts means. Increasing numbers between 0 and 1 minimise the pinball
-        loss of all these quantiles together, which never cross.
-    calibration : {"all", "validation"} or None
-        By which bags quantiles are shifted after training, each by a constant before its step, so that it has its share
-        of targets below it: steps of training end a few per cent beside it. "all" are the bags of fit. "validation" are
-        those kept aside for early stopping, which the network was not trained on: slightly fairer where a network has
-        learnt its bags by heart, and as uncertain as their number says.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-    target_mean_, target_scale_ : arrays of shape (n_targets,)
-        The means and standard deviations of the targets, which are standardised for training.
-    quantiles_ : array or None
-        The levels of the quantiles.
+    {n_frequencies}
+    {quantiles}
 
     See Also
     --------
-    PhaseNetRegressor : The same on phases, which symmetric noise leaves as they are.
+    PhaseNetRegressor : The same on phases, which symmetric noise does not change.
 
     Examples
     --------
@@ -67,91 +50,37 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     True
     """
 
-    target_mean_: Floats
-    target_scale_: Floats
-    quantiles_: Floats | None
-    _y_is_flat: bool
+    quantiles: float | Sequence[float] | None = None
+    calibration: Calibration | None = "all"
+
     _layer = FourierLayer
     _ridge_features = "fourier"
 
-    def __init__(
-        self,
-        n_frequencies: int = 100,
-        *,
-        quantiles: float | Sequence[float] | None = None,
-        calibration: Calibration | None = "all",
-        bias: bool = False,
-        scale: ArrayLike = "median",
-        scale_factor: float = 1.0,
-        frequencies: ArrayLike | Literal["ridge"] | None = None,
-        normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.03,
-        decay: float | None = 0.1,
-        n_epochs: int = 100,
-        batch_size: int = 32,
-        frequency_penalty: float = 1e-2,
-        output_penalty: float = 1e-3,
-        validation_fraction: float = 0.1,
-        patience: int | None = 20,
-        solve_output: bool = True,
-        noise_augmentation: float | None = None,
-        noise_target: tuple[float, float] | None = None,
-        noise_domain: NoiseDomain = "fourier",
-        warm_start: bool = False,
-        device: str = "auto",
-        progress: bool | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_frequencies = n_frequencies
-        self.quantiles = quantiles
-        self.calibration = calibration
-        self.bias = bias
-        self.scale = scale
-        self.scale_factor = scale_factor
-        self.frequencies = frequencies
-        self.normalisation = normalisation
-        self.learning_rate = learning_rate
-        self.decay = decay
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.frequency_penalty = frequency_penalty
-        self.output_penalty = output_penalty
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.solve_output = solve_output
-        self.noise_augmentation = noise_augmentation
-        self.noise_target = noise_target
-        self.noise_domain = noise_domain
-        self.warm_start = warm_start
-        self.device = device
-        self.progress = progress
-        self.random_state = random_state
-
+    @documented
     def predict(self, X: Any) -> Floats:
         """Predict the target of each bag; it does not depend on the other bags in the call.
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
-            The bags, with the columns of those that the model was fitted on.
+        {bags}
 
         Returns
         -------
         array of shape (n_bags,) or (n_bags, n_targets)
-            Means; of several quantiles the one that is nearest to the median.
+            Means, or the quantile that is nearest to the median.
         """
         predicted = self._in_units_of_targets(X)
         if self.quantiles_ is not None:
             return predicted[:, int(np.argmin(np.abs(self.quantiles_ - 0.5)))]
         return predicted[:, 0] if self._y_is_flat else predicted
 
+    @documented
     def predict_quantiles(self, X: Any) -> Floats:
         """Predict the quantiles of the target of each bag.
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
-            The bags, with the columns of those that the model was fitted on.
+        {bags}
 
         Returns
         -------
@@ -183,13 +112,15 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         table = values[:, None] if values.ndim == 1 else values
         quantiles = None if self.quantiles is None else as_quantiles(self.quantiles)
         if quantiles is not None and table.shape[1] > 1:
-            raise ValueError(f"y must be one target a bag for quantiles; got {table.shape[1]} targets")
+            raise ValueError(f"y must have one target per bag for quantiles; got {table.shape[1]} targets")
         self._check_calibration()
         if not continues:
             mean = np.average(table, axis=0, weights=weights)
             scale = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=weights))
-            self.target_mean_, self.target_scale_ = mean, np.where(scale > 0, scale, 1.0)
-            self._y_is_flat, self.quantiles_ = values.ndim == 1, quantiles
+            self.target_mean_: Floats = mean
+            self.target_scale_: Floats = np.where(scale > 0, scale, 1.0)
+            self.quantiles_: Floats | None = quantiles
+            self._y_is_flat = values.ndim == 1
         elif table.shape[1] != len(self.target_mean_) or not np.array_equal(quantiles, self.quantiles_):  # type: ignore[arg-type]
             raise ValueError("warm_start=True goes on with the targets and the quantiles of the last fit; got others")
         standard = ((table - self.target_mean_) / self.target_scale_).astype(np.float32)
@@ -233,36 +164,13 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         self.quantiles_ = None if state["quantiles"] is None else np.array(state["quantiles"])
 
 
-@described
-class PhaseNetRegressor(FourierNetRegressor):
+@documented
+@with_parameters
+class PhaseNetRegressor(OnPhases, FourierNetRegressor):
     """The paper's phase network: regression on phase features of bags, at frequencies that are learnt.
 
-    Additive symmetric noise with a positive characteristic function leaves phases as they are, so that predictions
-    hold where test bags have other noise than those of training.
-
-    Parameters
-    ----------
-    n_frequencies : int
-        How many frequencies, m; there are 2m features.
-    shrinkage : float
-        Draws phases to 0 where they are not reliable, as :class:`PhaseLayer` does: 0 is the paper's phase.
-    quantiles : None, float or sequence of float
-        None minimises the squared error and predicts means. Increasing numbers between 0 and 1 minimise the pinball
-        loss of all these quantiles together, which never cross.
-    calibration : {"all", "validation"} or None
-        By which bags quantiles are shifted after training, each by a constant before its step, so that it has its share
-        of targets below it: steps of training end a few per cent beside it. "all" are the bags of fit. "validation" are
-        those kept aside for early stopping, which the network was not trained on: slightly fairer where a network has
-        learnt its bags by heart, and as uncertain as their number says.
-    {parameters}
-
-    Attributes
-    ----------
-    {attributes}
-    target_mean_, target_scale_ : arrays of shape (n_targets,)
-        The means and standard deviations of the targets, which are standardised for training.
-    quantiles_ : array or None
-        The levels of the quantiles.
+    {phases}
+    {quantiles}
 
     See Also
     --------
@@ -279,66 +187,3 @@ class PhaseNetRegressor(FourierNetRegressor):
     >>> model.fit(bags[:150], shapes[:150]).score(bags[150:], shapes[150:]) > 0.7
     True
     """
-
-    _layer = PhaseLayer
-    _ridge_features = "phase"
-
-    def __init__(
-        self,
-        n_frequencies: int = 100,
-        *,
-        shrinkage: float = 0.0,
-        quantiles: float | Sequence[float] | None = None,
-        calibration: Calibration | None = "all",
-        bias: bool = False,
-        scale: ArrayLike = "median",
-        scale_factor: float = 1.0,
-        frequencies: ArrayLike | Literal["ridge"] | None = None,
-        normalisation: Normalisation | None = "running",
-        learning_rate: float = 0.03,
-        decay: float | None = 0.1,
-        n_epochs: int = 100,
-        batch_size: int = 32,
-        frequency_penalty: float = 1e-2,
-        output_penalty: float = 1e-3,
-        validation_fraction: float = 0.1,
-        patience: int | None = 20,
-        solve_output: bool = True,
-        noise_augmentation: float | None = None,
-        noise_target: tuple[float, float] | None = None,
-        noise_domain: NoiseDomain = "fourier",
-        warm_start: bool = False,
-        device: str = "auto",
-        progress: bool | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_frequencies,
-            quantiles=quantiles,
-            calibration=calibration,
-            bias=bias,
-            scale=scale,
-            scale_factor=scale_factor,
-            frequencies=frequencies,
-            normalisation=normalisation,
-            learning_rate=learning_rate,
-            decay=decay,
-            n_epochs=n_epochs,
-            batch_size=batch_size,
-            frequency_penalty=frequency_penalty,
-            output_penalty=output_penalty,
-            validation_fraction=validation_fraction,
-            patience=patience,
-            solve_output=solve_output,
-            noise_augmentation=noise_augmentation,
-            noise_target=noise_target,
-            noise_domain=noise_domain,
-            warm_start=warm_start,
-            device=device,
-            progress=progress,
-            random_state=random_state,
-        )
-        self.shrinkage = shrinkage
-
-    def _layer_options(self) -> dict[str, Any]:
-        return {"shrinkage": self.shrinkage}

@@ -86,7 +86,7 @@ def train(
         for epoch in range(settings.n_epochs):
             for group in optimizer.param_groups:
                 group["lr"] = settings.rate(epoch)
-            trained = _one_epoch(network, loss, bags, settings.batch_size, augmentation, generator, optimizer)
+            trained = _train_epoch(network, loss, bags, settings.batch_size, augmentation, generator, optimizer)
             judged = trained if validation is None else mean_loss(network, loss, validation, augmentation.judged_phi)
             diverged = not (trained < _DIVERGED and judged < _DIVERGED)  # neither is true of NaN
             if diverged:
@@ -121,7 +121,7 @@ def _parameter_groups(network: BagNetwork, settings: Settings) -> list[dict[str,
     ]
 
 
-def _one_epoch(
+def _train_epoch(
     network: BagNetwork,
     loss: Loss,
     bags: LabelledBags,
@@ -138,11 +138,11 @@ def _one_epoch(
         rows, sizes, targets, weights = bags.batch(picked)
         if augmentation.rows is not None:
             rows = augmentation.rows(rows, sizes)
-        of_batch = (weights * loss(network(rows, sizes, augmentation.phi), targets)).mean()
+        batch_loss = (weights * loss(network(rows, sizes, augmentation.phi), targets)).mean()
         optimizer.zero_grad()
-        of_batch.backward()  # type: ignore[no-untyped-call]
+        batch_loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-        total += of_batch.detach() * len(picked)
+        total += batch_loss.detach() * len(picked)
     return float(total) / len(bags)
 
 
@@ -211,7 +211,7 @@ def _pieces(offsets: Indices, most: int) -> tuple[Indices, Indices]:
     return np.append(offsets[bag_of_piece] + most * number_in_bag, offsets[-1]), bag_of_piece
 
 
-def drawn_validation(
+def validation_split(
     strata: NDArray[Any], counts: NDArray[np.bool_], fraction: float, generator: np.random.Generator
 ) -> tuple[Indices, Indices]:
     """Return the numbers of the bags to train on and of those to validate by, among those that count.
@@ -254,16 +254,16 @@ def as_device(device: str) -> torch.device:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        found = torch.device(device)
+        known = torch.device(device)
     except (RuntimeError, TypeError):
         raise ValueError(f'device must be "auto", "cpu", "cuda" or "cuda:1", ...; got {device!r}') from None
-    if found.type not in ("cpu", "cuda"):
+    if known.type not in ("cpu", "cuda"):
         raise ValueError(f'device must be "auto", "cpu" or "cuda"; got {device!r}')
-    if found.type == "cuda" and not (found.index or 0) < torch.cuda.device_count():
+    if known.type == "cuda" and not (known.index or 0) < torch.cuda.device_count():
         raise ValueError(
             f'device={device!r} is not there: torch sees {torch.cuda.device_count()} GPUs. Use device="cpu" or "auto"'
         )
-    return found
+    return known
 
 
 def standard_rows(values: Floats | Tensor, centre: Floats, scale: Floats) -> Tensor:
@@ -288,7 +288,7 @@ def standard_rows(values: Floats | Tensor, centre: Floats, scale: Floats) -> Ten
             np.subtract(values, centre, out=array, casting="same_kind")
             array /= scale.astype(np.float32)
         standard = torch.from_numpy(array)
-    low, high = (float(one) for one in torch.aminmax(standard))
+    low, high = (float(value) for value in torch.aminmax(standard))
     largest = max(high, -low)
     if not largest < _LARGEST_ROW:
         raise ValueError(

@@ -29,7 +29,6 @@ from uptonoise.plots.style import (
     require,
     rows_of_names,
     short_name,
-    short_name as said,
     styled,
 )
 
@@ -61,7 +60,6 @@ __all__ = [
     "plot_robustness",
     "require",
     "rows_of_names",
-    "said",
     "short_name",
     "styled",
 ]

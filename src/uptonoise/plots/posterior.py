@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from uptonoise.inference import Calibration, Posterior
 from uptonoise.plots.densities import common_grid, draw_density
-from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, canvas, dress, panels, short_name
+from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, canvas, documented, dress, panels, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,7 @@ _BAND = 0.99
 _PRIOR = Look(GREY, ":", "")
 
 
+@documented
 def plot_posterior(
     result: Posterior, *, parameter: int | str | None = None, truth: ArrayLike | None = None, ax: Axes | None = None
 ) -> Any:
@@ -41,14 +42,10 @@ def plot_posterior(
     -------
     Axes, or an array of them where there are several parameters and none is named
 
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> from uptonoise import plots
-    >>> from uptonoise.inference import Posterior
-    >>> theta = np.random.default_rng(0).normal(size=2_000)
-    >>> ax = plots.plot_posterior(Posterior.of(theta, np.exp(-((theta - 1) ** 2)), ["location"]), truth=0.7)
+    {example}
+    >>> theta = rng.normal(size=2_000)
+    >>> posterior = un.inference.Posterior.of(theta, np.exp(-((theta - 1) ** 2)), ["location"])
+    >>> ax = plots.plot_posterior(posterior, truth=0.7)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['posterior', 'prior', 'given']
     >>> plt.close()
@@ -95,6 +92,7 @@ def _draw(ax: Axes, result: Posterior, place: int, mark: float | None) -> Axes:
     return ax
 
 
+@documented
 def plot_calibration(
     result: Calibration, *, parameter: int | str | None = None, ax: Axes | None = None
 ) -> NDArray[Any] | Axes:
@@ -113,14 +111,9 @@ def plot_calibration(
     -------
     array of two Axes, or the one that was given
 
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> from uptonoise import plots
-    >>> from uptonoise.inference import Calibration
-    >>> below = np.random.default_rng(0).random((200, 1))
-    >>> result = Calibration(
+    {example}
+    >>> below = rng.random((200, 1))
+    >>> result = un.inference.Calibration(
     ...     names=("theta",), truth=below, means=below, sds=below, probabilities=below, ranks=np.floor(100 * below),
     ...     n_draws=99, sizes=np.full(200, 300.0),
     ... )

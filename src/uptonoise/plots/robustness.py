@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uptonoise.learning import RobustnessCurve
-from uptonoise.plots.style import GREY, LOOKS, add_legend, canvas, dress, short_name
+from uptonoise.plots.style import GREY, LOOKS, add_legend, canvas, documented, dress, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@documented
 def plot_robustness(result: RobustnessCurve, *, label: str = "model", ax: Axes | None = None) -> Axes:
     """Plot the mean error at each noise size, with 5 % and 95 % quantiles, and that of predicting the mean.
 
@@ -24,24 +25,13 @@ def plot_robustness(result: RobustnessCurve, *, label: str = "model", ax: Axes |
         What :func:`~uptonoise.learning.noise.robustness_curve` returned.
     label : str
         What the model is called.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import uptonoise as un
-    >>> from uptonoise import plots
+    {axes}
     >>> from uptonoise.datasets import make_gamma_bags
     >>> from uptonoise.learning import robustness_curve
     >>> bags, _ = make_gamma_bags(100, random_state=0)
     >>> ax = None
     >>> for name, make in {"phase": un.plrr, "Fourier": un.glrr}.items():
-    ...     curve = robustness_curve(make(random_state=0).fit(bags[:60]), bags[60:], levels=[0, 1], repeats=5)
+    ...     curve = robustness_curve(make(random_state=0).fit(bags[:60]), bags[60:], levels=[0, 1], n_repeats=5)
     ...     ax = plots.plot_robustness(curve, label=name, ax=ax)
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['phase', 'Fourier', 'predicting the mean']

@@ -21,7 +21,7 @@ from uptonoise._util.wording import counted
 from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison, Verdict
 from uptonoise.report.pictures import effect_picture, heat_map, pictures_of
 from uptonoise.report.svg import Picture, printable
-from uptonoise.twosample import said_pvalue
+from uptonoise.twosample import pvalue_text
 
 _UNKNOWN = "\N{EN DASH}"
 _FEW_COLUMNS = 20  # that are all shown, whether they differ or not
@@ -245,7 +245,7 @@ def _rounded(value: float, scale: float, digits: int) -> str:
 
 
 def _pvalue(value: float) -> str:
-    return _UNKNOWN if math.isnan(value) else said_pvalue(value)
+    return _UNKNOWN if math.isnan(value) else pvalue_text(value)
 
 
 def _versions() -> dict[str, Any]:

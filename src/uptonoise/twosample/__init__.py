@@ -1,4 +1,10 @@
-"""Two-sample tests, one file per test, and the result that they share."""
+"""Two-sample tests, one file per test, and the result that they share.
+
+All tests start from ``random_state=0``, so that the same data give the same answer. `weights`, `frequencies` and
+`random_state` are the last arguments, in this order. Only tests that work from sketches take weights: those that
+permute, pair or learn from rows need rows that count alike. The ME test and tests of paired differences have no
+frequencies.
+"""
 
 from uptonoise.twosample.flip import FlipResult, flip_test
 from uptonoise.twosample.paper import (
@@ -44,7 +50,7 @@ from uptonoise.twosample.phase import (
     phase_test,
     phase_test_power,
 )
-from uptonoise.twosample.result import TwoSampleResult, p_is, said_pvalue
+from uptonoise.twosample.result import TwoSampleResult, p_is, pvalue_text
 
 __all__ = [
     "POSITIVITY_SHARE",
@@ -89,6 +95,6 @@ __all__ = [
     "phase_test",
     "phase_test_power",
     "phd_test",
-    "said_pvalue",
+    "pvalue_text",
     "sme_test",
 ]

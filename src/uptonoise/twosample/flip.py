@@ -1,8 +1,8 @@
 """The flip test: equal up to symmetric noise, exactly, at every sample size.
 
 Pair the rows, z_i = x_i - y_i. Where X and Y are equal up to symmetric noise, z is symmetric about 0: flipping the sign
-of any rows leaves its law as it is. With odd features s_i = sin(W z_i), S = sum s_i and V = sum s_i s_i' in correlation
-form, every block of frequencies has the statistic
+of any rows leaves its distribution as it is. With odd features s_i = sin(W z_i), S = sum s_i and V = sum s_i s_i' in
+correlation form, every block of frequencies has the statistic
 
     T = S' (V + ridge)^-1 S
 
@@ -25,7 +25,7 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
-from uptonoise.fourier import FlipSums, Signs, Waves, all_columns, as_frequencies, column_grid, column_pairs
+from uptonoise.fourier import CosineSine, FlipSums, Signs, all_columns, as_frequencies, column_grid, column_pairs
 from uptonoise.rows import ArrayRows, RowSource, as_rows, difference, sample_rows, two_samples
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
@@ -34,7 +34,7 @@ from uptonoise.twosample.samples import read_samples, resident_samples
 _RIDGE = 0.1
 _RADII = (0.25, 0.5, 0.75, 1.0)  # of frequencies on one column, in units of one over the median difference
 _REACH = 0.7  # of those on several columns
-_LOOKED_AT = 100_000  # rows at most, for the scale of the frequencies
+_SCALE_ROWS = 100_000  # at most, for the scale of the frequencies
 _WHY = "the flip test"
 _DIFFERENCES = "X - Y"
 _MERGED = 5  # the k-th smallest of so many times k p-values decides; docs/results/few-rows.md
@@ -76,19 +76,19 @@ def flip_test(
     n_pairings: int = 1,
     n_flips: int = 1_000,
     frequencies: Any = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> FlipResult:
     """Test whether two samples differ beyond symmetric noise, exactly at every sample size.
 
-    It holds its level whatever the two noises and however few the rows; pairing the rows costs some power.
+    The false-positive rate is at most alpha, whatever the noises and the sizes. Pairing the rows costs some power.
 
     Parameters
     ----------
     X, Y : array, frame, or RowSource
-        The two samples. Of the larger one only as many rows as the other has are used.
+        The two samples, without weights. Of the larger one only as many rows as the other has are used.
     paired : bool
-        Whether row i of X and row i of Y belong together, as the same patient on two devices. Otherwise rows are paired
-        at random, for which they are read into memory; pairs that are given may lie in files or on a cluster.
+        Whether row i of X and row i of Y belong together; these may lie in files or on a cluster. Otherwise rows are
+        read into memory and paired at random.
     n_pairings : int
         How many random pairings to merge, by a rule that is valid however they depend: five times the fifth part from
         below of their p-values (up to five pairings, their number times the smallest). Many pairings make the answer
@@ -109,19 +109,16 @@ def flip_test(
     >>> import numpy as np
     >>> import uptonoise as un
     >>> rng = np.random.default_rng(0)
-    >>> X, noisy = rng.exponential(size=100), rng.exponential(size=100) + rng.normal(size=100)
-    >>> other = 2 - rng.exponential(size=100)
-    >>> un.flip_test(X, noisy, random_state=0).pvalue > 0.05, un.flip_test(X, other, random_state=0).pvalue < 0.01
+    >>> X, noisy, other = rng.exponential(size=(3, 100)) + [[0.0], [0.0], [1.0]]
+    >>> un.flip_test(X, noisy + rng.normal(size=100)).pvalue > 0.05, un.flip_test(X, other).pvalue < 0.01
     (True, True)
     """
-    positive_int(n_pairings, "n_pairings")
     positive_int(n_flips, "n_flips")
-    if paired and n_pairings > 1:
-        raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
-    pairs = _given_pairs(X, Y) if paired else _random_pairs(X, Y)
+    positive_int(n_pairings, "n_pairings")
+    pairs = _given_pairs(X, Y, n_pairings) if paired else _random_pairs(X, Y)
     given = None if frequencies is None else as_frequencies(frequencies, len(pairs.columns))
     generator, seed = seeded_generator(random_state)
-    results = [_of_differences(pairs.drawn(generator), given, n_flips, generator) for _ in range(n_pairings)]
+    results = [_test_of_symmetry(pairs.differences(generator), given, n_flips, generator) for _ in range(n_pairings)]
     pvalues = np.array([pvalue for _, pvalue in results])
     return FlipResult(
         statistic=results[int(np.argmin(pvalues))][0],
@@ -155,9 +152,9 @@ def merged_pvalue(pvalues: Floats) -> float:
 
 
 class _Pairs(NamedTuple):
-    """How rows are paired: a draw of differences, the numbers of rows, and the columns."""
+    """How rows are paired: what gives the differences of a pairing, the numbers of rows, and the columns."""
 
-    drawn: Callable[[np.random.Generator], RowSource]
+    differences: Callable[[np.random.Generator], RowSource]
     sizes: tuple[int, int]
     columns: tuple[str, ...]
 
@@ -166,12 +163,12 @@ def _random_pairs(X: Any, Y: Any) -> _Pairs:
     samples = resident_samples(X, Y, needed=2, why=_WHY)
     samples = samples._replace(X=_in_order(samples.X), Y=_in_order(samples.Y))
 
-    def drawn(generator: np.random.Generator) -> RowSource:
+    def differences(generator: np.random.Generator) -> RowSource:
         n = min(samples.sizes)
         left, right = (generator.permutation(size)[:n] for size in samples.sizes)
         return as_rows(samples.X[left] - samples.Y[right], name=_DIFFERENCES)
 
-    return _Pairs(drawn, samples.sizes, samples.columns)
+    return _Pairs(differences, samples.sizes, samples.columns)
 
 
 def _in_order(rows: Any) -> Any:
@@ -179,8 +176,10 @@ def _in_order(rows: Any) -> Any:
     return rows[np.lexsort(rows.T[::-1])] if isinstance(rows, np.ndarray) else rows
 
 
-def _given_pairs(X: Any, Y: Any) -> _Pairs:
+def _given_pairs(X: Any, Y: Any, n_pairings: int) -> _Pairs:
     """Return pairs of rows as they come, which need not be in memory where their number is known."""
+    if n_pairings > 1:
+        raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
     left, right = two_samples(X, Y)
     if left.n_rows is None or right.n_rows is None:
         samples = read_samples(left, right, needed=2, why=_WHY)
@@ -194,18 +193,18 @@ def _given_pairs(X: Any, Y: Any) -> _Pairs:
     return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns)
 
 
-def _of_differences(
+def _test_of_symmetry(
     z: RowSource, given: Floats | None, n_flips: int, generator: np.random.Generator
 ) -> tuple[float, float]:
-    """Return the statistic and the p-value of one pairing."""
-    looked_at = int(generator.integers(2**63))
+    """Return the statistic and the p-value of the differences of a pairing."""
+    scale_seed = int(generator.integers(2**63))
     if given is None:
-        some = sample_rows([z], _LOOKED_AT, np.random.default_rng(looked_at))
+        some = sample_rows([z], _SCALE_ROWS, np.random.default_rng(scale_seed))
         blocks = _own_blocks(_flip_invariant_lengths(some), generator)
     else:
         blocks = [given]
     signs = Signs(n_flips, generator)
-    sums = z.fold(FlipSums(Waves(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
+    sums = z.fold(FlipSums(CosineSine(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
     bounds = np.cumsum([0, *map(len, blocks)])
     places = [slice(*ends) for ends in itertools.pairwise(bounds.tolist())]
     largest = np.max([_standardised(_statistics(sums, place)) for place in places], axis=0)

@@ -1,7 +1,7 @@
 """Permutation nulls as matrix products.
 
 A permutation of the pooled rows only says which rows are called X. With those labels as the rows of a 0/1 matrix, one
-product with the rows' features gives the sums over "X" for all permutations at once. Labels are drawn block by block:
+product with the rows' features gives the sums over "X" for all permutations at once. Labels are sampled block by block:
 how many of a block's rows are called X is hypergeometric, and which ones is a random subset, so nothing of size
 permutations x rows is in memory.
 """
@@ -9,12 +9,13 @@ permutations x rows is in memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Waves, labelled_wave_sums
+from uptonoise.fourier import CosineSine, labelled_feature_sums
 from uptonoise.twosample.samples import Samples
 
 Labels = NDArray[np.float32]
@@ -26,14 +27,6 @@ def label_blocks(
     """Yield, for consecutive blocks of the pooled rows (X first), which rows are called X.
 
     Row 0 of each block is the data as it came, and each further row a permutation of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.twosample.permutation import label_blocks
-    >>> blocks = list(label_blocks((3, 2), [2, 2, 1], 4, np.random.default_rng(0)))
-    >>> np.concatenate(blocks, axis=1).sum(axis=1)
-    array([3., 3., 3., 3., 3.], dtype=float32)
     """
     left = np.full(n_permutations, sizes[0])
     rows_left = sum(sizes)
@@ -48,9 +41,9 @@ def label_blocks(
 
 
 def _random_subsets(counts: NDArray[np.int64], size: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """Return a random subset of `size` places a row, of the given counts, each equally likely.
+    """Return a random subset of `size` places for each row of the result, of the given counts, each equally likely.
 
-    Independent draws have nearly the right counts; then places taken at random are put right, one a row at a time,
+    Independent draws have nearly the right counts; then places taken at random are put right, one per row at a time,
     until all are. No place is treated unlike another, so all subsets of a count are equally likely; it is several
     times faster than shuffling.
     """
@@ -85,24 +78,26 @@ def permutation_pvalue(statistics: Floats) -> float:
     return float((1 + np.count_nonzero(others >= observed - rounding)) / (1 + len(others)))
 
 
-def wave_means_by_label(
+def permutation_fields(samples: Samples, statistics: Floats, seed: int | None) -> dict[str, Any]:
+    """Return the fields of a result from the statistics of the data (first) and of all permutations."""
+    return {
+        "statistic": float(statistics[0]),
+        "pvalue": permutation_pvalue(statistics),
+        "sizes": samples.sizes,
+        "columns": samples.columns,
+        "null": f"{len(statistics) - 1:,} permutations",
+        "seed": seed,
+        "permuted": statistics[1:],
+    }
+
+
+def feature_means_by_label(
     samples: Samples, frequencies: Floats, n_permutations: int, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the means of [cos, sin] over the rows called X and over those called Y, for the data and all permutations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.twosample.permutation import wave_means_by_label
-    >>> from uptonoise.twosample.samples import read_samples
-    >>> samples = read_samples(np.zeros(3), np.full(2, np.pi), 1, "this example")
-    >>> X, Y = wave_means_by_label(samples, np.array([[1.0]]), 9, np.random.default_rng(0))
-    >>> X[0].round(6) + 0, Y[0].round(6) + 0, X.shape
-    (array([1., 0.]), array([-1.,  0.]), (10, 2))
-    """
-    block_rows, n_rows = Waves(frequencies, "fast").block_rows, sum(samples.sizes)
+    """Return the means of [cos, sin] over the rows called X and those called Y, for the data and all permutations."""
+    block_rows, n_rows = CosineSine(frequencies, "fast").block_rows, sum(samples.sizes)
     block_sizes = (min(block_rows, n_rows - start) for start in range(0, n_rows, block_rows))
     labels = label_blocks(samples.sizes, block_sizes, n_permutations, generator)
-    sums, total = labelled_wave_sums(samples.X, samples.Y, frequencies, labels)
+    sums, total = labelled_feature_sums(samples.X, samples.Y, frequencies, labels)
     n, k = samples.sizes
     return sums / n, (total - sums) / k

@@ -75,10 +75,10 @@ def p_is(pvalue: float) -> str:
     >>> p_is(0.0312), p_is(0.0)
     ('p = 0.0312', 'p < 1e-300')
     """
-    return f"p = {said_pvalue(pvalue)}" if not pvalue < _SMALLEST else f"p < {_SMALLEST:g}"
+    return f"p = {pvalue_text(pvalue)}" if not pvalue < _SMALLEST else f"p < {_SMALLEST:g}"
 
 
-def said_pvalue(pvalue: float) -> str:
+def pvalue_text(pvalue: float) -> str:
     """Return a p-value as people read it; a question mark where there is none."""
     if math.isnan(pvalue):
         return "?"

@@ -22,35 +22,18 @@ class Samples(NamedTuple):
 
 
 def read_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
-    """Read both samples and refuse them where one has fewer rows than a test needs.
-
-    Examples
-    --------
-    >>> from uptonoise.twosample.samples import read_samples
-    >>> read_samples([1.0, 2.0], [3.0], needed=1, why="anything").sizes
-    (2, 1)
-    """
-    left, right = two_samples(X, Y)
-    for source in (left, right):
-        _refuse_remote(source)
-    return _checked(read_rows(left), read_rows(right), left, right, needed, why)
+    """Read both samples into arrays; each must have as many rows as a test needs."""
+    left, right = _local_sources(X, Y)
+    return _with_enough_rows(read_rows(left), read_rows(right), left, right, needed, why)
 
 
 def resident_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
-    """Return both samples where they are, as :func:`uptonoise.fourier.row_sums` takes them, checked as above.
+    """Return both samples where they are, checked as above.
 
     Two samples of this machine are arrays. Two on the same other device are what its engine has for arrays, and stay
-    there; one of each are read into memory.
-
-    Examples
-    --------
-    >>> from uptonoise.twosample.samples import resident_samples
-    >>> resident_samples([1.0, 2.0], [3.0], needed=1, why="anything").sizes
-    (2, 1)
+    there. If only one is on another device, both are read into memory.
     """
-    left, right = two_samples(X, Y)
-    for source in (left, right):
-        _refuse_remote(source)
+    left, right = _local_sources(X, Y)
     rows_X, rows_Y = left.resident(), right.resident()
     if type(rows_X) is not type(rows_Y):
         rows_X, rows_Y = read_rows(left), read_rows(right)
@@ -58,18 +41,21 @@ def resident_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
         raise ValueError(
             f"X and Y must be on the same device for {why}; got X on {rows_X.device} and Y on {rows_Y.device}. Move one"
         )
-    return _checked(rows_X, rows_Y, left, right, needed, why)
+    return _with_enough_rows(rows_X, rows_Y, left, right, needed, why)
 
 
-def _refuse_remote(source: RowSource) -> None:
-    if source.is_remote:
-        raise ValueError(
-            f"{source.name} is on a cluster, and this test needs all rows in memory; call its .compute() where "
-            "they fit, or use phase_test or compare, which need no more than sums"
-        )
+def _local_sources(X: Any, Y: Any) -> tuple[RowSource, RowSource]:
+    sources = two_samples(X, Y)
+    for source in sources:
+        if source.is_remote:
+            raise ValueError(
+                f"{source.name} is on a cluster, and this test needs all rows in memory; call its .compute() where "
+                "they fit, or use phase_test or compare, which need no more than sums"
+            )
+    return sources
 
 
-def _checked(X: Floats, Y: Floats, left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
+def _with_enough_rows(X: Floats, Y: Floats, left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
     for name, rows in (("X", X), ("Y", Y)):
         if len(rows) < needed:
             raise ValueError(f"{name} must have at least {needed} rows for {why}; got {len(rows)}")

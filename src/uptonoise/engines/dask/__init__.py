@@ -1,8 +1,6 @@
 """Rows on a Dask cluster."""
 
-from uptonoise.engines.dask.rows import connected, scan_dask
+from uptonoise.engines.dask.cluster import connected
+from uptonoise.engines.dask.scan import scan_dask
 
-__all__ = [
-    "connected",
-    "scan_dask",
-]
+__all__ = ["connected", "scan_dask"]

@@ -1,15 +1,19 @@
 """Rows of files: CSV, Parquet, Arrow and numpy."""
 
 from uptonoise.engines.files.csv import scan_csv
-from uptonoise.engines.files.formats import described_columns, open_rows
+from uptonoise.engines.files.formats import OpenFiles, described_columns, open_rows
+from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.parquet import scan_parquet
-from uptonoise.engines.files.tables import FileRows, GroupIds, Groups, Missing, TableFile
+from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.table import TableFile
 
 __all__ = [
     "FileRows",
     "GroupIds",
     "Groups",
     "Missing",
+    "NoGroupError",
+    "OpenFiles",
     "TableFile",
     "described_columns",
     "open_rows",

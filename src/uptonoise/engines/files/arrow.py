@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.engines.files.tables import PIECE_ROWS, Groups, Piece, TableFile, arrow, one_line
+from uptonoise.engines.files.groups import Groups
+from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
+from uptonoise.rows import CHUNK_ROWS
 
 
 class TypedFile(TableFile):
@@ -84,7 +86,7 @@ class ArrowFile(TypedFile):
     def _unreadable(self, error: BaseException) -> ValueError:
         return ValueError(
             f"{self.path} is not a file in Arrow's format (Feather version 2), or it is cut short or damaged: "
-            f"{one_line(error)}"
+            f"{first_line(error)}"
         )
 
 
@@ -100,7 +102,7 @@ def _batches(reader: Any) -> Iterator[Any]:
 
 def cut(batch: Any) -> Iterator[Any]:
     """Yield a record batch in parts that are small enough."""
-    return (batch.slice(start, PIECE_ROWS) for start in range(0, batch.num_rows, PIECE_ROWS))
+    return (batch.slice(start, CHUNK_ROWS) for start in range(0, batch.num_rows, CHUNK_ROWS))
 
 
 def batch_piece(batch: Any, columns: Sequence[str], by: str | None, fraction: float) -> Piece:
@@ -122,16 +124,8 @@ def _floats(column: Any) -> Floats:
         column = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 lose digits, not their size
     if column.null_count:
         column = column.cast(pa.float64()).fill_null(np.nan)
-    floats: Floats = _numbers(column)
-    return floats
-
-
-def _numbers(column: Any) -> Any:
-    """Return numbers without missing ones as they lie in memory.
-
-    Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
-    """
-    return np.from_dlpack(column)
+    # Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
+    return np.from_dlpack(column)  # type: ignore[return-value]
 
 
 def _groups(column: Any) -> Groups:
@@ -142,9 +136,9 @@ def _groups(column: Any) -> Groups:
         compute = arrow("pyarrow.compute")
         column = compute.if_else(compute.is_nan(column), None, column)
     if pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type) and column.null_count == 0:
-        return Groups(_numbers(column).astype(np.int64), None)
+        return Groups(np.from_dlpack(column).astype(np.int64), None)
     encoded = column.dictionary_encode()
-    codes = _numbers(encoded.indices.fill_null(-1))
+    codes = np.from_dlpack(encoded.indices.fill_null(-1))
     return Groups(encoded.dictionary.to_pylist(), codes)
 
 

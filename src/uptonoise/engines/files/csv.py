@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import codecs
 import csv
+import gzip
 import io
 import itertools
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
+from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.arrow import batch_piece, cut
-from uptonoise.engines.files.paths import Paths, found_files, shown_paths, suffix_of
-from uptonoise.engines.files.tables import FileRows, Groups, Missing, Piece, TableFile, arrow, one_line
+from uptonoise.engines.files.groups import Groups
+from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
+from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
 from uptonoise.engines.files.text import (
-    decimal_hint,
-    first_text,
-    found_encoding,
+    NULL_VALUES,
     guessed_delimiter,
-    is_gzipped,
     is_missing,
     is_number,
     is_truth,
-    null_values,
-    opened,
+    other_decimal,
     shortened,
+    text_sample,
     typed_key,
     wrong_encoding,
 )
@@ -43,12 +45,28 @@ _BLOCK_BYTES = 1 << 20
 _BLOCK_PER_HEADER = 16  # a block must hold a line, and numbers are longer than names
 
 
-class CsvFormat(NamedTuple):
+@dataclass(frozen=True)
+class CsvFormat:
     """How numbers and columns are written."""
 
     delimiter: str | None = None
     decimal: str = "."
     encoding: str = "utf-8"
+
+    def __post_init__(self) -> None:
+        is_character = isinstance(self.delimiter, str) and len(self.delimiter) == 1
+        if self.delimiter is not None and (not is_character or self.delimiter in '"\r\n'):
+            raise ValueError(f"delimiter must be one character, such as ',' or ';'; got {self.delimiter!r}")
+        if self.decimal not in (".", ","):
+            raise ValueError(f"decimal must be '.' or ','; got {self.decimal!r}")
+        if self.decimal == self.delimiter:
+            raise ValueError(f"delimiter and decimal must differ; both are {self.decimal!r}")
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError):
+            raise ValueError(
+                f"encoding must be one that Python knows, such as 'utf-8'; got {self.encoding!r}"
+            ) from None
 
 
 def scan_csv(
@@ -75,7 +93,7 @@ def scan_csv(
     columns : sequence of str, optional
         The columns to use, in this order. By default all, which must then hold numbers.
     by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one a group.
+        The column that says which group each row belongs to; the rows are then bags, one per group.
     delimiter : str, optional
         What separates the values; by default a tab in ``.tsv`` and ``.tab`` files, otherwise the one of comma,
         semicolon, tab and ``|`` that fits the first lines.
@@ -105,30 +123,14 @@ def scan_csv(
     ...     un.Sketch([[1.0]]).update(source), source.n_dropped
     (Sketch(2 rows, 1 frequency, 1 column: x), 1)
     """
-    how = CsvFormat(delimiter, decimal, encoding)
-    check_format(how)
-    files = [CsvFile(file, how) for file in found_files(path, _csv_files)]
+    csv_format = CsvFormat(delimiter, decimal, encoding)
+    files = [CsvFile(file, csv_format) for file in data_files(path, _csv_files)]
     return FileRows(files, shown_paths(path), columns=columns, by=by, missing=missing, progress=progress)
 
 
 def _csv_files(folder: Path, files: list[Path]) -> list[Path]:
     tables = [file for file in files if suffix_of(file) in CSV_SUFFIXES]
     return tables or [file for file in files if suffix_of(file) in TEXT_SUFFIXES]
-
-
-def check_format(how: CsvFormat) -> None:
-    """Raise where a format cannot be."""
-    single = isinstance(how.delimiter, str) and len(how.delimiter) == 1
-    if how.delimiter is not None and (not single or how.delimiter in '"\r\n'):
-        raise ValueError(f"delimiter must be one character, such as ',' or ';'; got {how.delimiter!r}")
-    if how.decimal not in (".", ","):
-        raise ValueError(f"decimal must be '.' or ','; got {how.decimal!r}")
-    if how.decimal == how.delimiter:
-        raise ValueError(f"delimiter and decimal must differ; both are {how.decimal!r}")
-    try:
-        codecs.lookup(how.encoding)
-    except (LookupError, TypeError):
-        raise ValueError(f"encoding must be one that Python knows, such as 'utf-8'; got {how.encoding!r}") from None
 
 
 class _Look(NamedTuple):
@@ -145,12 +147,11 @@ class CsvFile(TableFile):
 
     first_row = "the first after the header is 1"
 
-    def __init__(self, path: Path, how: CsvFormat) -> None:
+    def __init__(self, path: Path, csv_format: CsvFormat) -> None:
         arrow()  # to say at once that it is missing
-        self.path, self._decimal = path, how.decimal
-        self._encoding = found_encoding(path, how.encoding)
-        text, is_whole = first_text(path, self._encoding)
-        self._delimiter = how.delimiter or guessed_delimiter(path, text, how.decimal)
+        self.path, self._decimal = path, csv_format.decimal
+        text, is_whole, self._encoding, self._is_gzipped = text_sample(path, csv_format.encoding)
+        self._delimiter = csv_format.delimiter or guessed_delimiter(path, text, csv_format.decimal)
         rows = self._rows(text)
         if not is_whole and len(rows) > 1:
             rows.pop()  # cut off within a value, perhaps
@@ -172,7 +173,7 @@ class CsvFile(TableFile):
         try:
             return list(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter))
         except csv.Error as error:
-            raise ValueError(f"{self.path} is not a CSV file: {one_line(error)}") from None
+            raise ValueError(f"{self.path} is not a CSV file: {first_line(error)}") from None
 
     def _look(self, sample: list[list[str]], place: int) -> _Look | None:
         values = [(row[place], number) for number, row in enumerate(sample) if len(row) > place]
@@ -184,13 +185,18 @@ class CsvFile(TableFile):
 
     def not_numbers(self) -> dict[str, str]:
         """Return the columns whose first values are all text, and those that have no name."""
-        looks = zip(self.names, self._looks, strict=True)
         texts = {
-            name: f"text ({shortened(look.value)} in row {look.row + 1}{decimal_hint(look.value, self._decimal)})"
-            for name, look in looks
+            name: f"text ({shortened(look.value)} in row {look.row + 1})"
+            for name, look in zip(self.names, self._looks, strict=True)
             if look is not None and look.is_text
         }
         return texts | ({"": "what may be the numbers of the rows"} if "" in self.names else {})
+
+    def options_to_read(self, name: str) -> dict[str, str]:
+        """Return the other decimal mark where the first value of a column is a number with it."""
+        look = self._looks[self._places[name]]
+        other = other_decimal(look.value, self._decimal) if look is not None and look.is_text else None
+        return {} if other is None else {"decimal": other}
 
     def not_groups(self) -> dict[str, str]:
         """Return nothing: text can always be a group."""
@@ -209,7 +215,7 @@ class CsvFile(TableFile):
                     n_rows += batch.num_rows
                     yield piece if piece.groups is None else piece._replace(groups=_with_types(piece.groups))
         except (pa.ArrowException, OSError, UnicodeError) as error:
-            raise ValueError(self._explained(error, columns, n_rows)) from None
+            raise self._explained(error, columns, n_rows) from None
 
     @contextmanager
     def _reader(self, columns: Sequence[str], by: str | None) -> Iterator[tuple[Any, Callable[[], float]]]:
@@ -226,13 +232,13 @@ class CsvFile(TableFile):
         converting = pa_csv.ConvertOptions(
             include_columns=wanted,
             column_types={name: self._type(name, by) for name in wanted},
-            null_values=null_values(),
+            null_values=NULL_VALUES,
             strings_can_be_null=True,
             decimal_point=self._decimal,
         )
         size = max(self.path.stat().st_size, 1)
         with pa.OSFile(str(self.path)) as file:
-            stream = pa.CompressedInputStream(file, "gzip") if is_gzipped(self.path) else file
+            stream = pa.CompressedInputStream(file, "gzip") if self._is_gzipped else file
             with pa_csv.open_csv(stream, reading, parsing, converting) as reader:
                 yield reader, lambda: file.tell() / size
 
@@ -243,38 +249,43 @@ class CsvFile(TableFile):
         look = self._looks[self._places[name]]
         return pa.bool_() if look is not None and look.is_truth else pa.float64()
 
-    def _explained(self, error: Exception, columns: Sequence[str], n_rows: int) -> str:
+    def _explained(self, error: Exception, columns: Sequence[str], n_rows: int) -> ValueError:
         """Return what is wrong with the file behind the first `n_rows` rows, and where."""
         try:
             fault = next(self._faults(columns, n_rows), None)
         except UnicodeError as wrong:
             raise wrong_encoding(self.path, self._encoding, wrong) from None
         except (OSError, EOFError, zlib.error) as wrong:
-            return f"{self.path} is cut short or damaged: {one_line(wrong)}"
+            return ValueError(f"{self.path} is cut short or damaged: {first_line(wrong)}")
         except csv.Error as wrong:
-            return f"{self.path} is not a CSV file: {one_line(wrong)}"
-        return fault or f"{self.path} is not a CSV file that can be read: {one_line(error)}"
+            return ValueError(f"{self.path} is not a CSV file: {first_line(wrong)}")
+        return fault or ValueError(f"{self.path} is not a CSV file that can be read: {first_line(error)}")
 
-    def _faults(self, columns: Sequence[str], n_rows: int) -> Iterator[str]:
+    def _faults(self, columns: Sequence[str], n_rows: int) -> Iterator[ValueError]:
         truths = {name for name in columns if self._type(name, None) == arrow().bool_()}
-        with opened(self.path) as file, io.TextIOWrapper(file, self._encoding, newline="") as text:
+        with gzip.open(self.path) if self._is_gzipped else self.path.open("rb") as file:
+            text = io.TextIOWrapper(cast(BinaryIO, file), self._encoding, newline="")
             rows = csv.reader(text, delimiter=self._delimiter)
             for _ in range(self._header_rows):
                 next(rows)
             for number, row in itertools.islice(enumerate(filter(None, rows)), n_rows, None):
                 if len(row) != len(self.names):
-                    yield (
+                    yield ValueError(
                         f"{self.path}: line {rows.line_num:,} must have {counted(len(self.names), 'value')}, as the "
                         f"header has; got {len(row)}: {shortened(self._delimiter.join(row))}"
                     )
                 for name in columns:
                     value = row[self._places[name]]
-                    good = is_truth(value) if name in truths else is_number(value, self._decimal)
-                    if not good and not is_missing(value):
-                        yield (
-                            f"{self.path}: the column {name!r} must hold numbers; got {shortened(value)} in "
-                            f"{self.row(number)}{decimal_hint(value, self._decimal)}"
-                        )
+                    is_good = is_truth(value) if name in truths else is_number(value, self._decimal)
+                    if not is_good and not is_missing(value):
+                        yield self._no_number(name, value, number)
+
+    def _no_number(self, name: str, value: str, number: int) -> ValueError:
+        problem = f"{self.path}: the column {name!r} must hold numbers; got {shortened(value)} in {self.row(number)}"
+        other = other_decimal(value, self._decimal)
+        return (
+            ValueError(problem) if other is None else hinted(ValueError, problem, "{decimal} reads it", decimal=other)
+        )
 
 
 def _with_types(groups: Groups) -> Groups:

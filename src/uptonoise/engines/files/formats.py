@@ -1,16 +1,19 @@
-"""Rows of a file of any known format, which its suffix tells."""
+"""Rows of files of any known format, which the suffix tells."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from uptonoise.engines.files.arrow import ArrowFile
-from uptonoise.engines.files.csv import CSV_SUFFIXES, TEXT_SUFFIXES, CsvFile, CsvFormat, check_format
+from uptonoise.engines.files.csv import CSV_SUFFIXES, TEXT_SUFFIXES, CsvFile, CsvFormat
 from uptonoise.engines.files.numpy_arrays import NumpyFile
 from uptonoise.engines.files.parquet import PARQUET_SUFFIXES, ParquetFile
-from uptonoise.engines.files.paths import Paths, found_files, shown_paths, suffix_of
-from uptonoise.engines.files.tables import FileRows, Missing, TableFile
+from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
+from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.table import TableFile
 from uptonoise.rows import RowSource
 
 _SUFFIXES = {
@@ -21,6 +24,56 @@ _SUFFIXES = {
 }
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
 _FOLDER_SUFFIXES = (*CSV_SUFFIXES, *PARQUET_SUFFIXES, *_SUFFIXES["Arrow"])
+
+
+class OpenFiles:
+    r"""Files of one format whose first rows were looked at, once; their rows are read later, as often as is needed.
+
+    Parameters
+    ----------
+    path, delimiter, decimal, encoding
+        As for :func:`open_rows`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from uptonoise.engines import OpenFiles
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "a.csv").write_text("site,energy\nnorth,1.5\n")
+    ...     files = OpenFiles(pathlib.Path(folder, "a.csv"))
+    ...     files.described_columns(), files.rows(columns=["energy"]).head()
+    ({'site': "text ('north' in row 1)", 'energy': None}, array([[1.5]]))
+    """
+
+    def __init__(
+        self, path: Paths, *, delimiter: str | None = None, decimal: str = ".", encoding: str = "utf-8"
+    ) -> None:
+        opener: dict[str, Callable[[Path], TableFile]] = {
+            "CSV": partial(CsvFile, csv_format=CsvFormat(delimiter, decimal, encoding)),
+            "Parquet": ParquetFile,
+            "Arrow": ArrowFile,
+            "numpy": NumpyFile,
+        }
+        paths = data_files(path, _folder_files)
+        self.name = shown_paths(path)
+        kinds = [_kind(file) for file in paths]
+        if len(set(kinds)) > 1:
+            other = paths[next(number for number, kind in enumerate(kinds) if kind != kinds[0])]
+            raise ValueError(
+                f"{self.name} must be files of one format; got {paths[0]} and {other}. Give those of one format, "
+                "for example by a pattern such as 'data/*.csv'"
+            )
+        self.files = [opener[kinds[0]](file) for file in paths]
+
+    def rows(self, **options: Any) -> FileRows:
+        """Return the rows; `columns`, `by`, `missing` and `progress` are as for :func:`open_rows`."""
+        return FileRows(self.files, self.name, **options)
+
+    def described_columns(self) -> dict[str, str | None] | None:
+        """Return the columns of the first file with what each holds that is no number; None where it names none."""
+        first = self.files[0]
+        wrong = first.not_numbers()
+        return {name: wrong.get(name) for name in first.data_names} if first.named else None
 
 
 def open_rows(
@@ -45,7 +98,7 @@ def open_rows(
     columns : sequence of str, optional
         The columns to use, in this order; ``x0``, ``x1``, ... in arrays. By default all, which must then hold numbers.
     by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one a group.
+        The column that says which group each row belongs to; the rows are then bags, one per group.
     missing : {"error", "drop"}
         What to do with a row that has a missing value in a column that is used.
     progress : bool, optional
@@ -70,18 +123,8 @@ def open_rows(
     ...     source.n_rows, source.head().ravel().tolist()
     (3, [1.0, 3.0, 5.0])
     """
-    how = CsvFormat(delimiter, decimal, encoding)
-    check_format(how)
-    found = found_files(path, _folder_files)
-    kinds = {file: _kind(file) for file in found}
-    other = next((file for file in found if kinds[file] != kinds[found[0]]), None)
-    if other is not None:
-        raise ValueError(
-            f"{shown_paths(path)} must be files of one format; got {found[0]} and {other}. Give those of one format, "
-            "for example by a pattern such as 'data/*.csv'"
-        )
-    files = [_opened(file, kinds[file], how) for file in found]
-    return FileRows(files, shown_paths(path), columns=columns, by=by, missing=missing, progress=progress)
+    files = OpenFiles(path, delimiter=delimiter, decimal=decimal, encoding=encoding)
+    return files.rows(columns=columns, by=by, missing=missing, progress=progress)
 
 
 def _folder_files(folder: Path, files: list[Path]) -> list[Path]:
@@ -99,31 +142,6 @@ def _kind(path: Path) -> str:
     return kind
 
 
-def _opened(path: Path, kind: str, how: CsvFormat) -> TableFile:
-    if kind == "CSV":
-        return CsvFile(path, how)
-    if kind == "Parquet":
-        return ParquetFile(path)
-    return ArrowFile(path) if kind == "Arrow" else NumpyFile(path)
-
-
-def described_columns(
-    path: Paths, *, delimiter: str | None = None, decimal: str = ".", encoding: str = "utf-8"
-) -> dict[str, str | None] | None:
-    r"""Return the columns of the first of some files, with what each holds that is no number; None where it names none.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from uptonoise.engines import described_columns
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.csv").write_text("site,energy\nnorth,1.5\n")
-    ...     described_columns(pathlib.Path(folder, "a.csv"))
-    {'site': "text ('north' in row 1)", 'energy': None}
-    """
-    how = CsvFormat(delimiter, decimal, encoding)
-    check_format(how)
-    first = found_files(path, _folder_files)[0]
-    file = _opened(first, _kind(first), how)
-    wrong = file.not_numbers()
-    return {name: wrong.get(name) for name in file.data_names} if file.named else None
+def described_columns(path: Paths, **csv_format: Any) -> dict[str, str | None] | None:
+    """Return the columns of files as :meth:`OpenFiles.described_columns` does."""
+    return OpenFiles(path, **csv_format).described_columns()

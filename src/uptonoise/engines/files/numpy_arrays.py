@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uptonoise.engines.files.tables import PIECE_ROWS, Groups, Piece, TableFile, one_line
-from uptonoise.rows import numbered_columns
+from uptonoise.engines.files.groups import Groups
+from uptonoise.engines.files.table import Piece, TableFile, first_line
+from uptonoise.rows import CHUNK_ROWS, numbered_columns
 
 
 class NumpyFile(TableFile):
@@ -43,9 +44,9 @@ class NumpyFile(TableFile):
         """Yield some thousand rows at a time; of a mapped file no more than these is in memory."""
         arrays = self._columns()
         n_rows = self.n_rows or 0
-        for start in range(0, n_rows, PIECE_ROWS):
-            rows = slice(start, start + PIECE_ROWS)
-            values = np.empty((len(columns), min(n_rows - start, PIECE_ROWS)))
+        for start in range(0, n_rows, CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            values = np.empty((len(columns), min(n_rows - start, CHUNK_ROWS)))
             for number, name in enumerate(columns):
                 values[number] = self._column(arrays, name)[rows]
             groups = None if by is None else _groups(self._column(arrays, by)[rows])
@@ -81,7 +82,7 @@ class NumpyFile(TableFile):
             raise
         except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(
-                f"{self.path} is not a numpy file of plain numbers, or it is cut short or damaged: {one_line(error)}"
+                f"{self.path} is not a numpy file of plain numbers, or it is cut short or damaged: {first_line(error)}"
             ) from None
 
 

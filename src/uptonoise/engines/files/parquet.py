@@ -7,9 +7,10 @@ from copy import copy
 from pathlib import Path
 
 from uptonoise.engines.files.arrow import TypedFile, batch_piece
-from uptonoise.engines.files.paths import Paths, found_files, shown_paths, suffix_of
-from uptonoise.engines.files.tables import PIECE_ROWS, FileRows, Missing, Piece, arrow, one_line
-from uptonoise.rows import RowSource
+from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
+from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.table import Piece, arrow, first_line
+from uptonoise.rows import CHUNK_ROWS, RowSource
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 _READ_BYTES = 1 << 20  # of each column at a time, so that a large row group is never in memory as a whole
@@ -33,7 +34,7 @@ def scan_parquet(
     columns : sequence of str, optional
         The columns to use, in this order; only they are read. By default all, which must then be numeric.
     by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one a group.
+        The column that says which group each row belongs to; the rows are then bags, one per group.
     missing : {"error", "drop"}
         What to do with a row that has a missing value in a column that is used.
     progress : bool, optional
@@ -57,7 +58,7 @@ def scan_parquet(
     ...     un.Sketch([[1.0, 2.0]]).update(scan_parquet(path))
     Sketch(1,000 rows, 1 frequency, 2 columns: x, y)
     """
-    files = [ParquetFile(file) for file in found_files(path, _parquet_files)]
+    files = [ParquetFile(file) for file in data_files(path, _parquet_files)]
     return FileRows(files, shown_paths(path), columns=columns, by=by, missing=missing, progress=progress)
 
 
@@ -106,7 +107,7 @@ class ParquetFile(TypedFile):
         try:
             # pre_buffer, the default of recent versions, would read the whole file ahead.
             with pq.ParquetFile(self.path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
-                for batch in file.iter_batches(PIECE_ROWS, row_groups=self._groups, columns=wanted):
+                for batch in file.iter_batches(CHUNK_ROWS, row_groups=self._groups, columns=wanted):
                     done += batch.num_rows
                     yield batch_piece(batch, columns, by, done / max(self.n_rows or 0, 1))
         except FileNotFoundError:
@@ -116,4 +117,4 @@ class ParquetFile(TypedFile):
 
 
 def _unreadable(path: Path, error: BaseException) -> ValueError:
-    return ValueError(f"{path} is not a Parquet file, or it is cut short or damaged: {one_line(error)}")
+    return ValueError(f"{path} is not a Parquet file, or it is cut short or damaged: {first_line(error)}")

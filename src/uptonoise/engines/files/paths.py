@@ -12,7 +12,7 @@ Paths = AnyPath | Sequence[AnyPath]
 Chooser = Callable[[Path, list[Path]], list[Path]]
 
 
-def found_files(path: Paths, in_folder: Chooser) -> list[Path]:
+def data_files(path: Paths, in_folder: Chooser) -> list[Path]:
     """Return the files that `path` means, at least one.
 
     ``in_folder(folder, files)`` picks among the files of a folder, which come sorted, without hidden ones and those

@@ -9,7 +9,7 @@ import gzip
 import re
 import zlib
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from uptonoise._util.errors import hinted
 from uptonoise.engines.files.paths import suffix_of
@@ -20,6 +20,9 @@ _SAMPLE_LINES = 100
 _GZIP = b"\x1f\x8b"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none"})
+# The spellings of missing values for Arrow, which compares letter by letter.
+_SPELLINGS = {form(word) for word in _MISSING for form in (str.lower, str.upper, str.title)} | {"NaN", "-NaN"}
+NULL_VALUES = sorted(f"{before}{word}{after}" for word in _SPELLINGS for before in ("", " ") for after in ("", " "))
 _NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity)", re.IGNORECASE | re.ASCII)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}[.,]\d{3}", re.ASCII)
 _WHOLE = re.compile(r"-?(0|[1-9]\d*)(\.0*)?", re.ASCII)
@@ -27,42 +30,35 @@ _FRACTION = re.compile(r"[+-]?\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 _LONGEST_SHOWN = 40
 
 
-def is_gzipped(path: Path) -> bool:
-    """Tell whether a file is compressed, by its first bytes: names lie."""
-    with path.open("rb") as file:
-        return file.read(2) == _GZIP
+class TextSample(NamedTuple):
+    """The first lines of a text file, whether they are all of it, its encoding, and whether it is compressed."""
+
+    text: str
+    is_whole: bool
+    encoding: str
+    is_gzipped: bool
 
 
-def opened(path: Path) -> BinaryIO:
-    """Return the file, decompressed where that is needed."""
-    return cast(BinaryIO, gzip.open(path, "rb")) if is_gzipped(path) else path.open("rb")
+def text_sample(path: Path, encoding: str) -> TextSample:
+    """Look at the first lines of a file.
 
-
-def found_encoding(path: Path, encoding: str) -> str:
-    """Return Python's name of the encoding; the mark at the start of UTF-16 overrules UTF-8."""
-    name = codecs.lookup(encoding).name
-    if name not in ("utf-8", "utf-8-sig", "ascii"):
-        return name
-    with opened(path) as file:
-        return "utf-16" if _read(path, file, 2) in _UTF16 else "utf-8"
-
-
-def first_text(path: Path, encoding: str) -> tuple[str, bool]:
-    """Return the first lines of a file, and whether they are all of it."""
-    size = _SAMPLE_BYTES
-    while True:
-        with opened(path) as file:
-            data = _read(path, file, size)
-            is_whole = len(data) < size or not _read(path, file, 1)
-        if b"\0" in data and not encoding.startswith(("utf-16", "utf-32")):
-            problem = f"{path} is not a text file, or it has another encoding"
-            raise hinted(ValueError, problem, "give it with {encoding}, such as utf-16", encoding=None)
-        text = _decoded(path, data, encoding, is_whole)
-        if is_whole or "\n" in text or "\r" in text:
-            return text, is_whole
-        size *= 4
-        if size > _LONGEST_SAMPLE:
-            raise ValueError(f"{path} is not a CSV file: there is no end of a line in its first {len(data):,} bytes")
+    Its first bytes say whether it is compressed, since names lie; the mark at the start of UTF-16 overrules UTF-8.
+    """
+    encoding = codecs.lookup(encoding).name
+    with path.open("rb") as raw:
+        is_gzipped = raw.read(2) == _GZIP
+        raw.seek(0)
+        file = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_gzipped else raw
+        data, size = b"", _SAMPLE_BYTES
+        while size <= _LONGEST_SAMPLE:
+            data += _read(path, file, size + 1 - len(data))
+            if encoding in ("utf-8", "utf-8-sig", "ascii"):
+                encoding = "utf-16" if data[:2] in _UTF16 else "utf-8"
+            text, is_whole = _decoded(path, data[:size], encoding, len(data) <= size), len(data) <= size
+            if is_whole or "\n" in text or "\r" in text:
+                return TextSample(text, is_whole, encoding, is_gzipped)
+            size *= 4
+    raise ValueError(f"{path} is not a CSV file: there is no end of a line in its first {len(data) - 1:,} bytes")
 
 
 def _read(path: Path, file: BinaryIO, size: int) -> bytes:
@@ -73,6 +69,9 @@ def _read(path: Path, file: BinaryIO, size: int) -> bytes:
 
 
 def _decoded(path: Path, data: bytes, encoding: str, is_whole: bool) -> str:
+    if b"\0" in data and not encoding.startswith(("utf-16", "utf-32")):
+        problem = f"{path} is not a text file, or it has another encoding"
+        raise hinted(ValueError, problem, "give it with {encoding}, such as utf-16", encoding=None)
     decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
     try:
         return decoder.decode(data, is_whole)
@@ -82,8 +81,8 @@ def _decoded(path: Path, data: bytes, encoding: str, is_whole: bool) -> str:
 
 def wrong_encoding(path: Path, encoding: str, error: UnicodeError) -> ValueError:
     """Return the error about bytes that are not text in an encoding."""
-    found = f" (byte 0x{error.object[error.start]:02x})" if isinstance(error, UnicodeDecodeError) else ""
-    problem = f"{path} is not {encoding} text{found}"
+    byte = f" (byte 0x{error.object[error.start]:02x})" if isinstance(error, UnicodeDecodeError) else ""
+    problem = f"{path} is not {encoding} text{byte}"
     return hinted(ValueError, problem, "give its encoding, which often is {encoding}", encoding="latin-1")
 
 
@@ -124,12 +123,6 @@ def is_missing(value: str) -> bool:
     return value.strip().lower() in _MISSING
 
 
-def null_values() -> list[str]:
-    """Return the spellings of missing values for Arrow, which compares letter by letter."""
-    spelled = {form(value) for value in _MISSING for form in (str.lower, str.upper, str.title)} | {"NaN", "-NaN"}
-    return sorted(f"{before}{value}{after}" for value in spelled for before in ("", " ") for after in ("", " "))
-
-
 def is_number(value: str, decimal: str) -> bool:
     """Tell whether Arrow reads a value as a number.
 
@@ -145,18 +138,17 @@ def is_number(value: str, decimal: str) -> bool:
     return _NUMBER.fullmatch(value) is not None
 
 
-def decimal_hint(value: str, decimal: str) -> str:
-    """Return what to say where a value would be a number with the other decimal mark.
+def other_decimal(value: str, decimal: str) -> str | None:
+    """Return the other decimal mark where a value would be a number with it, else None.
 
     Examples
     --------
-    >>> from uptonoise.engines.files.text import decimal_hint
-    >>> decimal_hint("1,5", "."), decimal_hint("1,500", "."), decimal_hint("abc", ".")
-    ("; decimal=',' reads it", '', '')
+    >>> from uptonoise.engines.files.text import other_decimal
+    >>> other_decimal("1,5", "."), other_decimal("1,500", "."), other_decimal("abc", ".")
+    (',', None, None)
     """
     other = {".": ",", ",": "."}[decimal]
-    is_hint = is_number(value, other) and not _THOUSANDS.fullmatch(value.strip())
-    return f"; decimal={other!r} reads it" if is_hint else ""
+    return other if is_number(value, other) and not _THOUSANDS.fullmatch(value.strip()) else None
 
 
 def is_truth(value: str) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from importlib import import_module
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -42,10 +43,10 @@ def on_device(X: Any, device: str = "cuda", *, weights: Any = None) -> RowSource
     >>> bool(np.allclose(un.ecf(on_device(X, "cpu"), W), un.ecf(X, W), atol=1e-6))
     True
     """
-    source = as_rows(X, weights=weights)
+    source: RowSource = as_rows(X, weights=weights)
     torch, engine = _torch(), _engine()
     if isinstance(source, engine.DeviceRows):
-        return as_rows(source)
+        return cast(RowSource, source)
     try:
         place = torch.device(device)
     except (RuntimeError, TypeError):
@@ -54,7 +55,7 @@ def on_device(X: Any, device: str = "cuda", *, weights: Any = None) -> RowSource
         raise ValueError(f'device must be "cuda", "cuda:1", ... or "cpu"; got {device!r}')
     if place.type == "cuda" and not (place.index or 0) < torch.cuda.device_count():
         raise ValueError(f'device={device!r} is not there: torch sees {torch.cuda.device_count()} GPUs. Use "cpu"')
-    streamed: RowSource = engine.StreamedRows(source, place)
+    streamed: RowSource = import_module("uptonoise.engines.gpu.stream").StreamedRows(source, place)
     return streamed
 
 
@@ -103,7 +104,7 @@ def tensor_bags(
         )
     if ids is not None and len(ids) != len(bounds) - 1:
         raise ValueError(f"ids must have one entry for each of the {len(bounds) - 1} bags; got {len(ids)}")
-    on_device = engine.Bounds.of(bounds.astype(np.int64), matrix.device)
+    on_device = import_module("uptonoise.engines.gpu.features").Bounds.of(bounds.astype(np.int64), matrix.device)
     source: RowSource = engine.TensorBagRows(matrix, on_device, ids)
     if columns is not None:
         source.columns, source.named = as_column_names(columns, "columns", matrix.shape[1]), True
@@ -121,7 +122,7 @@ def tensor_features(X: Any, frequencies: Any, kind: Literal["phase", "fourier"] 
     X : tensor of shape (n_bags, n, d), list of tensors, or RowSource of :func:`tensor_bags`
         The bags.
     frequencies : array of shape (m, d)
-        One frequency a row.
+        One frequency per row.
     kind : {"phase", "fourier"}
         With or without the amplitudes taken off.
 
@@ -144,7 +145,9 @@ def tensor_features(X: Any, frequencies: Any, kind: Literal["phase", "fourier"] 
     source, engine = as_rows(X), _engine()
     if not isinstance(source, engine.TensorBagRows):
         raise ValueError("X must be bags on a GPU: a tensor of three dimensions, a list of tensors, or tensor_bags")
-    return engine.features(source, as_frequencies(frequencies, len(source.columns)), kind == "phase")
+    return import_module("uptonoise.engines.gpu.folds").features(
+        source, as_frequencies(frequencies, len(source.columns)), kind == "phase"
+    )
 
 
 def _is_on_device(X: Any) -> bool:
@@ -176,6 +179,4 @@ def _torch() -> Any:
 
 def _engine() -> Any:
     _torch()
-    from uptonoise.engines.gpu import rows as _device
-
-    return _device
+    return import_module("uptonoise.engines.gpu.rows")

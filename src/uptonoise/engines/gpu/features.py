@@ -96,6 +96,11 @@ def in_blocks(n_rows: int, block_rows: int, work: Callable[[int, int], Result]) 
         torch.cuda.empty_cache()  # out here, where nothing holds on to what the failed block had
 
 
+def ranges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of consecutive blocks of rows."""
+    return ((start, min(n_rows, start + size)) for start in range(0, n_rows, size))
+
+
 def waves_of(values: Tensor, projection: Projection, centre: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return cos(w.x) and sin(w.x) of all rows, float32 or float64 as the precision is."""
     rows = values.double()
@@ -119,8 +124,8 @@ def sample_sums(values: Tensor, weights: Tensor | None, projection: Projection, 
         return both.sum(dim=0, dtype=torch.float64)
 
     total = torch.zeros(2 * projection.n_frequencies, dtype=torch.float64, device=values.device)
-    for one in in_blocks(len(values), _KERNEL_ROWS if projection.fused else projection.block_rows, part):
-        total += one
+    for sums in in_blocks(len(values), _KERNEL_ROWS if projection.fused else projection.block_rows, part):
+        total += sums
     return total
 
 
@@ -205,8 +210,8 @@ def moment_sums(
     def part(start: int, stop: int) -> tuple[Tensor, Tensor]:
         if projection.fused:
             rows, of_rows = values[start:stop], _part(weights, start, stop)
-            found: tuple[Tensor, Tensor] = _kernels().moment_sums(rows, of_rows, matrix, centre, about, far)
-            return found
+            fused: tuple[Tensor, Tensor] = _kernels().moment_sums(rows, of_rows, matrix, centre, about, far)
+            return fused
         both = torch.cat(waves_of(values[start:stop], projection, centre), dim=1).double() - about
         weighted = both if weights is None else both * weights[start:stop, None]
         return weighted.sum(dim=0), weighted.T @ both
@@ -229,6 +234,6 @@ def as_vector(array: Floats, device: torch.device) -> Tensor:
 
 @cache
 def _kernels() -> Any:
-    from uptonoise.engines.gpu import launch as _triton
+    from uptonoise.engines.gpu import launch
 
-    return _triton
+    return launch

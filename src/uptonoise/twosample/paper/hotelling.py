@@ -1,22 +1,22 @@
-"""Hotelling's test of equal means for two samples of features, with the law of its statistic corrected for leverage.
+"""Hotelling's test of equal means for two samples of features, with a null distribution corrected for leverage.
 
-The null hypothesis is that both samples have the same law, so the N = n + k pooled rows may swap their labels. With U
-an orthonormal basis of the centred features (J columns) and a the centred labels scaled to a'a = N - 1,
+The null hypothesis is that both samples have the same distribution, so the N = n + k pooled rows may swap their labels.
+With U an orthonormal basis of the centred features (J columns) and a the centred labels scaled to a'a = N - 1,
 
     Q = |a'U|^2        T^2 = Q (N - 2) / (N - 1 - Q)
 
-is Hotelling's statistic. For Gaussian features Q / (N - 1) is Beta(J/2, (N - 1 - J)/2), which is the usual F law of
-T^2. Bumps that few rows reach are far from Gaussian: one row may hold nearly all of a column of U. Such a row's part
-of Q is a_i^2 h_i, h_i = |U_i|^2 its leverage, and at equal sizes a_i^2 is the same under both labels: not a
-chi-squared variable but a constant, so the F law rejects too seldom. At very unequal sizes a_i^2 varies more than a
+is Hotelling's statistic. For Gaussian features Q / (N - 1) is Beta(J/2, (N - 1 - J)/2), which is the usual F
+distribution of T^2. Bumps that few rows reach are far from Gaussian: one row may hold nearly all of a column of U. Such
+a row's part of Q is a_i^2 h_i, h_i = |U_i|^2 its leverage, and at equal sizes a_i^2 is the same under both labels: not
+a chi-squared variable but a constant, so F rejects too seldom. At very unequal sizes a_i^2 varies more than a
 chi-squared, and it rejects too often. Over all permutations of the labels, with kappa the fourth moment of a and
 H = sum h_i^2,
 
     E Q = J        Var Q ~ 2 (J - H) + (kappa - 1)(H - J^2/N)
 
-so Q - c is given g times the Beta law in f dimensions, with c = (H - J(J+2)/N)/kappa the constant part (0 for
-Gaussian features) and g and f = (J - c)/g matched to this mean and variance. Where no row stands out this is the
-plain F law.
+so Q - c is compared with g times the Beta distribution in f dimensions, with c = (H - J(J+2)/N)/kappa the constant part
+(0 for Gaussian features) and g and f = (J - c)/g matched to this mean and variance. Where no row stands out this is the
+plain F distribution.
 """
 
 from __future__ import annotations
@@ -44,18 +44,7 @@ class Hotelling(NamedTuple):
 
 
 def hotelling_test(F: Floats, G: Floats, null: Null) -> Hotelling:
-    """Test whether two samples of features have the same mean, where equal laws are the null hypothesis.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.twosample.paper.hotelling import hotelling_test
-    >>> rng = np.random.default_rng(0)
-    >>> F, G = rng.normal(size=(100, 3)), rng.normal(size=(80, 3)) + [1, 0, 0]
-    >>> test = hotelling_test(F, G, "f")
-    >>> test.pvalue < 1e-6, int(test.contributions.argmax())
-    (True, 0)
-    """
+    """Test whether two samples of features have the same mean, where equal distributions are the null hypothesis."""
     n, N = len(F), len(F) + len(G)
     centred = np.concatenate([F, G])
     centred -= centred.mean(axis=0)
@@ -80,7 +69,7 @@ def hotelling_test(F: Floats, G: Floats, null: Null) -> Hotelling:
 
 
 def _corrected_f(Q: float, leverages: Floats, J: int, share: float) -> tuple[float, tuple[float, float]]:
-    """Return the p-value of Q and the F law's degrees of freedom, from the rows' leverages and X's share of them."""
+    """Return the p-value of Q and the degrees of freedom of F, from the rows' leverages and X's share of them."""
     N = len(leverages)
     H = float(np.sum(leverages**2))
     kappa = 1 / (share * (1 - share)) - 3

@@ -59,16 +59,7 @@ class Bumps(NamedTuple):
 
 
 def learn_bumps(X: Floats, Y: Floats, n_locations: int, generator: np.random.Generator) -> Bumps:
-    """Return the bumps that maximise f on these rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.twosample.paper.locations import learn_bumps
-    >>> rng = np.random.default_rng(0)
-    >>> learn_bumps(rng.normal(size=(50, 2)), rng.normal(size=(60, 2)) + 1, 5, rng).locations.shape
-    (5, 2)
-    """
+    """Return the bumps that maximise f on these rows."""
     pooled = np.concatenate([X, Y])
     centre, scale = _robust_scale(pooled)
     rows = (pooled - centre) / scale

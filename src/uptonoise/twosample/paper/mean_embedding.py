@@ -72,21 +72,20 @@ def me_test(
     n_locations: int = 10,
     train_size: float = 0.2,
     null: Null = "f",
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> MeResult:
     """Test whether two samples differ at all, by the means of Gaussian bumps whose places are learnt, and show where.
 
     Parameters
     ----------
     X, Y : array, frame, or RowSource
-        The two samples; they are read into memory.
+        The two samples, without weights; they are read into memory.
     n_locations : int
         The number of bumps, J.
     train_size : float
-        The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows, from where on more
-        would teach nothing and only be lost to the test.
+        The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows.
     null : {"f", "chi2"}
-        Hotelling's F law, or its limit for many rows as in the paper, which rejects too often for few.
+        Hotelling's F distribution, or its limit for many rows as in the paper, which rejects too often for few.
     random_state : None, int, Generator or RandomState
         The seed of the split and of the first locations.
 
@@ -111,25 +110,32 @@ def me_test(
     samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)")
     _check_held_out(samples, J, train_size)
     generator, seed = seeded_generator(random_state)
-    X_train, X_test = _split(samples.X, train_size, generator)
-    Y_train, Y_test = _split(samples.Y, train_size, generator)
-    bumps = learn_bumps(X_train, Y_train, J, generator)
+    fields = _learnt_and_tested(samples, J, train_size, null, generator)
+    return MeResult(sizes=samples.sizes, columns=samples.columns, seed=seed, **fields)
+
+
+def _learnt_and_tested(
+    samples: Samples, n_locations: int, train_size: float, null: Null, generator: np.random.Generator
+) -> dict[str, Any]:
+    """Learn bumps on a part of the rows, test on the others, and return the fields of the result."""
+    (X_train, X_test), (Y_train, Y_test) = (_split(rows, train_size, generator) for rows in samples[:2])
+    bumps = learn_bumps(X_train, Y_train, n_locations, generator)
     F, G = bumps.features(X_test), bumps.features(Y_test)
     hotelling = hotelling_test(F, G, null)
-    return MeResult(
-        statistic=hotelling.statistic,
-        pvalue=hotelling.pvalue,
-        sizes=samples.sizes,
-        columns=samples.columns,
-        null=_null_text(null, hotelling.freedoms),
-        seed=seed,
-        locations=bumps.locations,
-        widths=bumps.widths,
-        contributions=hotelling.contributions,
-        regions=_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps),
-        differences=F.mean(axis=0) - G.mean(axis=0),
-        n_train=(len(X_train), len(Y_train)),
-    )
+    first, second = hotelling.freedoms
+    return {
+        "statistic": hotelling.statistic,
+        "pvalue": hotelling.pvalue,
+        "null": f"F with {first:.3g} and {second:.4g} degrees of freedom"
+        if null == "f"
+        else f"chi-squared with {first:.3g} degrees of freedom",
+        "locations": bumps.locations,
+        "widths": bumps.widths,
+        "contributions": hotelling.contributions,
+        "regions": _regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps),
+        "differences": F.mean(axis=0) - G.mean(axis=0),
+        "n_train": (len(X_train), len(Y_train)),
+    }
 
 
 def _check_held_out(samples: Samples, n_locations: int, train_size: float) -> None:
@@ -157,9 +163,3 @@ def _regions(rows: Floats, features: Floats, bumps: Bumps) -> Floats:
     reached = weights > 0
     means = (features.T @ rows) / np.where(reached, weights, 1)[:, None]
     return np.where(reached[:, None], means, bumps.locations)
-
-
-def _null_text(null: Null, freedoms: tuple[float, float]) -> str:
-    if null == "chi2":
-        return f"chi-squared with {freedoms[0]:.3g} degrees of freedom"
-    return f"F with {freedoms[0]:.3g} and {freedoms[1]:.4g} degrees of freedom"

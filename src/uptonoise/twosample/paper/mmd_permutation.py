@@ -7,9 +7,10 @@ With the kernel matrix K of the pooled rows centred in rows and columns, and p t
 so all permutations together are one product of labels and K, taken in blocks of rows and only over half of the
 symmetric matrix. It is the estimate with the diagonal, as :func:`uptonoise.mmd`.
 
-Two sketches need no permutations: where the samples are equal in law, the difference of the waves' means is Gaussian
-with covariance (1/n + 1/k) C, C their pooled covariance, so MMD^2 is a weighted sum of chi-squared variables, to which
-a shifted gamma law with the same three cumulants is fitted (Hall 1983; Buckley and Eagleson 1988).
+Two sketches need no permutations: where the samples have the same distribution, the difference of the mean cosines and
+sines is Gaussian with covariance (1/n + 1/k) C, C their pooled covariance. So MMD^2 is a weighted sum of chi-squared
+variables, to which a shifted gamma distribution with the same three cumulants is fitted (Hall 1983; Buckley and
+Eagleson 1988).
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
-from uptonoise.twosample.permutation import label_blocks, permutation_pvalue, wave_means_by_label
+from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_fields
 from uptonoise.twosample.phase import Pair, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
@@ -35,7 +36,7 @@ Method = Literal["quadratic", "fourier"]
 
 _BLOCK_ROWS = 512
 _SHOWN = 5
-_ROUNDING = 1e-12  # of squared waves
+_ROUNDING = 1e-12  # of squared cosines and sines
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -76,14 +77,14 @@ def mmd_test(
     method: Method = "quadratic",
     n_frequencies: int = 100,
     frequencies: Any = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> MmdResult:
     """Test whether two samples differ at all, noise included.
 
     Parameters
     ----------
     X, Y : array, frame, RowSource, or Sketch
-        The two samples, which are read into memory; or two sketches with the same frequencies, which bring theirs and
+        The two samples, without weights, which are read into memory; or two sketches with the same frequencies, which
         need neither rows nor permutations.
     scale : float or "median"
         The length of the Gaussian kernel in all columns. "median" gives each column a length of its own: columns are
@@ -91,11 +92,11 @@ def mmd_test(
     n_permutations : int
         How many permutations make the null.
     method : {"quadratic", "fourier"}
-        The exact kernel, in time that grows with the square of the rows, or random frequencies, in linear time.
+        The exact kernel, in time quadratic in the number of rows, or random frequencies, in linear time.
     n_frequencies : int
-        How many frequencies "fourier" draws.
+        How many frequencies "fourier" samples.
     frequencies : array of shape (m, d), optional
-        Frequencies for "fourier" in place of that draw.
+        Frequencies for "fourier" in place of these.
     random_state : None, int, Generator or RandomState
         The seed.
 
@@ -123,27 +124,26 @@ def mmd_test(
     samples = read_samples(X, Y, needed=2, why="the MMD test")
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
-    if method == "quadratic":
-        assert length is not None
-        statistics = _quadratic(samples, length, n_permutations, generator)
-    else:
+    if length is not None and method == "fourier":
         d = len(samples.columns)
-        wanted = frequencies
-        if length is not None:
-            wanted = sample_frequencies(n_frequencies, d, scale=1.0, random_state=generator) / length
-        means = wave_means_by_label(samples, as_frequencies(wanted, d), n_permutations, generator)
-        statistics = squared_mmd(as_complex(means[0]), as_complex(means[1]))
-    return MmdResult(
-        statistic=float(statistics[0]),
-        pvalue=permutation_pvalue(statistics),
-        sizes=samples.sizes,
-        columns=samples.columns,
-        null=f"{n_permutations:,} permutations",
-        seed=seed,
-        method=method,
-        scale=length,
-        permuted=statistics[1:],
-    )
+        frequencies = sample_frequencies(n_frequencies, d, scale=1.0, random_state=generator) / length
+    statistics = _statistics(samples, length, frequencies, n_permutations, generator)
+    return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
+
+
+def _statistics(
+    samples: Samples,
+    length: float | Floats | None,
+    frequencies: Any,
+    n_permutations: int,
+    generator: np.random.Generator,
+) -> Floats:
+    """Return MMD^2 of the data and of all permutations: by frequencies where there are any, else by the kernel."""
+    if frequencies is None and length is not None:
+        return _quadratic(samples, length, n_permutations, generator)
+    W = as_frequencies(frequencies, len(samples.columns))
+    phi_X, phi_Y = map(as_complex, feature_means_by_label(samples, W, n_permutations, generator))
+    return squared_mmd(phi_X, phi_Y)
 
 
 def mmd_of_pair(pair: Pair) -> MmdResult:

@@ -1,8 +1,8 @@
 """The paper's section 4: equal up to symmetric noise means that X - Y is symmetric.
 
 Rows are paired at random. W = X - Y on one half of the pairs and Z = Y - X on the other are independent samples, of the
-same law where X and Y are equal up to symmetric noise, whatever the two noises. So any two-sample test of W against Z
-is a test of that, valid at every noise level.
+same distribution where X and Y are equal up to symmetric noise, whatever the two noises. So any two-sample test of W
+against Z is a test of that, valid at every noise size.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class SmeResult(PairedDifferenceResult):
 
 
 def paired_difference_test(
-    X: Any, Y: Any, *, test: Callable[..., Any] = me_test, random_state: RandomState = None, **options: Any
+    X: Any, Y: Any, *, test: Callable[..., Any] = me_test, random_state: RandomState = 0, **options: Any
 ) -> PairedDifferenceResult:
     """Test whether two samples differ up to symmetric noise, by any two-sample test of their paired differences.
 
@@ -88,7 +88,7 @@ def paired_difference_test(
     return PairedDifferenceResult(**_fields(X, Y, test, random_state, options))
 
 
-def sme_test(X: Any, Y: Any, *, random_state: RandomState = None, **options: Any) -> SmeResult:
+def sme_test(X: Any, Y: Any, *, random_state: RandomState = 0, **options: Any) -> SmeResult:
     """Test whether two samples differ up to symmetric noise: the paper's SME test, ME on paired differences.
 
     Parameters
@@ -128,7 +128,7 @@ def _fields(
     if _takes_random_state(test):
         options = {"random_state": generator} | options
     inner = test(forward, backward, **options)
-    statistic, pvalue = _read(inner)
+    statistic, pvalue = _statistic_and_pvalue(inner)
     return {
         "statistic": statistic,
         "pvalue": pvalue,
@@ -160,7 +160,7 @@ def _takes_random_state(test: Callable[..., Any]) -> bool:
         return False
 
 
-def _read(inner: Any) -> tuple[float, float]:
+def _statistic_and_pvalue(inner: Any) -> tuple[float, float]:
     try:
         if hasattr(inner, "pvalue"):
             return float(inner.statistic), float(inner.pvalue)

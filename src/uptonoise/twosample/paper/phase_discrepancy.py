@@ -17,11 +17,15 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import as_complex, as_frequencies, mean_variance, sample_frequencies, squared_phd
-from uptonoise.twosample.permutation import permutation_pvalue, wave_means_by_label
+from uptonoise.twosample.permutation import feature_means_by_label, permutation_fields, permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import Samples, resident_samples
+from uptonoise.twosample.samples import resident_samples
 
-_WARNING_LEVEL = 0.01
+_WARNING_ALPHA = 0.01
+_CONSEQUENCE = (
+    "the permutation null of the PhD test is then wrong and its p-value too small. Use phase_test, which is valid at "
+    "any noise"
+)
 
 
 class UnequalNoiseWarning(UserWarning):
@@ -51,8 +55,8 @@ class PhdResult(TwoSampleResult):
 
     def _more(self) -> list[str]:
         lines = [f"{len(self.frequencies)} frequencies; amplitudes differ with p = {self.amplitude_pvalue:.3g}"]
-        if self.amplitude_pvalue < _WARNING_LEVEL:
-            lines.append("the noise levels may differ, and the permutation null is then wrong")
+        if self.amplitude_pvalue < _WARNING_ALPHA:
+            lines.append("the sizes of the noises may differ, and the permutation null is then wrong")
         return lines
 
 
@@ -63,23 +67,23 @@ def phd_test(
     n_frequencies: int = 50,
     n_permutations: int = 400,
     frequencies: Any = None,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> PhdResult:
     """Test whether two samples differ up to symmetric noise of the same size in both: the paper's PhD test.
 
-    Where the noise levels differ, its null is wrong and it rejects too often. A warning says when the amplitudes
-    point to that.
+    Where the sizes of the two noises differ, its null is wrong and it rejects too often. A warning says when the
+    amplitudes point to that.
 
     Parameters
     ----------
     X, Y : array, frame, or RowSource
-        The two samples; they are read into memory.
+        The two samples, without weights; they are read into memory.
     n_frequencies : int
-        How many frequencies are drawn from the paper's radial law, scaled by the samples' variance.
+        How many frequencies are sampled from the paper's radial distribution, scaled by the samples' variance.
     n_permutations : int
         How many permutations make the null.
     frequencies : array of shape (m, d), optional
-        Frequencies in place of that draw.
+        Frequencies in place of these.
     random_state : None, int, Generator or RandomState
         The seed.
 
@@ -102,37 +106,17 @@ def phd_test(
     d = len(samples.columns)
     generator, seed = seeded_generator(random_state)
     if frequencies is None:
-        scale = _empirical_scale(samples)
+        # The square root of the pooled variance, averaged over columns; 1 where all rows are equal.
+        scale = float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
         frequencies = sample_frequencies(n_frequencies, d, law="radial", scale=scale, random_state=generator)
     used = as_frequencies(frequencies, d)
-    means = wave_means_by_label(samples, used, n_permutations, generator)
-    phi_X, phi_Y = as_complex(means[0]), as_complex(means[1])
-    statistics = squared_phd(phi_X, phi_Y)
+    phi_X, phi_Y = map(as_complex, feature_means_by_label(samples, used, n_permutations, generator))
     amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
-    if amplitude_pvalue < _WARNING_LEVEL:
-        warnings.warn(
-            f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so their noise levels may; the "
-            "permutation null of the PhD test is then wrong and its p-value too small. Use phase_test, which is "
-            "valid at any noise",
-            UnequalNoiseWarning,
-            stacklevel=2,
-        )
-    return PhdResult(
-        statistic=float(statistics[0]),
-        pvalue=permutation_pvalue(statistics),
-        sizes=samples.sizes,
-        columns=samples.columns,
-        null=f"{n_permutations:,} permutations",
-        seed=seed,
-        amplitude_pvalue=amplitude_pvalue,
-        frequencies=used,
-        permuted=statistics[1:],
-    )
-
-
-def _empirical_scale(samples: Samples) -> float:
-    """Return the square root of the pooled variance, averaged over columns; 1 where all rows are equal."""
-    return float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
+    if amplitude_pvalue < _WARNING_ALPHA:
+        problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"
+        warnings.warn(f"{problem}; {_CONSEQUENCE}", UnequalNoiseWarning, stacklevel=2)
+    fields = permutation_fields(samples, squared_phd(phi_X, phi_Y), seed)
+    return PhdResult(**fields, amplitude_pvalue=amplitude_pvalue, frequencies=used)
 
 
 def _amplitude_difference(phi_X: Complex, phi_Y: Complex) -> Floats:

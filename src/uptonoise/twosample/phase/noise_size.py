@@ -42,7 +42,7 @@ from uptonoise.twosample.phase.test import phase_pvalue
 
 _LARGEST_ERROR = 0.2  # of log|phi|^2 at a frequency that takes part
 _RIDGE = 0.3  # over the number of frequencies
-_ROUNDING = 1e-6  # of log|phi|^2: waves are good to 1e-7
+_ROUNDING = 1e-6  # of log|phi|^2: cosines and sines are good to 1e-7
 _SHOWN = 10
 
 
@@ -120,10 +120,10 @@ def extra_noise(
 ) -> ExtraNoise:
     """Estimate how much noisier X is than Y in each column, as a variance with its standard error.
 
-    It compares amplitudes, so the samples may lie in different places. It takes it that the signals agree, as the phase
-    test can tell, and that the noise is Gaussian and independent of the signal. For other noise the result is the
-    variance of the Gaussian noise that damps the characteristic function most alike: less than the variance where tails
-    are heavy, and a finite number where there is no variance.
+    It compares amplitudes, so the samples may lie in different places. It assumes that the signals agree, which the
+    phase test can check, and that the noise is Gaussian and independent of the signal. For other noise the result is
+    the variance of the Gaussian noise that damps the characteristic function most alike: less than the variance where
+    tails are heavy, and a finite number where there is no variance.
 
     Parameters
     ----------

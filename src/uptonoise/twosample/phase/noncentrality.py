@@ -2,8 +2,8 @@
 
 Noise makes it smaller: for the size of a difference whatever the noise, see :mod:`uptonoise.twosample.phase.effect`.
 
-With S, its correlations R and the statistic T = S'(R + lam)^-1 S of :mod:`uptonoise.twosample.phase.statistic`, the difference
-of two samples is the noncentrality
+With S, its correlations R and T = S'(R + lam)^-1 S of :mod:`uptonoise.twosample.phase.statistic`, the difference of two
+samples is the noncentrality
 
     delta = mu' (R + 1)^-1 mu        mu = E S in units of its standard deviations
 
@@ -12,8 +12,9 @@ For two samples of one column that differ by a shift of s of their standard devi
 R that is estimated with nu degrees of freedom acts as c R, c = 1 - s1/nu (random matrices again), so that the ridge c
 in place of 1 makes c T - s1 an estimate of delta.
 
-Its law is that of a scaled noncentral F: c T has mean s1 + delta and variance 2 s2 + 4 delta q, where q, the share of
-what H lets through along S, is z'Hz / z'z; the estimated R adds the denominator. Inverting it gives the interval.
+Its distribution is that of a scaled noncentral F: c T has mean s1 + delta and variance 2 s2 + 4 delta q, where q, the
+share of what H lets through along S, is z'Hz / z'z; the estimated R adds the denominator. Inverting it gives the
+interval.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _STEPS = 4  # towards the ridge, each of which leaves less than a tenth of the e
 
 
 class NoncentralF(NamedTuple):
-    """The law of c T at any noncentrality."""
+    """The distribution of c T at any noncentrality."""
 
     value: float
     s1: float
@@ -51,10 +52,10 @@ class NoncentralF(NamedTuple):
 
     @classmethod
     def of(cls, block: Ridge) -> NoncentralF:
-        """Return the law, and the value of c T, of one statistic."""
+        """Return the distribution, and the value of c T, of a statistic."""
         s1, s2 = (float(trace) for trace in block.traces)
         statistic = float(block.statistic)
-        along = float(block.z @ block.H @ block.z)
+        along = float((block.z * block.variances) @ block.z)
         return cls(
             value=float(block.shrinkage) * statistic,
             s1=s1,
@@ -246,7 +247,7 @@ def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:
 
 
 def powers_against(block: Ridge, effects: Floats, level: float) -> Floats:
-    """Return the power of a block at a level, for each column of what S would be."""
+    """Return the power of a block at a significance level, for each column of what S would be."""
     if not block.has_rank:
         return np.zeros(effects.shape[1])
     mean, variance = (float(moment) for moment in block.moments)
@@ -257,6 +258,6 @@ def powers_against(block: Ridge, effects: Floats, level: float) -> Floats:
     for effect in effects.T:
         scores = block.root.T @ effect
         noncentrality = float(scores @ scores)
-        along = float(scores @ block.H @ scores) / noncentrality if noncentrality > 0 else 0.0
+        along = float((scores * block.variances) @ scores) / noncentrality if noncentrality > 0 else 0.0
         powers.append(1 - distribution._replace(share=along).cdf(noncentrality))
     return np.array(powers)

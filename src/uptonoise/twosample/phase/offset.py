@@ -1,7 +1,7 @@
 """The shift between two samples that are otherwise equal up to noise, from their sketches.
 
-Where X has the law of Y plus a constant d, up to symmetric noise in each, phi_X conj phi_Y is a positive number times
-exp(i w.d). So with the phases of X about a centre that is further by d than that of Y
+Where X has the distribution of Y plus a constant d, up to symmetric noise in each, phi_X conj phi_Y is a positive
+number times exp(i w.d). So with the phases of X about a centre that is further by d than that of Y
 
     S(d) = Im(phi_X conj phi_Y exp(-i w.d)) = 0        dS/dd = -C(d) w'        C(d) = Re(phi_X conj phi_Y exp(-i w.d))
 
@@ -11,7 +11,8 @@ its noise. On the frequencies of a single column a grid finds that column's part
     d <- d + (sum |phi_X phi_Y| w w')^-1 sum S(d) w
 
 go up and cannot overshoot, as no cosine bends more than its size. From there Gauss-Newton steps minimise
-T(d) = S'K S, with K = (R + lam)^-1 of :mod:`uptonoise.twosample.phase.statistic` and G = dS/dd. The minimum has the covariance
+T(d) = S'K S, with K = (R + lam)^-1 of :mod:`uptonoise.twosample.phase.statistic` and G = dS/dd. The minimum has the
+covariance
 
     (G'K G)^-1 G'K R K G (G'K G)^-1 / c^2
 
@@ -31,12 +32,12 @@ from uptonoise.fourier import Sketch
 from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, Shift, centre_of
 from uptonoise.twosample.phase.statistic import Ridge, decomposed
 
-_SPARE_ROWS = 2  # that a sample has beyond one a column
-_GRID_STEPS = 2.0  # a radian of the largest frequency of a column
+_SPARE_ROWS = 2  # that a sample has beyond one per column
+_GRID_STEPS = 2.0  # per radian of the largest frequency of a column
 _GRID = 2_000  # points in each direction
 _AMBIGUOUS = 0.8  # agreement of the phases of two shifts, of 1, from which on they cannot be told apart
 _APART = 0.5  # agreement below which two shifts are not the same one
-_ALIGNED = 0.5  # agreement of the phases, of 1, below which no shift was found
+_ALIGNED = 0.5  # agreement of the phases, of 1, below which no shift is accepted
 _ASCENTS = 200
 _ITERATIONS = 20
 _CONVERGED = 1e-3  # standard errors of a step
@@ -48,18 +49,6 @@ def fitted_shift(X: Sketch, Y: Sketch, worth: float = 1.0) -> Pair:
 
     Where the sketches have centres of their own the shift may be as large as it likes; where they share one, columns
     that have frequencies of their own are searched as far as these are unambiguous.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise.twosample.phase.offset import fitted_shift
-    >>> rng = np.random.default_rng(0)
-    >>> X, Y = rng.exponential(size=(20_000, 2)) + [5.0, -1.0], rng.exponential(size=(20_000, 2))
-    >>> left = un.Sketch.for_samples(X, Y).update(X + rng.normal(size=X.shape))
-    >>> fit = fitted_shift(left, un.Sketch.like(left).update(Y))
-    >>> fit.shift.shift.round(1)
-    array([ 5., -1.])
     """
     X.check_comparable(Y)
     missing = why_no_shift(X, Y)
@@ -180,7 +169,7 @@ def _turned_back(product: Complex, W: Floats, ahead: Floats) -> Complex:
 
 def _descent(free: Ridge, product: Complex, W: Floats, G: Floats) -> Floats:
     """Return the Gauss-Newton step of T, halved until T does not grow."""
-    step = -np.linalg.pinv(free.root.T @ G) @ free.z
+    step: Floats = -np.linalg.pinv(free.root.T @ G) @ free.z
     for _ in range(_HALVINGS):
         S = _turned_back(product, W, step).imag
         if np.sum((S @ free.root) ** 2) <= free.statistic:
@@ -192,5 +181,5 @@ def _descent(free: Ridge, product: Complex, W: Floats, G: Floats) -> Floats:
 def _error(free: Ridge, bound: Ridge, G: Floats) -> tuple[Floats, float]:
     """Return the covariance of the shift and its freedom, from the scores with and without what a shift explains."""
     inverse = np.linalg.pinv(free.root.T @ G)
-    covariance = inverse @ free.H @ inverse.T / bound.shrinkage**2
+    covariance = (inverse * free.variances) @ inverse.T / bound.shrinkage**2
     return covariance, max(float(bound.nu * bound.shrinkage), 1.0)

@@ -176,10 +176,7 @@ def as_sketches(
     else:
         generator, seed = seeded_generator(random_state)
         sources = two_samples(X, Y, (weights[0], weights[1]))
-        if frequencies is None:
-            empty = Sketch.for_samples(*sources, random_state=generator)
-        else:
-            empty = Sketch(frequencies)
+        empty = Sketch.for_samples(*sources, random_state=generator) if frequencies is None else Sketch(frequencies)
         left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, given, sketch in (("X", X, left), ("Y", Y, right)):
         check_size(given.name if isinstance(given, RowSource) else name, sketch)

@@ -1,24 +1,25 @@
 """Positivity: whether the noise that would explain a difference could have a positive characteristic function.
 
-Equal phases say that X - Y is symmetric, and no more: any two symmetric laws about one centre pass. Noise with a
-positive characteristic function asks for more, that at every frequency w
+Equal phases say that X - Y is symmetric, and no more: any two symmetric distributions about one centre pass. Noise with
+a positive characteristic function asks for more, that at every frequency w
 
     C(w) = Re(phi_X conj phi_Y) = c_X c_Y + s_X s_Y >= 0        (c, s: the means of cos(w.x) and sin(w.x))
 
 C is linear in the means of each sample. With C_X and C_Y the covariances of [cos, sin] over rows, J_X = [c_Y, s_Y] and
-J_Y = [c_X, s_X], one pair a frequency,
+J_Y = [c_X, s_X], one pair per frequency,
 
     Cov(C) = J_X C_X J_X' / n + J_Y C_Y J_Y' / k        t = max over w of -C(w) / se(w)
 
 Nothing under the null hypothesis makes t larger than all C being 0, so t is compared with the same maximum of draws of
-a centred t law with the correlations of C and min(n, k) - 1 degrees of freedom. A frequency leaves both maxima
+a centred t distribution with the correlations of C and min(n, k) - 1 degrees of freedom. A frequency leaves both maxima
 
 - where C is beyond doubt positive: the largest score is not there (Chernozhukov, Chetverikov and Kato 2019);
 - where neither amplitude is above chance. If both phi are 0 the score is a normal number times abs(phi_X) over the root
   of abs(phi_X)^2 + abs(phi_Y)^2: given that X is above chance, Y is as it was, and the score less than normal. To ask
-  that *both* be above chance would pick, at a loud X and a silent Y, large errors of Y: that loses the level.
+  that *both* be above chance would pick, at a loud X and a silent Y, large errors of Y: that loses the significance
+  level.
 
-A wave that is the same in all n rows may still differ in about 1/n of all that could have been drawn; so the variance
+A cosine that is the same in all n rows may still differ in about 1/n of all possible rows; so the variance
 over rows of a sample's part of C, which is at most abs(phi)^2 with phi the other sample's, counts as no less than
 abs(phi)^2 / n.
 """
@@ -38,7 +39,7 @@ POSITIVITY_SHARE = 0.1  # of the significance level, that positivity has beside 
 _SEED = 0
 _DRAWS = 999
 _CLEAR = 8.0  # standard errors above 0: twice what the maximum of hundreds of scores reaches once in thousands
-_CHANCE = 4.0  # of n abs(phi)^2, which has an exponential law with mean 1 where phi is 0
+_CHANCE = 4.0  # of n abs(phi)^2, which is exponential with mean 1 where phi is 0
 
 
 class Positivity(NamedTuple):
@@ -53,19 +54,6 @@ def positivity(left: SampleMoments, right: SampleMoments, generator: np.random.G
     """Test whether Re(phi_X conj phi_Y) is at least 0 at every frequency.
 
     Where neither sample varies at a frequency, it has score 0 and no part in the test.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise.twosample.phase.positivity import positivity
-    >>> from uptonoise.twosample.phase.pair import SampleMoments
-    >>> rng = np.random.default_rng(0)
-    >>> W = np.array([[1.0], [2.0], [3.0]])
-    >>> signs, zeros, normal = rng.choice([-1.0, 1.0], 500), np.zeros(500), rng.normal(size=500)
-    >>> X, Y, Z = (SampleMoments.of(un.Sketch(W).update(rows), np.zeros(1)) for rows in (signs, zeros, normal))
-    >>> positivity(X, Y, rng).pvalue < 0.001, positivity(Z, Y, rng).pvalue > 0.05
-    (True, True)
     """
     product = left.cos * right.cos + left.sin * right.sin
     covariance = _part(left, right) + _part(right, left)
@@ -107,6 +95,6 @@ def _pvalue(statistic: float, correlations: Floats, freedom: float, generator: n
     w, V = np.linalg.eigh(correlations)
     normal = generator.standard_normal((_DRAWS, len(w))) @ (V * np.sqrt(np.maximum(w, 0))).T
     largest = normal.max(axis=1) / np.sqrt(generator.chisquare(freedom, _DRAWS) / freedom)
-    drawn = (1 + np.count_nonzero(largest >= statistic)) / (1 + _DRAWS)
+    resampled = (1 + np.count_nonzero(largest >= statistic)) / (1 + _DRAWS)
     # Draws cannot tell how small a p-value is; where it is that small the sum is close, and never too small.
-    return float(min(drawn, len(w) * stdtr(freedom, -statistic)))
+    return float(min(resampled, len(w) * stdtr(freedom, -statistic)))

@@ -1,6 +1,6 @@
 """The power that the phase test will have, from pilot data: at other sizes, and with more noise.
 
-The pilot's rows are drawn again and again, with replacement, in the planned numbers, noise is added to them, and the
+The pilot's rows are sampled again and again, with replacement, in the planned numbers, noise is added to them, and the
 test is run: the power is the share that rejects. The pilot's phases differ by sampling error too, so its S is too
 large; its noncentrality without that part is known, and S of each draw is moved from the pilot's to one that has it.
 
@@ -35,7 +35,7 @@ from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import cauchy_combination
 
 _LEAST_ROWS = 20
-_PILOT_ROWS = 20_000  # that are drawn again
+_PILOT_ROWS = 20_000  # that are resampled
 _LARGEST_RESAMPLED = 20_000
 _AT_ONCE = 25  # draws
 
@@ -67,11 +67,11 @@ def phase_test_power(
         The standard deviation of Gaussian noise to be added, in the units of the columns. A tuple of two is for X and
         for Y, a list or an array is for the columns.
     alpha : float
-        The level of the test.
+        The significance level of the test.
     positivity : bool
         As for :func:`phase_test`.
     n_draws : int
-        How many data sets are drawn; the power's standard error is at most 0.5 over the root of it.
+        How many data sets are simulated; the power's standard error is at most 0.5 over the root of it.
     random_state : None, int, Generator or RandomState
         The seed, also of the frequencies: that of the test to come.
 
@@ -90,10 +90,7 @@ def phase_test_power(
     (True, True)
     """
     checked_number(alpha, "alpha", above=True, most=1.0)
-    sizes_X, sizes_Y = _sizes(n, "n"), _sizes(n if k is None else k, "k")
-    if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
-        raise ValueError(f"n and k must have the same length; got {len(sizes_X)} and {len(sizes_Y)}")
-    sizes_X, sizes_Y = np.broadcast_arrays(sizes_X, sizes_Y)
+    sizes_X, sizes_Y = _sizes(n, n if k is None else k)
     positive_int(n_draws, "n_draws")
     pilot = _pilot(pilot_X, pilot_Y, noise, random_state)
     with single_threaded_blas:
@@ -104,13 +101,20 @@ def phase_test_power(
     return float(powers[0]) if sizes_X.ndim == 0 else np.array(powers)
 
 
-def _sizes(n: Any, name: str) -> NDArray[np.int64]:
+def _sizes(n: Any, k: Any) -> tuple[NDArray[np.int64], ...]:
+    sizes_X, sizes_Y = _size_array(n, "n"), _size_array(k, "k")
+    if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
+        raise ValueError(f"n and k must have the same length; got {len(sizes_X)} and {len(sizes_Y)}")
+    return np.broadcast_arrays(sizes_X, sizes_Y)
+
+
+def _size_array(n: Any, name: str) -> NDArray[np.int64]:
     try:
         sizes = np.asarray(n)
     except ValueError:  # lists of different lengths
         sizes = np.empty(0)
     if sizes.ndim > 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or (sizes < 2).any():
-        raise ValueError(f"{name} must be an integer of at least 2, or a list of such; got {n!r}")
+        raise ValueError(f"{name} must be an integer of at least 2, or a list of these; got {n!r}")
     return sizes.astype(np.int64)
 
 
@@ -217,19 +221,7 @@ def _turned(sample: SampleMoments, angles: Floats) -> SampleMoments:
 
 
 def with_noise(sample: SampleMoments, frequencies: Floats, sd: ArrayLike) -> SampleMoments:
-    """Return what a sample would be with Gaussian noise in its columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise import Sketch
-    >>> from uptonoise.twosample.phase.power import with_noise
-    >>> from uptonoise.twosample.phase.pair import SampleMoments
-    >>> s = Sketch([[1.0]]).update(np.zeros(2))
-    >>> noisy = with_noise(SampleMoments.of(s, np.zeros(1)), s.frequencies, [1.0])
-    >>> np.allclose([noisy.cos[0], noisy.covariance[0, 0]], [np.exp(-0.5), (1 - np.exp(-1)) ** 2 / 2])
-    True
-    """
+    """Return what a sample would be with Gaussian noise in its columns."""
     m = len(frequencies)
     scaled = frequencies * np.asarray(sd)
     inner = scaled @ scaled.T

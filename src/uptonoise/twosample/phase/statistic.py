@@ -1,4 +1,4 @@
-"""The ridge statistic of the phase test: from means and covariances of waves to its law under the null hypothesis.
+"""The ridge statistic of the phase test: from means and covariances of cosines and sines to its null distribution.
 
 Noise that is symmetric with a positive characteristic function multiplies phi by a positive number. So where the
 samples differ by such noise alone, at every frequency w
@@ -6,32 +6,32 @@ samples differ by such noise alone, at every frequency w
     S(w) = Im(phi_X conj phi_Y) = s_X c_Y - c_X s_Y = 0        (c, s: the means of cos(w.x) and sin(w.x))
 
 S is linear in the means of each sample, so its covariance comes from the covariances C_X and C_Y of [cos, sin], which
-two sketches hold: with J_X = [-s_Y, c_Y] and J_Y = [s_X, -c_X], one pair a frequency,
+two sketches hold. With J_X = [-s_Y, c_Y] and J_Y = [s_X, -c_X], one pair per frequency,
 
     A = J_X C_X J_X' / n        B = J_Y C_Y J_Y' / k        Cov(S) = A + B
 
 The statistic of a block of frequencies is T = S'(R + lam)^-1 S, with R = A + B and S in correlation form. With (w, V)
-the eigenpairs of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)); with s1 = tr H and s2 = tr H^2,
+the eigenpairs of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)). With s1 = tr H and s2 = tr H^2,
 
     T = |z|^2        E T = M = s1/c        Var T = 2 (s1/c^3 - (s1 - s2)/c^4)        c = 1 - s1/nu
 
-is its law where R has nu degrees of freedom: the limit of random matrices for a regularised Hotelling statistic (Chen,
-Paul, Prentice and Wang 2011). nu is Satterthwaite's for the two samples' covariances, with G and H - G the parts of H
-that come from A and from B:
+are its mean and variance where R has nu degrees of freedom: the limit of random matrices for a regularised Hotelling
+statistic (Chen, Paul, Prentice and Wang 2011). nu is Satterthwaite's for the two samples' covariances, with G and
+H - G the parts of H that come from A and from B:
 
     nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
 
-T is given the scaled chi-squared law with this mean and variance, where a part of nu is taken off for waves that are no
-Gaussians; with very few rows, an F law whose denominator grows with their square. lam grows with the number of
-frequencies, which keeps the level for heavy tails. What S may do along some directions for reasons that are no
-difference, as an offset between the samples, is projected out of z, which is turned so that its covariance H stays
-diagonal; G is projected and turned alike.
+T is compared with a scaled chi-squared distribution of this mean and variance. A part of nu is taken off, since cosines
+and sines are not Gaussian. With very few rows the distribution is an F, whose denominator grows with their square. lam
+grows with the number of frequencies, which keeps the significance level for heavy tails. Directions in which S may move
+for other reasons than a difference, such as an offset, are projected out of z. Then z is rotated so that its covariance
+H stays diagonal; G is projected and rotated alike.
 
-At unequal sizes the smaller sample, say Y, makes nearly all of R, and where its rows are skewed or mostly equal the few
-others may by chance be too few: B is too small just where S is large, and the level is lost. Under the null hypothesis
-the larger sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no
-more than the error of B can explain, variances that are too small are raised to those of B', and a part of the
-correlations is taken from it; the ridge is larger, nu smaller, and the smallest eigenvalues of R are cut off.
+At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its rows are skewed or mostly equal, B may by
+chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
+sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no more than the
+error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is taken
+from it; the ridge is larger, nu smaller, and the smallest eigenvalues of R are cut off.
 
 All arrays may have leading dimensions, one test each.
 """
@@ -43,7 +43,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.typing import Floats
@@ -62,14 +61,14 @@ _UNEQUAL_CUT = 0.25  # of the largest eigenvalue, over the square root of the sm
 _FEW_ROWS = 4.0
 _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _SMALLEST_C = 0.05
-_ROUNDING = 1e-12  # of the variance of a row's influence: waves are good to 1e-7
+_ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _TINY = np.finfo(np.float64).tiny
 
 
 @dataclass(eq=False)
 class Ridge:
-    """The statistic of a block of frequencies, and its law under the null hypothesis.
+    """The statistic of a block of frequencies, and its distribution under the null hypothesis.
 
     Attributes
     ----------
@@ -84,9 +83,11 @@ class Ridge:
     nu : array
         Degrees of freedom of H.
     caution : array
-        The part of these that the law reckons with.
+        The part of these that the null distribution counts on.
     few_rows : array
-        The denominator of the F law of T: large, but where there are few rows.
+        The denominator of the F distribution of T: large, but where there are few rows.
+    z, statistic, traces, shrinkage, moments, has_rank : arrays
+        The scores, T, (s1, s2), c, the mean and variance of T, and whether anything is left to test.
     """
 
     S: Floats
@@ -97,56 +98,33 @@ class Ridge:
     caution: Floats
     few_rows: Floats
 
-    @cached_property
-    def z(self) -> Floats:
-        """The scores, whose squares add up to the statistic."""
-        return np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
+    def __post_init__(self) -> None:
+        self.z = np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
+        self.statistic = np.asarray(np.sum(self.z**2, axis=-1))
+        s1, s2 = self.traces = np.sum(self.variances, axis=-1), np.sum(self.variances**2, axis=-1)
+        c = self.shrinkage = np.asarray(np.maximum(1 - s1 / np.maximum(self.caution * self.nu, _TINY), _SMALLEST_C))
+        self.moments = s1 / c, np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
+        self.has_rank = np.asarray(s1 > _NO_RANK)
 
     @cached_property
     def root(self) -> Floats:
         """What makes z of S."""
         return np.asarray(self.basis * self.whitening[..., None, :])
 
-    @cached_property
-    def H(self) -> Floats:  # noqa: N802
-        """The covariance of z."""
-        return _as_diagonal(self.variances)
-
-    @cached_property
-    def statistic(self) -> Floats:
-        """T."""
-        return np.asarray(np.sum(self.z**2, axis=-1))
-
-    @cached_property
-    def traces(self) -> tuple[Floats, Floats]:
-        """s1 and s2."""
-        return np.sum(self.variances, axis=-1), np.sum(self.variances**2, axis=-1)
-
-    @cached_property
-    def shrinkage(self) -> Floats:
-        """By how much T is larger than with a known covariance: c."""
-        return np.asarray(np.maximum(1 - self.traces[0] / np.maximum(self.caution * self.nu, _TINY), _SMALLEST_C))
-
     @property
     def without_caution(self) -> Ridge:
-        """The same statistic, with the law of Gaussian influence functions."""
+        """The same statistic, with the null distribution for Gaussian influence functions."""
         return replace(self, caution=np.ones_like(self.caution))
 
-    @cached_property
+    @property
     def denominator(self) -> Floats:
-        """The degrees of freedom of the F law that adds to the variance of T what estimating H adds."""
+        """The degrees of freedom of the F distribution that adds to the variance of T what estimating H adds."""
         (s1, s2), (mean, variance) = self.traces, self.moments
         numerator = 2 * s2 / np.maximum(s1, _TINY) ** 2
         more = (variance / np.maximum(mean, _TINY) ** 2 - numerator) / (1 + numerator)
         return np.asarray(np.minimum(4 + 2 / np.maximum(more, _TINY), 1e7))
 
-    @cached_property
-    def moments(self) -> tuple[Floats, Floats]:
-        """The mean and the variance of T under the null hypothesis."""
-        (s1, s2), c = self.traces, self.shrinkage
-        return s1 / c, np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
-
-    @cached_property
+    @property
     def pvalue(self) -> Floats:
         """The p-value; 1 where neither sample varies at any frequency that the other lets through."""
         return self.pvalue_of(self.statistic)
@@ -159,17 +137,12 @@ class Ridge:
         pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
         return np.where(self.has_rank, pvalue, 1.0)
 
-    @cached_property
-    def has_rank(self) -> NDArray[np.bool_]:
-        """Whether anything is left to test."""
-        return np.asarray(self.traces[0] > _NO_RANK)
-
     @property
     def noncentrality(self) -> Floats:
         """C T - s1, which estimates what T has beyond its null mean."""
         return np.asarray(self.shrinkage * self.statistic - self.traces[0])
 
-    @cached_property
+    @property
     def contributions(self) -> Floats:
         """What each frequency adds to T, in units of its mean under the null hypothesis."""
         added = self.S * np.einsum("...mr,...r->...m", self.root, self.z)
@@ -208,12 +181,14 @@ class Decomposition(NamedTuple):
         variances, basis, A, squares = w * whitening**2, self.basis, self.A, self.squares
         if nuisance is not None:
             root = basis * whitening[..., None, :]
-            left_over = _complement(_transposed(root) @ nuisance)
-            variances, turn = np.linalg.eigh(left_over @ _as_diagonal(variances) @ left_over)
+            directions, sizes, _ = np.linalg.svd(root.mT @ nuisance, full_matrices=False)
+            directions = directions * (sizes > 1e-10 * sizes[..., :1])[..., None, :]
+            left_over = np.eye(root.shape[-1]) - directions @ directions.mT  # projects onto what is orthogonal
+            variances, turn = np.linalg.eigh((left_over * variances[..., None, :]) @ left_over)
             turn = left_over @ turn
-            basis, A = root @ turn, _transposed(turn) @ _scaled(A, whitening) @ turn
+            basis, A = root @ turn, turn.mT @ _scaled(A, whitening) @ turn
             whitening, squares = np.ones_like(whitening), A**2
-        nu = _satterthwaite(variances, whitening**2, _diagonal(A), squares, self.freedoms)
+        nu = _satterthwaite(variances, whitening**2, np.linalg.diagonal(A), squares, self.freedoms)
         few_rows = (np.minimum(*self.sizes) - 1) ** 2 / _FEW_ROWS
         return Ridge(self.S, basis, whitening, variances, nu, caution, few_rows)
 
@@ -223,12 +198,12 @@ def decomposed(left: SampleMoments, right: SampleMoments) -> Decomposition:
     S = left.S(right)
     A, freedom_A = _covariance_part(left, right)
     B, freedom_B = _covariance_part(right, left)
-    variances = _diagonal(A) + _diagonal(B)
+    variances = np.linalg.diagonal(A) + np.linalg.diagonal(B)
     used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
     part = _scaled(A, unit)
     w, V = np.linalg.eigh(part + _scaled(B, unit))
-    rotated = _transposed(V) @ part @ V
+    rotated = V.mT @ part @ V
     freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
     return Decomposition(S, unit, w, unit[..., None] * V, rotated, rotated**2, freedoms, sizes)
 
@@ -247,7 +222,7 @@ def _guarded(
 ) -> tuple[Floats, Floats]:
     """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
     expected = large.influences(large) / size[..., None, None]
-    variances, wanted = np.maximum(_diagonal(covariance), _TINY), np.maximum(_diagonal(expected), _TINY)
+    variances, wanted = (np.maximum(np.linalg.diagonal(matrix), _TINY) for matrix in (covariance, expected))
     # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
     kurtosis = (large.cos**2 + large.sin**2) / (size[..., None] * wanted)
     error = _TOLERANCE * wanted * np.sqrt(kurtosis / size[..., None])
@@ -272,32 +247,10 @@ def _satterthwaite(H: Floats, scales: Floats, A: Floats, squares: Floats, freedo
     """
     G = scales * A
     off_diagonal = np.sum(scales * (squares @ scales[..., None])[..., 0], axis=-1) - np.sum(G**2, axis=-1)
-    spread = (_squared_size(G) + off_diagonal) / freedoms[0] + (_squared_size(H - G) + off_diagonal) / freedoms[1]
-    return np.asarray(_squared_size(H) / np.maximum(spread, _TINY))
-
-
-def _squared_size(diagonal: Floats) -> Floats:
-    return np.asarray(np.sum(diagonal**2, axis=-1) + np.sum(diagonal, axis=-1) ** 2)
-
-
-def _complement(directions: Floats) -> Floats:
-    """Return the projection onto what is orthogonal to the columns."""
-    basis, values, _ = np.linalg.svd(directions, full_matrices=False)
-    basis = basis * (values > 1e-10 * values[..., :1])[..., None, :]
-    return np.asarray(np.eye(directions.shape[-2]) - basis @ _transposed(basis))
+    whole, from_A, from_B = (np.sum(part**2, axis=-1) + np.sum(part, axis=-1) ** 2 for part in (H, G, H - G))
+    spread = (from_A + off_diagonal) / freedoms[0] + (from_B + off_diagonal) / freedoms[1]
+    return np.asarray(whole / np.maximum(spread, _TINY))
 
 
 def _scaled(matrix: Floats, factors: Floats) -> Floats:
     return np.asarray(matrix * (factors[..., :, None] * factors[..., None, :]))
-
-
-def _transposed(matrix: Floats) -> Floats:
-    return np.swapaxes(matrix, -1, -2)
-
-
-def _diagonal(matrix: Floats) -> Floats:
-    return np.diagonal(matrix, axis1=-2, axis2=-1)
-
-
-def _as_diagonal(values: Floats) -> Floats:
-    return np.asarray(values[..., None] * np.eye(values.shape[-1]))

@@ -1,9 +1,10 @@
 """The phase test: whether two samples differ beyond symmetric noise, of any size and kind in each.
 
-The statistic of each block of frequencies, from two sketches, is that of :mod:`uptonoise.twosample.phase.statistic`; the blocks'
-p-values are merged by a weighted Cauchy combination. Equal phases are symmetry of X - Y only, so the positivity of
-:mod:`uptonoise.twosample.phase.positivity` has a tenth of the level: the p-value is the smaller one of the phases' over 0.9
-and the positivity's over 0.1. Up to an offset, :mod:`uptonoise.twosample.phase.offset` estimates it first.
+Each block of frequencies has the statistic of :mod:`uptonoise.twosample.phase.statistic`; the p-values of the blocks
+are merged by a weighted Cauchy combination. Equal phases only mean that X - Y is symmetric, so a tenth of the
+significance level goes to the positivity of :mod:`uptonoise.twosample.phase.positivity`: the p-value is the smaller one
+of the phases' over 0.9 and the positivity's over 0.1. Up to an offset, :mod:`uptonoise.twosample.phase.offset`
+estimates it first.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def phase_test(
         "noise+shift" it does not, and is estimated.
     positivity : bool
         Whether to look also for differences that are symmetric, but of no noise with a positive characteristic
-        function, as between two points and one. It has a tenth of the level.
+        function, as between two points and one. It has a tenth of the significance level.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them.
     frequencies : array of shape (m, d), optional
@@ -111,7 +112,8 @@ def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None
         pvalue=pvalue,
         sizes=pair.sizes,
         columns=pair.columns,
-        null="ridge-regularised Hotelling law" + (", Cauchy combination of blocks" if len(pvalues) > 1 else ""),
+        null="ridge-regularised Hotelling distribution"
+        + (", Cauchy combination of blocks" if len(pvalues) > 1 else ""),
         seed=seed,
         invariant_to="noise" if shift is None else "noise+shift",
         phase_pvalue=of_phases,

@@ -1,0 +1,190 @@
+"""Work on a Dask cluster: connecting, tasks and trees of tasks, waiting for results, and what to say when it fails."""
+
+from __future__ import annotations
+
+import importlib
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+_FAN_IN = 8
+_PATIENCE = 60.0  # seconds without any worker before giving up
+_ANSWER = 10.0  # seconds that a scheduler has to answer
+_GLANCE = 1.0  # seconds between two looks at the cluster
+
+
+@contextmanager
+def connected(address: str, timeout: float = _ANSWER) -> Iterator[Any]:
+    """Connect to the scheduler of a Dask cluster, so that work goes there within this context.
+
+    Parameters
+    ----------
+    address : str
+        Such as ``tcp://10.0.0.1:8786``.
+    timeout : float
+        How many seconds the scheduler, and then at least one worker, has to answer.
+
+    Examples
+    --------
+    >>> from uptonoise.engines import connected
+    >>> with connected("tcp://127.0.0.1:9", timeout=0.2):
+    ...     pass
+    Traceback (most recent call last):
+        ...
+    ConnectionError: no Dask scheduler answers at tcp://127.0.0.1:9 within 0.2 s; check the address, and whether ...
+    """
+    distributed = dask_module("distributed")
+    try:
+        client = distributed.Client(address, timeout=timeout)
+    except (OSError, TimeoutError, ValueError) as error:
+        if isinstance(error, ValueError):
+            raise ValueError(f"the scheduler's address must be such as tcp://10.0.0.1:8786; got {address!r}") from None
+        raise ConnectionError(
+            f"no Dask scheduler answers at {address} within {timeout:g} s; check the address, and whether it is running"
+        ) from None
+    try:
+        try:
+            client.wait_for_workers(1, timeout=timeout)
+        except TimeoutError:
+            raise ConnectionError(
+                f"the Dask scheduler at {address} has no worker after {timeout:g} s; start a worker with: dask worker "
+                f"{address}"
+            ) from None
+        yield client
+    finally:
+        client.close()
+
+
+def dask_module(module: str) -> Any:
+    """Return a module of Dask, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise ImportError('rows on a cluster need Dask: pip install "uptonoise[dask]"') from None
+
+
+def is_collection(X: Any) -> bool:
+    """Tell a Dask collection, without importing Dask."""
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
+
+
+class _Constant:
+    """Something that every task needs, made once: the graph has one copy of it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self) -> Any:
+        return self.value
+
+
+def shared_value(value: Any) -> Any:
+    """Return a task for something that every other task needs."""
+    return dask_module("dask").delayed(_Constant(value), pure=False, traverse=False)(dask_key_name=task_key("shared"))
+
+
+def task_key(name: str) -> str:
+    """Return a new key for a task, whose first words the dashboard of the cluster shows."""
+    return f"uptonoise-{name.strip('_').replace('_', '-')}-{uuid.uuid4().hex}"
+
+
+class _Merging:
+    """A step of a tree: it merges the results of several tasks."""
+
+    def __init__(self, merge: Callable[..., Any], has_shared: bool) -> None:
+        self.merge, self.has_shared = merge, has_shared
+
+    def __call__(self, *results: Any) -> Any:
+        if self.has_shared:
+            return self.merge(list(results[1:]), shared=results[0])
+        return self.merge(list(results))
+
+
+def merged_tree(items: list[Any], merge: partial[Any]) -> Any:
+    """Return, not yet computed, all items merged in their order, some at a time."""
+    delayed = dask_module("dask").delayed
+    shared = merge.keywords.get("shared")
+    step = _Merging(merge if shared is None else merge.func, shared is not None)
+    task = delayed(step, pure=False, traverse=False)
+    first = [] if shared is None else [shared]
+    while True:
+        starts = range(0, len(items), _FAN_IN)
+        items = [task(*first, *items[at : at + _FAN_IN], dask_key_name=task_key("merge")) for at in starts]
+        if len(items) == 1:
+            return items[0]
+
+
+def computed(tasks: list[Any]) -> list[Any]:
+    """Compute tasks on the cluster that this process is connected to, or by Dask's threads where there is none."""
+    if not tasks:
+        return []
+    client = _client()
+    if client is None:
+        return list(dask_module("dask").compute(*tasks))
+    distributed = dask_module("distributed")
+    futures: list[Any] = []
+    try:
+        futures = client.compute(tasks)
+        _await(futures, client)
+        return list(client.gather(futures))
+    except distributed.KilledWorker as error:
+        raise ConnectionError(
+            f"workers of the cluster died again and again over the same rows ({error.task}), most often for want of "
+            "memory; give them more of it, or smaller partitions"
+        ) from None
+    except (CancelledError, distributed.comm.CommClosedError):
+        raise _lost() from None
+    finally:
+        _cancelled(client, futures)
+
+
+def _client() -> Any:
+    """Return the client of this process, None where there is none."""
+    try:
+        distributed = importlib.import_module("distributed")
+    except ImportError:
+        return None
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+def _await(futures: list[Any], client: Any) -> None:
+    """Wait for all futures, or for the first that fails; raise where nobody is left who works on them."""
+    distributed = dask_module("distributed")
+    last_seen = time.monotonic()
+    while any(future.status == "pending" for future in futures):
+        if any(future.status == "error" for future in futures):
+            return
+        if client.status not in ("running", "newly-created"):
+            if client.status == "closed" or time.monotonic() - last_seen > _PATIENCE:
+                raise _lost()
+        elif client.nthreads():
+            last_seen = time.monotonic()
+        elif time.monotonic() - last_seen > _PATIENCE:
+            raise ConnectionError(
+                f"the Dask cluster at {client.scheduler.address} has had no worker for {_PATIENCE:g} s; start workers, "
+                "and run it again"
+            )
+        try:
+            distributed.wait(futures, timeout=_GLANCE)
+        except TimeoutError:
+            continue
+
+
+def _lost() -> ConnectionError:
+    return ConnectionError(
+        "the connection to the Dask scheduler was lost; check whether it is running, and run it again"
+    )
+
+
+def _cancelled(client: Any, futures: list[Any]) -> None:
+    """Take back work that nobody waits for any more."""
+    waiting = [future for future in futures if future.status == "pending"]
+    if waiting and client.status == "running":
+        client.cancel(waiting)

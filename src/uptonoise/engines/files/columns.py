@@ -1,0 +1,95 @@
+"""Which columns of files are used, and whether all files have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from uptonoise._util.errors import hinted
+from uptonoise.engines.files.table import TableFile
+from uptonoise.rows import as_column_names
+
+_NAMES_IN_MESSAGE = 20
+
+
+def used_columns(files: Sequence[TableFile], columns: Sequence[str] | None, by: str | None) -> tuple[str, ...]:
+    """Return the columns to use: the chosen ones, or all but `by`. Raise where a file lacks one or has no numbers."""
+    first = files[0]
+    _check_distinct(first)
+    used = (
+        tuple(name for name in first.data_names if name != by)
+        if columns is None
+        else as_column_names(columns, "columns")
+    )
+    if not used and columns is None:
+        raise ValueError(f"{first.path} has no column{'' if by is None else f' beside by={by!r}'}; one is needed")
+    if not used:
+        raise ValueError("columns must name at least one column; got none")
+    if by in used:
+        raise ValueError(f"by={by!r} says which group a row belongs to; take it out of columns")
+    for file in files:
+        _check_file(file, first, used, by, is_chosen=columns is not None)
+    return used
+
+
+def _check_distinct(file: TableFile) -> None:
+    named = [name for name in file.names if name]
+    twice = sorted({name for name in named if named.count(name) > 1}) if len(set(named)) < len(named) else []
+    if twice:
+        raise ValueError(f"{file.path} must have distinct column names; more than once: {_quoted(twice)}. Rename them")
+
+
+def _check_file(file: TableFile, first: TableFile, used: Sequence[str], by: str | None, *, is_chosen: bool) -> None:
+    """Raise where a file lacks a column that is used, or a column cannot be used."""
+    _check_distinct(file)
+    wanted = [*used, *([] if by is None else [by])]
+    present, expected = set(file.names), set(wanted)
+    lacking = [name for name in wanted if name not in present]
+    if lacking and (is_chosen or file is first):
+        raise ValueError(f"{file.path} has no column {_quoted(lacking)}; its columns are {_quoted(file.names)}")
+    extra = [] if is_chosen else [name for name in file.data_names if name not in expected]
+    if lacking or extra:
+        differs = [f"lacks {_quoted(lacking)}"] * bool(lacking) + [f"has also {_quoted(extra)}"] * bool(extra)
+        raise hinted(
+            ValueError,
+            f"{file.path} must have the columns of {first.path}; it {' and '.join(differs)}",
+            "name the columns to use with {columns}, or give only files that agree",
+            columns=[name for name in used if name in present],
+        )
+    wrong = file.not_numbers()
+    for name in used:
+        if name in wrong:
+            raise _no_numbers(file, name, wrong, by, is_chosen)
+    if by is not None:
+        _check_groups(file, first, by)
+
+
+def _check_groups(file: TableFile, first: TableFile, by: str) -> None:
+    problem = f"{file.path}: the column {by!r} must hold"
+    if by in file.not_groups():
+        raise ValueError(f"{problem} groups, as text or whole numbers; it holds {file.not_groups()[by]}")
+    if file.group_kind(by) != first.group_kind(by):
+        raise ValueError(
+            f"{problem} {first.group_kind(by)}, as in {first.path}; it holds {file.group_kind(by)}. Convert one of "
+            "them, so that the same group has the same id everywhere"
+        )
+
+
+def _no_numbers(file: TableFile, name: str, wrong: dict[str, str], by: str | None, is_chosen: bool) -> ValueError:
+    what = f"the column {name!r}" if name else f"column {file.names.index(name) + 1}, which has no name,"
+    usable = [other for other in file.data_names if other not in wrong and other != by]
+    options = file.options_to_read(name)
+    if options:
+        problem = f"{file.path}: {what} holds {wrong[name]}"
+        return hinted(ValueError, problem, f"{{{next(iter(options))}}} reads it", **options)
+    if not usable:
+        return ValueError(f"{file.path}: {what} holds {wrong[name]}, and no other column holds numbers")
+    if is_chosen:
+        return ValueError(f"{file.path}: {what} must hold numbers; it holds {wrong[name]}")
+    problem = f"{file.path}: {what} holds {wrong[name]}"
+    return hinted(ValueError, problem, "name the columns to use, as {columns}", columns=usable[:_NAMES_IN_MESSAGE])
+
+
+def _quoted(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f", ... ({len(names)} in all)" if len(names) > _NAMES_IN_MESSAGE else ""
+    return ", ".join(map(repr, names[:_NAMES_IN_MESSAGE])) + more

@@ -1,0 +1,134 @@
+"""FileRows: the rows of files with the same columns, as one sample or as bags."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.errors import hinted
+from uptonoise._util.progress import Progress
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.engines.files.columns import used_columns
+from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
+from uptonoise.engines.files.table import Piece, TableFile
+from uptonoise.rows import Block, RowSource
+
+Missing = Literal["error", "drop"]
+
+
+class FileRows(RowSource):
+    """The rows of files that have the same columns, one file after the other.
+
+    Attributes
+    ----------
+    n_dropped : int or None
+        How many rows with missing values the last pass over all rows has left out; None before the first pass.
+    """
+
+    may_be_empty: bool = False
+
+    def __init__(
+        self,
+        files: Sequence[TableFile],
+        name: str,
+        *,
+        columns: Sequence[str] | None = None,
+        by: str | None = None,
+        missing: Missing = "error",
+        progress: bool | None = None,
+    ) -> None:
+        if missing not in get_args(Missing):
+            raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
+        self.name, self.named, self.columns = name, files[0].named, used_columns(files, columns, by)
+        self.n_dropped: int | None = None
+        self.groups = GroupIds()
+        self.bag_ids = None if by is None else self.groups.ids
+        self.files, self.by, self.missing, self._progress = files, by, missing, progress
+        counts = [file.n_rows for file in files if file.n_rows is not None]
+        self.n_rows = sum(counts) if len(counts) == len(files) and missing == "error" else None
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield all rows, some thousand at a time; one file is open at a time."""
+        with (
+            Progress(f"reading {self.name}", self.n_rows, self._progress) as progress,
+            closing(self._read(progress)) as blocks,
+        ):
+            yield from blocks
+
+    def head(self, n_rows: int = 1_000) -> Floats:
+        """Return the values of the first rows, at most `n_rows`; no more than their pieces are read."""
+        values: list[Floats] = []
+        with closing(self._read(Progress(self.name, show=False))) as blocks:
+            for block in blocks:
+                values.append(block.values)
+                if sum(map(len, values)) >= n_rows:
+                    break
+        return np.ascontiguousarray(np.concatenate(values)[:n_rows])
+
+    def _read(self, progress: Progress) -> Generator[Block, None, None]:
+        sizes = [file.path.stat().st_size for file in self.files]
+        n_kept = n_read = bytes_before = 0
+        for size, file in zip(sizes, self.files, strict=True):
+            first_row = 0
+            with closing(file.pieces(self.columns, self.by)) as pieces:
+                for piece in pieces:
+                    block = self._block(file, first_row, piece)
+                    first_row += len(piece.values)
+                    n_kept += len(block.values)
+                    progress.advance(len(piece.values), (bytes_before + piece.fraction * size) / sum(sizes))
+                    if len(block.values):
+                        yield block
+            n_read += first_row
+            bytes_before += size
+        self.n_dropped = n_read - n_kept
+        if not n_kept and not self.may_be_empty:
+            dropped = f" without a missing value ({counted(n_read, 'row')} with one)" if n_read else ""
+            raise ValueError(f"{self.name} has no rows{dropped}; at least one is needed")
+
+    def _block(self, file: TableFile, first_row: int, piece: Piece) -> Block:
+        """Return the complete rows of a piece; raise where a value is infinite, or missing and not to be dropped."""
+        values, groups = piece.values, piece.groups
+        finite = np.isfinite(values)
+        kept: NDArray[np.bool_] = np.asarray(finite.all(axis=1))
+        if groups is not None:
+            kept &= ~groups.missing(len(values))
+        if not kept.all():
+            self._check_gaps(file, first_row, piece, finite)
+            values = values[kept]
+            groups = None if groups is None else groups.at(kept)
+        if groups is None:
+            return Block(values)
+        return Block(values, None, self._numbered(file, first_row, groups, np.flatnonzero(kept)))
+
+    def _check_gaps(self, file: TableFile, first_row: int, piece: Piece, finite: NDArray[np.bool_]) -> None:
+        values, groups, drops = piece.values, piece.groups, self.missing == "drop"
+        wrong = np.isinf(values) if drops else ~finite
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0]
+            place = f"{file.row(first_row + row)}, column {self.columns[column]!r}"
+            if np.isnan(values[row, column]):
+                raise _missing_value(file, place)
+            raise ValueError(f"{file.path}: must be finite; got {values[row, column]} in {place}. Take such rows out")
+        if groups is not None and not drops:
+            row = int(np.argmax(groups.missing(len(values))))
+            raise _missing_value(file, f"{file.row(first_row + row)}, column {self.by!r}")
+
+    def _numbered(self, file: TableFile, first_row: int, groups: Groups, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        try:
+            return self.groups.numbered(groups)
+        except NoGroupError as error:
+            row = rows[np.argmax(np.asarray(groups.codes) == error.code)]
+            raise ValueError(
+                f"{file.path}: the column {self.by!r} must hold groups, as text or whole numbers; got {error.key!r} "
+                f"in {file.row(first_row + row)}"
+            ) from None
+
+
+def _missing_value(file: TableFile, place: str) -> ValueError:
+    problem = f"{file.path}: a value is missing in {place}"
+    return hinted(ValueError, problem, "fill it, or leave such rows out with {missing}", missing="drop")

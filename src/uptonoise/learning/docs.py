@@ -1,0 +1,53 @@
+"""Descriptions of parameters that the estimators of this package share."""
+
+from uptonoise._util.docs import described as _described
+
+described = _described(
+    bags_or_vectors="""
+        X : Bags, list of arrays, 3-D array, RowSource; or a 2-D array or frame, whose rows are bags of one row
+            The bags.
+    """,
+    bags="""
+        X : Bags, list of arrays, or 3-D array
+            The bags.
+    """,
+    ignored_y="""
+        y : ignored
+            There for Pipelines.
+    """,
+    frequencies="""
+        law : {"gaussian", "laplace", "matern", "radial"}
+            The distribution of the frequencies, which stands for a kernel, as for
+            :func:`~uptonoise.sample_frequencies`.
+        scale : "median", "median-per-column", float, or array
+            The length scale: the median heuristic on the rows of fit, the same for each column by itself, or lengths
+            in the data's units as for :func:`~uptonoise.sample_frequencies`.
+        scale_factor : float
+            The length scale is `scale` times this: the number to tune. The directions of the frequencies depend on the
+            seed only, not on the scale: with `random_state` an int, all values of a search have the same ones.
+        method : {"iid", "orthogonal", "sobol"}
+            How frequencies are sampled, as for :func:`~uptonoise.sample_frequencies`.
+        nu : float
+            The smoothness of "matern".
+        frequencies : array of shape (m, d), optional
+            Frequencies to use instead of sampled ones, each divided by `scale_factor`. The parameters of sampling have
+            no meaning then; a `scale` is refused.
+        precision : {"fast", "float64"}
+            As for :func:`~uptonoise.ecf`.
+        random_state : None, int, Generator or RandomState
+            The seed of the frequencies.
+    """,
+    fitted_frequencies="""
+        frequencies_ : array of shape (m, d)
+            The frequencies.
+        scale_ : float or array
+            Their length scale, `scale_factor` included; `scale_factor` where `frequencies` were given.
+        {fitted_columns}
+    """,
+    fitted_columns="""
+        n_features_in_ : int
+            The number of columns, d.
+        feature_names_in_ : array of shape (d,)
+            The names of the columns, where they came with the data.
+    """,
+)

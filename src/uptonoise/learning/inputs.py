@@ -1,0 +1,105 @@
+"""What scikit-learn estimators of bags read: bags or vectors, with the columns of fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from uptonoise.bags import Bags
+from uptonoise.rows import RowSource, aligned, as_rows, is_series, is_tensor, numbered_columns
+
+_NAMES_SHOWN = 8
+
+
+@dataclass
+class FittedColumns:
+    """The columns that an estimator was fitted on, for matching and for messages."""
+
+    columns: tuple[str, ...]
+    named: bool
+    name: str = "the data of fit"
+
+
+def fitted_columns(estimator: Any) -> FittedColumns:
+    """Return the columns of a fitted estimator.
+
+    Examples
+    --------
+    >>> import uptonoise as un
+    >>> from uptonoise.learning.inputs import fitted_columns
+    >>> fitted_columns(un.MeanFeatures().fit([[[1.0, 2.0]], [[3.0, 4.0]]])).columns
+    ('x0', 'x1')
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return FittedColumns(numbered_columns(estimator.n_features_in_), named=False)
+    return FittedColumns(tuple(names), named=True)
+
+
+def bag_source(X: Any, estimator: Any, fitted: FittedColumns | None = None) -> RowSource:
+    """Return the rows of bags, or of vectors as one sample, with the columns of fit in their order.
+
+    Parameters
+    ----------
+    X : Bags, list of arrays, 3-D array, RowSource, 2-D array or frame
+        Numbers without a second axis could be either bags or vectors, and are refused.
+    estimator : estimator
+        For messages.
+    fitted : FittedColumns, optional
+        The columns of fit; by default those of `X`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> from uptonoise.learning.inputs import bag_source
+    >>> len(bag_source([np.zeros((5, 2)), np.ones((3, 2))], un.MeanFeatures()).bag_ids)
+    2
+    """
+    if isinstance(X, list | tuple) and len(X) == 0:
+        raise ValueError("X is empty; at least one bag is needed")
+    if _is_plain_array(X):
+        X = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X", estimator=estimator)
+    source = as_rows(X)
+    if source.bag_ids is None and _has_one_axis(X):
+        raise ValueError(
+            "X must be bags (a Bags, a list of arrays, a 3-D array), or vectors in 2 dimensions; got one dimension. "
+            "Give [X] for one bag of one column, or reshape it to one column for bags of one row each"
+        )
+    if fitted is None:
+        return source
+    if len(source.columns) != len(fitted.columns):
+        names = f": it has {_shortened(source.columns)}, and fit had {_shortened(fitted.columns)}"
+        raise ValueError(  # in the words that scikit-learn's checks look for
+            f"X has {len(source.columns)} features, but {type(estimator).__name__} is expecting {len(fitted.columns)} "
+            f"features as input{names if fitted.named else ''}"
+        )
+    return aligned(source, fitted)
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
+
+
+def _is_plain_array(X: Any) -> bool:
+    """Tell whether `X` is an array that scikit-learn can judge: not bags, and without a mask that it would drop."""
+    if not isinstance(X, np.ndarray) or isinstance(X, np.ma.MaskedArray):
+        return False
+    return X.ndim != 3 and not (X.ndim == 1 and X.dtype == object)
+
+
+def _has_one_axis(X: Any) -> bool:
+    if isinstance(X, list | tuple):
+        return np.ndim(X[0]) == 0
+    if isinstance(X, np.ndarray) or is_tensor(X):
+        return bool(X.ndim == 1)
+    return is_series(X)
+
+
+def as_bags(X: Any) -> Bags:
+    """Return bags in memory."""
+    return X if isinstance(X, Bags) else Bags(X)

@@ -1,0 +1,58 @@
+"""The splits of cross-validation over bags, none of which takes a group apart."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GroupKFold, KFold, check_cv
+
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.learning.solver import Split
+
+
+def checked_splits(cv: Any, targets: Floats, groups: Any, seed: int) -> list[Split]:
+    """Return the splits that `cv` makes of bags with these targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.learning.splits import checked_splits
+    >>> [test.tolist() for _, test in checked_splits(2, np.arange(4.0), groups=[0, 0, 1, 1], seed=0)]
+    [[2, 3], [0, 1]]
+    """
+    n_bags = len(targets)
+    labels = None if groups is None else np.asarray(groups)
+    if labels is not None and labels.shape != (n_bags,):
+        raise ValueError(f"groups must have one group for each of {n_bags} bags; got shape {labels.shape}")
+    splitter = _splitter(cv, n_bags, labels, seed)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what that did is checked below
+            splits = [Split(*split) for split in splitter.split(np.arange(n_bags), targets, labels)]
+    except ValueError as error:
+        raise ValueError(f"cv cannot split {counted(n_bags, 'bag')}: {error}") from None
+    for number, (train, test) in enumerate(splits):
+        if len(test) == 0 or len(train) < 2:
+            raise ValueError(f"cv must leave bags to fit on and bags to judge by; split {number} does not")
+        torn = [] if labels is None else np.intersect1d(labels[train], labels[test]).tolist()
+        if torn:
+            raise ValueError(
+                f"cv must keep each group in one part; split {number} has the group {torn[0]!r} in both. Use "
+                "GroupKFold or an int"
+            )
+    if not splits:
+        raise ValueError("cv must give at least one split; got none")
+    return splits
+
+
+def _splitter(cv: Any, n_bags: int, groups: Any, seed: int) -> Any:
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        count, what = (n_bags, "bag") if groups is None else (len(np.unique(groups)), "group")
+        if not 2 <= cv <= count:
+            raise ValueError(f"cv must be at least 2 and at most the number of {what}s, {count}; got {cv}")
+        # Bags often come in the order of their targets.
+        return KFold(cv, shuffle=True, random_state=seed) if groups is None else GroupKFold(cv)
+    return check_cv(cv)

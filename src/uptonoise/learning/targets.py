@@ -1,0 +1,88 @@
+"""Targets of bags: numbers, or classes, that come as an array, by id, or as the labels of the bags."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.rows import as_real_array, is_tensor
+
+
+def given_targets(y: Any, bags: Any) -> Any:
+    """Return `y` in this machine's memory and in the order of the bags, or their labels where it is None.
+
+    Parameters
+    ----------
+    y : array, tensor, dict of targets by bag id, or None
+        The targets.
+    bags : object with `labels` and `ids`
+        The bags. Their ids are looked at only where `y` is a dict.
+
+    Examples
+    --------
+    >>> import uptonoise as un
+    >>> from uptonoise.learning.targets import given_targets
+    >>> given_targets({"b": 2.0, "a": 1.0}, un.Bags([[[0.0]], [[1.0]]], ids=["a", "b"]))
+    [1.0, 2.0]
+    """
+    if y is None:
+        if bags.labels is None:
+            raise ValueError(  # the end in the words that scikit-learn's checks look for
+                "y must be given where the bags have no labels: fit requires y to be passed, but the target y is None"
+            )
+        return bags.labels
+    if isinstance(y, Mapping):
+        return _targets_by_id(y, bags.ids)
+    return y.detach().cpu() if is_tensor(y) else y
+
+
+def _targets_by_id(targets: Mapping[Any, Any], ids: Any) -> list[Any]:
+    plain = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    missing = [bag for bag in plain if bag not in targets]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ValueError(f"y must have a target for each bag; it has none for the bag {missing[0]!r}{more}")
+    return [targets[bag] for bag in plain]
+
+
+def checked_targets(y: Any, n_bags: int, *, vary: bool = True) -> Floats:
+    """Return finite numbers of shape (n_bags,) or (n_bags, n_targets), or raise with what is wrong.
+
+    Parameters
+    ----------
+    y : array
+        The targets.
+    n_bags : int
+        The number of bags.
+    vary : bool
+        Whether targets that are the same for all bags are refused, as those who fit a model do.
+
+    Examples
+    --------
+    >>> from uptonoise.learning.targets import checked_targets
+    >>> checked_targets([1, 2], 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: y must have one target for each of 3 bags; got shape (2,)
+    """
+    values = as_real_array(y, "y").astype(np.float64)
+    if values.ndim not in (1, 2) or len(values) != n_bags or values.size == 0:
+        raise ValueError(f"y must have one target for each of {n_bags} bags; got shape {values.shape}")
+    if not np.isfinite(values).all():
+        place = int(np.argwhere(~np.isfinite(values))[0][0])
+        raise ValueError(f"y must be finite; got {values[place]} for bag {place}. Leave such bags out")
+    if vary and (values == values[0]).all():
+        raise ValueError(f"y must vary; got {values[0]} for every bag, which needs no model")
+    return values
+
+
+def checked_classes(y: Any, n_bags: int) -> NDArray[Any]:
+    """Return one class for each bag, or raise where there are not as many."""
+    classes = np.asarray(y)
+    if classes.shape != (n_bags,):
+        raise ValueError(f"y must have one class for each of {n_bags} bags; got shape {classes.shape}")
+    return classes

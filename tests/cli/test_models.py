@@ -1,0 +1,68 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import uptonoise as un
+
+from .helpers import bad, run
+
+
+class TestModels:
+    def bags(self, n_bags=60, seed=0):
+        generator = np.random.default_rng(seed)
+        shapes = generator.uniform(1, 6, n_bags)
+        rows = [
+            pd.DataFrame({"patient": f"p{i}", "size": generator.gamma(shape, size=20), "y": shape, "clinic": "north"})
+            for i, shape in enumerate(shapes)
+        ]
+        return pd.concat(rows).sample(frac=1, random_state=0), shapes
+
+    def test_a_model_is_fitted_and_predicts(self, folder):
+        frame, _ = self.bags()
+        frame.to_csv("bags.csv", index=False)
+        result = run("fit", "bags.csv", "--by", "patient", "--label", "y", "--model", "plrr", "-o", "model.npz")
+        assert result.exit_code == 0
+        assert "error (RMSE) on held-out bags" in result.stdout
+        assert "left out, not numbers: clinic" in result.stderr
+        new, shapes = self.bags(30, seed=1)
+        new.drop(columns="y").to_parquet("new.parquet")
+        predicted = run("predict", "model.npz", "new.parquet")
+        assert predicted.exit_code == 0
+        lines = [line.split(",") for line in predicted.stdout.splitlines()]
+        assert lines[0] == ["patient", "prediction"]
+        found = {name: float(value) for name, value in lines[1:]}
+        errors = [found[f"p{i}"] - shape for i, shape in enumerate(shapes)]
+        assert np.sqrt(np.mean(np.square(errors))) < 0.7 * shapes.std()
+        assert run("predict", "model.npz", "new.parquet", "-o", "out.csv").exit_code == 0
+        assert Path("out.csv").read_text() == predicted.stdout
+        assert json.loads(run("predict", "model.npz", "new.parquet", "--json").stdout) == found
+
+    def test_it_is_the_model_of_the_library(self, folder):
+        frame, _ = self.bags()
+        frame.to_csv("bags.csv", index=False)
+        run("fit", "bags.csv", "--by", "patient", "--label", "y", "--model", "pgrr", "-o", "model.npz", "--seed", 2)
+        bags = un.Bags.from_long(frame.drop(columns="clinic"), by="patient", label="y")
+        expected = un.pgrr(random_state=2).fit(bags)
+        np.testing.assert_allclose(un.BagRidgeCV.load("model.npz").predict(bags), expected.predict(bags), rtol=1e-6)
+
+    def test_a_model_against_noise(self, folder):
+        self.bags()[0].to_csv("bags.csv", index=False)
+        run("fit", "bags.csv", "--by", "patient", "--label", "y", "--noise", 2, "-o", "model.npz")
+        model = un.BagRidgeCV.load("model.npz")
+        assert (model.first, model.amplitude, model.noise_range_) == ("phase", "shrunk", (0.0, 2.0))
+
+    def test_bad_input(self, folder):
+        frame, _ = self.bags()
+        frame.to_csv("bags.csv", index=False)
+        fit = ("fit", "bags.csv", "--by", "patient", "-o", "m.npz", "--label")
+        assert "'nothing'" in bad(*fit, "nothing")
+        assert "one label in each bag" in bad(*fit, "size")
+        run(*fit, "y")
+        frame.rename(columns={"patient": "person"}).to_csv("other.csv", index=False)
+        assert "'patient'" in bad("predict", "m.npz", "other.csv")
+        frame.rename(columns={"size": "weight"}).to_csv("other.csv", index=False)
+        assert "'size'" in bad("predict", "m.npz", "other.csv")
+        run("sketch", "a.csv", "-o", "s.npz")
+        assert "not a model" in bad("predict", "s.npz", "bags.csv")
