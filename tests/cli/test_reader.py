@@ -77,7 +77,7 @@ class TestBadInput:
     def test_sketches_that_do_not_fit(self, folder):
         run("sketch", "a.csv", "-o", "a.npz")
         run("sketch", "b.csv", "-o", "b.npz")
-        assert "different frequencies" in bad("compare", "a.npz", "b.npz")
+        assert "different frequencies; make the second sketch with --like a.npz" in bad("compare", "a.npz", "b.npz")
         Path("broken.npz").write_bytes(Path("a.npz").read_bytes()[:500])
         assert "broken.npz" in bad("compare", "broken.npz", "a.npz")
         assert "--like" in bad("sketch", "a.csv", "--like", "a.npz", "--columns", "time", "-o", "c.npz")

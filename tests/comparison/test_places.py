@@ -40,7 +40,7 @@ def test_there_are_at_most_three(rng):
     for row, centre in enumerate([(3, 3), (-3, 3), (3, -3), (-3, -3)]):
         X[200 * row : 200 * (row + 1)] = centre + 0.2 * rng.normal(size=(200, 2))
     comparison = un.compare(X, Y)
-    assert len(comparison.places) == 3
+    assert 1 <= len(comparison.places) <= 3
     assert all(place.pvalue <= 0.05 for place in comparison.places)
     assert "where they differ" in str(comparison)
     assert comparison.to_dict()["places"][0]["columns"]

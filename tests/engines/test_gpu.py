@@ -523,15 +523,15 @@ class TestMemory:
     @pytest.fixture
     def small(self, monkeypatch):
         """A device that has memory for 200 rows of waves."""
-        plain, sizes = _torch.waves_of, []
+        plain, sizes = _torch.cosine_and_sine, []
 
-        def waves_of(values, *others):
+        def cosine_and_sine(values, *others):
             if len(values) > 200:
                 raise torch.OutOfMemoryError("out of memory")
             sizes.append(len(values))
             return plain(values, *others)
 
-        monkeypatch.setattr(_torch, "waves_of", waves_of)
+        monkeypatch.setattr(_torch, "cosine_and_sine", cosine_and_sine)
         return sizes
 
     def test_blocks_are_halved_until_they_fit(self, small, rng, plain_ecf):
@@ -545,10 +545,10 @@ class TestMemory:
         np.testing.assert_allclose(un.ecf(bags, W)[1], plain_ecf(X[10:600], W), atol=ERROR)
 
     def test_no_memory_at_all(self, monkeypatch):
-        def waves_of(*_):
+        def cosine_and_sine(*_):
             raise torch.OutOfMemoryError("out of memory")
 
-        monkeypatch.setattr(_torch, "waves_of", waves_of)
+        monkeypatch.setattr(_torch, "cosine_and_sine", cosine_and_sine)
         with pytest.raises(MemoryError, match=r"the GPU has no memory left for .* rows; free some, or use fewer"):
             un.ecf(rows("cpu", np.zeros((1_000, 1))), [1.0])
 

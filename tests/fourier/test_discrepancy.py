@@ -51,7 +51,7 @@ def test_mmd_of_two_points_is_the_kernel_distance():
 def test_phd_of_two_points_plus_noise_is_the_squared_kernel_distance(rng):
     # The paper's Appendix B: for point masses plus noise, PhD is the squared RKHS distance of the points.
     x, y, scale, n = np.array([0.2, -0.4]), np.array([1.0, 0.3]), 2.0, 200_000
-    W = un.sample_frequencies(2**9, 2, scale=scale, method="sobol", random_state=0)
+    W = un.sample_frequencies(2**7, 2, scale=scale, method="sobol", random_state=0)
     noisy_x = x + 0.7 * rng.normal(size=(n, 2))
     noisy_y = y + 0.5 * rng.laplace(size=(n, 2))
     exact = np.mean(np.abs(np.exp(1j * (W @ x)) - np.exp(1j * (W @ y))) ** 2)

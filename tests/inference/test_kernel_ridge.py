@@ -22,5 +22,5 @@ def test_kernel_ridge_leaves_one_out_exactly(rng):
     assert np.allclose(model.predict(bags), kernel @ weights + shapes.mean(), atol=1e-6)
     both = KernelBagRidge().fit(bags, np.column_stack([shapes, -shapes])).predict(bags)
     assert np.allclose(both[:, 0] - shapes.mean(), -(both[:, 1] + shapes.mean()))
-    with pytest.raises(ValueError, match="y must have finite targets"):
+    with pytest.raises(ValueError, match="y must have one target for each of 25 bags"):
         model.fit(bags, shapes[:3])

@@ -88,7 +88,7 @@ def test_noise_is_that_of_the_seed_and_stays_with_the_model(domain, tmp_path):
     again = nets.PhaseNetRegressor.load(tmp_path / "model.npz")
     assert again.noise_range_ == (0.1, 0.4)
     assert again.noise_domain == domain
-    with pytest.warns(UserWarning, match="noise levels from 0.1 to 0.4; got levels up to 0.5"):
+    with pytest.warns(UserWarning, match=r"noise sizes from 0\.1 to 0\.4; got `levels` up to 0\.5"):
         un.robustness_curve(again, bags, y, [0, 0.5], n_repeats=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

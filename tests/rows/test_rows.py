@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from uptonoise.rows import as_rows, one_sample, sample_rows, two_samples
+from uptonoise.rows import Accumulator, as_rows, one_sample, sample_rows, select_columns, two_samples
 
 VALUES = np.arange(12.0).reshape(6, 2)
 
@@ -252,3 +252,39 @@ def test_import_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_source_keeps_its_name():
+    source = as_rows(VALUES)
+    _, right = two_samples(VALUES, source)
+    assert (source.name, right.name) == ("X", "Y")
+    named = as_rows(VALUES, name="a.csv")
+    assert as_rows(named, name="Y") is named
+
+
+def test_an_iterator_is_read_once_under_all_its_names():
+    source = as_rows(iter([VALUES]))
+    assert len(all_values(source.renamed("Y"))) == 6
+    with pytest.raises(ValueError, match="X is an iterator and has been read already"):
+        all_values(source)
+
+
+def test_selected_rows_are_sampled_by_their_weights():
+    frame = pd.DataFrame({"a": np.arange(10.0), "b": np.ones(10), "w": np.arange(10) == 7})
+    for weighted in (as_rows(frame[["a", "b"]], weights=frame["w"].to_numpy()), as_rows(frame, weights="w")):
+        rows = sample_rows([select_columns(weighted, ["b", "a"])], 3, np.random.default_rng(0))
+        np.testing.assert_array_equal(rows, [[1.0, 7.0]])
+
+
+def test_an_accumulator_needs_no_more_than_its_part():
+    class Rows(Accumulator):
+        block_rows = 4
+
+        def part(self, block):
+            return len(block.values)
+
+    total = as_rows(VALUES).fold(Rows())
+    assert total.total() == 6
+    assert total.empty().total() is None
+    assert total.renumbered(3, np.arange(2)) == 3
+    assert not total.needs_known_bags

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer, Reading
-from uptonoise.engines import connected, described_columns, open_rows, scan_dask
+from uptonoise.engines import OpenFiles, connected, scan_dask
 from uptonoise.rows import as_rows
 
 if TYPE_CHECKING:
@@ -51,22 +53,24 @@ class Reader:
         self.quiet = answer.quiet
         self.on_cluster = on_cluster
         self.sources: list[Any] = []
+        self._opened: dict[str, OpenFiles] = {}
         self.notes: list[str] = []
 
     def rows(self, path: str, columns: Sequence[str] | None = None, by: str | None = None) -> RowSource:
         """Open the rows of a file."""
-        source = open_rows(
-            path,
-            columns=columns or self.columns,
-            by=by,
-            missing=self.missing,
-            progress=self.progress,
-            **self.format,
+        source: RowSource = self.files(path).rows(
+            columns=columns or self.columns, by=by, missing=self.missing, progress=self.progress
         )
         if self.on_cluster:
             source = scan_dask(source)
         self.sources.append(source)
         return source
+
+    def files(self, path: str) -> OpenFiles:
+        """Return the files of a path, whose first rows are looked at once."""
+        if path not in self._opened:
+            self._opened[path] = OpenFiles(path, **self.format)
+        return self._opened[path]
 
     def sketched(
         self, path: str, weights: str | None, like: un.Sketch | None, seed: int, frequencies: int | None = None
@@ -97,11 +101,15 @@ class Reader:
             known = known.select(self.columns)
             sketches = [None if sketch is None else sketch.select(self.columns) for sketch in sketches]
         left, right = sketches
+        if left is not None and right is not None and not np.array_equal(left.frequencies, right.frequencies):
+            raise ValueError(
+                f"{first} and {second} have different frequencies; make the second sketch with --like {first}"
+            )
         return left or self.sketched(first, weights, known, 0), right or self.sketched(second, weights, known, 0)
 
     def numeric(self, path: str, by: str) -> list[str] | None:
         """Return the columns of a file that hold numbers, beside that of its groups."""
-        described = described_columns(path, **self.format)
+        described = self.files(path).described_columns()
         if self.columns is not None or described is None or by not in described:
             return self.columns
         kept = [name for name, wrong in described.items() if wrong is None and name != by]
@@ -113,7 +121,7 @@ class Reader:
 
         A column of text in both files is no measurement. Text in only one of them is a mistake, which the reader tells.
         """
-        left, right = (described_columns(path, **self.format) for path in (first, second))
+        left, right = (self.files(path).described_columns() for path in (first, second))
         if left is None or right is None:
             return None
         common = [name for name in left if name in right and name != weights]

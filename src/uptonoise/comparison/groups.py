@@ -211,15 +211,10 @@ def compare_groups(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    two = _two_groups(groups, by, columns)
-    comparison = None
-    if two is not None:
-        names = tuple(two)
-        comparison = compare(*two.values(), names=names, margin=margin, alpha=alpha, random_state=generator)
-        comparison = replace(comparison, seed=seed)
-        sketches: dict[Any, Sketch] = dict(zip(names, comparison.sketches, strict=True))
-    else:
-        sketches = _sketches_of(groups, by, columns, generator)
+    two = _compared_as_two(groups, by, columns, margin, alpha, generator if seed is None else seed)
+    sketches: dict[Any, Sketch] = (
+        _sketches_of(groups, by, columns, generator) if two is None else dict(zip(two.names, two.sketches, strict=True))
+    )
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     pairs = pairwise_phase_test(sketches, adjust=adjust)
@@ -231,25 +226,32 @@ def compare_groups(
         alpha=float(alpha),
         margin=float(margin),
         seed=seed,
-        two=comparison,
+        two=two,
     )
 
 
-def _two_groups(groups: Any, by: str | None, columns: Sequence[str] | None) -> dict[str, Any] | None:
-    """Return the rows of two groups by their names, where there are two and their rows are in memory."""
-    if isinstance(groups, Mapping) and by is None and columns is None:
-        if len(groups) == 2 and not any(isinstance(group, Sketch) for group in groups.values()):
-            return {str(name): as_rows(group, name=f"the group {name}") for name, group in groups.items()}
-        return None
-    bags = groups
+def _compared_as_two(
+    groups: Any,
+    by: str | None,
+    columns: Sequence[str] | None,
+    margin: float,
+    alpha: float,
+    random_state: RandomState,
+) -> Comparison | None:
+    """Compare two groups as two samples, where there are two and their rows are in memory."""
+    bags, is_dict = groups, isinstance(groups, Mapping) and by is None and columns is None
     if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
         bags = Bags.from_long(groups, by=by, values=columns)
-    if not isinstance(bags, Bags) or len(bags) != 2:
+    sources: dict[Any, RowSource] | None = None
+    if isinstance(bags, Bags) and len(bags) == 2:
+        named = bags.columns if bags.named else None
+        sources = {name: ArrayRows(np.asarray(bags[i]), f"the group {name}", named) for i, name in enumerate(bags.ids)}
+    elif is_dict and len(groups) == 2 and not any(isinstance(group, Sketch) for group in groups.values()):
+        sources = {name: as_rows(group, name=f"the group {name}") for name, group in groups.items()}
+    if sources is None:
         return None
-    return {
-        str(name): ArrayRows(np.asarray(bags[i]), f"the group {name}", bags.columns if bags.named else None)
-        for i, name in enumerate(bags.ids)
-    }
+    X, Y = sources.values()
+    return compare(X, Y, names=[str(name) for name in sources], margin=margin, alpha=alpha, random_state=random_state)
 
 
 def _sketches_of(

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.twosample.permutation import permutation_pvalue
+from uptonoise.twosample import permutation_pvalue
 
 _N_WIDTHS = 5  # of places, from the columns' spread down by factors of sqrt(2)
 _N_STARTS = 150  # rows at which the search begins
@@ -158,6 +158,8 @@ def _searched(X: Floats, Y: Floats, varying: NDArray[np.intp], generator: np.ran
 
 
 def _best(X: Floats, Y: Floats, varying: NDArray[np.intp], generator: np.random.Generator) -> _Candidate | None:
+    if not len(varying):
+        return None
     both = np.concatenate([X, Y])
     starts = both[generator.choice(len(both), min(_N_STARTS, len(both)), replace=False)]
     of_columns = {int(column): _scored([_kernels(rows, starts, column) for rows in (X, Y)]) for column in varying}

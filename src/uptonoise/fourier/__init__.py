@@ -31,11 +31,6 @@ from uptonoise.fourier.sketch import Sketch
 from uptonoise.fourier.spread import spread_of_amplitudes, unbiased_squares
 from uptonoise.fourier.sums import BagPart, BagSums, RowFeatures, SampleSum, bags_of_rows
 
-# Former names, until the packages that use them have the new ones.
-Waves = CosineSine
-RowWaves = RowFeatures
-labelled_wave_sums = labelled_feature_sums
-
 __all__ = [
     "BLOCK_WEIGHTS",
     "BagPart",
@@ -47,12 +42,10 @@ __all__ = [
     "Method",
     "MomentSum",
     "RowFeatures",
-    "RowWaves",
     "SampleSum",
     "Signs",
     "Sketch",
     "UnreliablePhaseWarning",
-    "Waves",
     "all_columns",
     "as_complex",
     "as_frequencies",
@@ -66,7 +59,6 @@ __all__ = [
     "fourier_features",
     "fourier_kernel",
     "labelled_feature_sums",
-    "labelled_wave_sums",
     "mean_variance",
     "median_scale",
     "mmd",

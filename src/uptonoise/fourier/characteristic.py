@@ -30,13 +30,7 @@ class UnreliablePhaseWarning(UserWarning):
 def ecf(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision = "fast") -> Complex:
     """Return the empirical characteristic function, phi(w) = mean_i exp(i w.x_i).
 
-    Parameters
-    ----------
-    {sample}
-
-    Returns
-    -------
-    complex array of shape (m,), or (n_bags, m) for bags
+    {of_sample}
 
     Examples
     --------
@@ -54,19 +48,12 @@ def ecf(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision =
 
 @described
 def phase(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision = "fast") -> Complex:
-    """Return the phase function phi/abs(phi), which additive symmetric noise does not change.
+    """Return the phase function phi/abs(phi), which additive symmetric noise does not change; 0 where phi is 0.
 
     It warns when abs(phi) is below its sampling error at some frequency of a sample (for bags, at more than a tenth of
     them): the phase there is noise.
 
-    Parameters
-    ----------
-    {sample}
-
-    Returns
-    -------
-    complex array of shape (m,), or (n_bags, m) for bags
-        Of modulus 1; 0 where phi is 0.
+    {of_sample}
 
     Examples
     --------
@@ -107,15 +94,7 @@ class Characteristic(NamedTuple):
 def characteristic_function(
     X: Any, frequencies: Any, weights: Any = None, *, precision: Precision = "fast"
 ) -> Characteristic:
-    """Return the characteristic function together with what its sampling error needs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.characteristic import characteristic_function
-    >>> float(characteristic_function(np.zeros(100), [1.0]).sampling_error)
-    0.1
-    """
+    """Return the characteristic function together with what its sampling error needs."""
     source = as_rows(X, weights=weights)
     features = CosineSine(_fitting_frequencies(frequencies, source), precision, source.name)
     if source.bag_ids is not None:
@@ -150,15 +129,7 @@ def _characteristic_of_bags(source: RowSource, features: CosineSine) -> Characte
 
 
 def unit(phi: Complex) -> Complex:
-    """Return phi/abs(phi), and 0 where phi is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.characteristic import unit
-    >>> unit(np.array([3j, 0j])).tolist()
-    [1j, 0j]
-    """
+    """Return phi/abs(phi), and 0 where phi is 0."""
     amplitude = np.abs(phi)
     return np.divide(phi, amplitude, out=np.zeros_like(phi), where=amplitude > 0)
 

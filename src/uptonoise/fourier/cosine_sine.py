@@ -104,15 +104,7 @@ def check_precision(precision: Any) -> None:
 
 
 def as_complex(features: Floats) -> Complex:
-    """Return [cos, sin] of shape (..., 2m) as complex numbers of shape (..., m).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.cosine_sine import as_complex
-    >>> as_complex(np.array([1.0, 2.0, 3.0, 4.0]))
-    array([1.+3.j, 2.+4.j])
-    """
+    """Return [cos, sin] of shape (..., 2m) as complex numbers of shape (..., m)."""
     m = features.shape[-1] // 2
     phi = np.empty((*features.shape[:-1], m), dtype=np.complex128)
     phi.real, phi.imag = features[..., :m], features[..., m:]
@@ -120,15 +112,7 @@ def as_complex(features: Floats) -> Complex:
 
 
 def turned(features: Floats, angles: Floats) -> Floats:
-    """Turn the pair [cos, sin] of each frequency by its angle, along the last axis.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.cosine_sine import turned
-    >>> turned(np.array([1.0, 0.0]), np.array([np.pi / 2])).round(6)
-    array([0., 1.])
-    """
+    """Turn the pair [cos, sin] of each frequency by its angle, along the last axis."""
     m = len(angles)
     cos, sin = features[..., :m], features[..., m:]
     c, s = np.cos(angles), np.sin(angles)

@@ -99,16 +99,6 @@ def default_design(
 
     `n_frequencies` is the maximum number in all, of which each kind gets an equal share. With `spreads`, of shape
     (n_samples, d), there are also frequencies that measure the effect, if the maximum leaves room for them.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.designs import default_design
-    >>> design = default_design(np.ones(5), np.random.default_rng(0))
-    >>> design.frequencies.shape, list(design.blocks)
-    ((220, 5), ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies'])
-    >>> len(default_design(np.ones(7), np.random.default_rng(0), 60).frequencies)
-    59
     """
     d = len(lengths)
     effect = np.zeros((0, d)) if spreads is None else effect_frequencies(spreads)
@@ -171,14 +161,7 @@ def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
 
 
 def high_columns(d: int, n_high: int = _N_HIGH) -> Floats:
-    """Return frequencies on one column each, high enough for the characteristic function of two points to be negative.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.designs import high_columns
-    >>> [len(high_columns(d)) for d in (1, 2, 5, 10, 100)]
-    [8, 16, 40, 40, 200]
-    """
+    """Return frequencies on one column each, so high that the characteristic function of two points is negative."""
     each = min(len(_HIGH_RADII), max(_EACH_COLUMN, n_high // d))
     return column_grid(_HIGH_RADII[:each], d)
 
@@ -195,17 +178,7 @@ def single_columns(n_frequencies: int, d: int, generator: np.random.Generator) -
 
 
 def column_grid(radii: tuple[float, ...], d: int) -> Floats:
-    """Return every radius on every column.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.designs import column_grid
-    >>> column_grid((0.5, 1.0), 2)
-    array([[0.5, 0. ],
-           [0. , 0.5],
-           [1. , 0. ],
-           [0. , 1. ]])
-    """
+    """Return every radius on every column."""
     return np.concatenate([radius * np.eye(d) for radius in radii])
 
 

@@ -32,13 +32,7 @@ _BLOCK_ELEMENTS = 2**20
 def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
     """Return the squared maximum mean discrepancy of two samples, for the kernel that the frequencies stand for.
 
-    Parameters
-    ----------
-    {two_samples}
-
-    Returns
-    -------
-    float
+    {of_two_samples}
 
     Examples
     --------
@@ -61,13 +55,7 @@ def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
     It warns when the phase of a sample is not reliable at some frequency: it is noise there, and so is its share of the
     distance.
 
-    Parameters
-    ----------
-    {two_samples}
-
-    Returns
-    -------
-    float
+    {of_two_samples}
 
     Examples
     --------
@@ -92,13 +80,7 @@ def paired_mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision 
 
     It is 0 where X and Y are equal up to symmetric noise. Where they are not, it shrinks as the noise grows.
 
-    Parameters
-    ----------
-    {two_samples}
-
-    Returns
-    -------
-    float
+    {of_two_samples}
 
     Examples
     --------
@@ -118,14 +100,7 @@ def paired_mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision 
 def pairwise_mmd(bags: Any, other: Any = None, frequencies: Any = None, *, precision: Precision = "fast") -> Floats:
     """Return the squared maximum mean discrepancy of every pair of bags.
 
-    Parameters
-    ----------
-    {bags_at_frequencies}
-    {precision}
-
-    Returns
-    -------
-    {squared_distances}
+    {of_pairs_of_bags}
 
     Examples
     --------
@@ -146,14 +121,7 @@ def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
 
     It warns when the phase of the bags is not reliable at more than a tenth of the frequencies.
 
-    Parameters
-    ----------
-    {bags_at_frequencies}
-    {precision}
-
-    Returns
-    -------
-    {squared_distances}
+    {of_pairs_of_bags}
 
     Examples
     --------
@@ -173,42 +141,18 @@ def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
 
 
 def squared_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
-    """Return mean abs(phi_X - phi_Y)^2 over the last axis.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.discrepancy import squared_mmd
-    >>> float(squared_mmd(np.array([1.0, 1j]), np.array([1.0, 0.0])))
-    0.5
-    """
+    """Return mean abs(phi_X - phi_Y)^2 over the last axis."""
     apart = phi_X - phi_Y
     return np.asarray(np.mean(apart.real**2 + apart.imag**2, axis=-1))
 
 
 def squared_phd(phi_X: Complex, phi_Y: Complex) -> Floats:
-    """Return the mean squared distance of the phases over the last axis.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.discrepancy import squared_phd
-    >>> float(squared_phd(np.array([0.5 + 0j]), np.array([0.1 + 0j])))
-    0.0
-    """
+    """Return the mean squared distance of the phases over the last axis."""
     return squared_mmd(unit(phi_X), unit(phi_Y))
 
 
 def squared_paired_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
-    """Return 4 mean Im(phi_X conj phi_Y)^2 over the last axis.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.discrepancy import squared_paired_mmd
-    >>> float(squared_paired_mmd(np.array([0.5j]), np.array([1.0 + 0j])))
-    1.0
-    """
+    """Return 4 mean Im(phi_X conj phi_Y)^2 over the last axis."""
     return np.asarray(4 * np.mean((phi_X * np.conj(phi_Y)).imag ** 2, axis=-1))
 
 
@@ -248,15 +192,7 @@ def _characteristic_about(sketch: Sketch, centre: Any) -> Characteristic:
 def fourier_features_of_bags(
     bags: Any, other: Any, frequencies: Any, precision: Precision
 ) -> tuple[Floats, Floats | None]:
-    """Return the Fourier features of bags, and of other bags where there are any.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.discrepancy import fourier_features_of_bags
-    >>> left, right = fourier_features_of_bags([[[1.0], [2.0]], [[3.0]]], None, [[0.0]], "fast")
-    >>> left.shape, right
-    ((2, 2), None)
-    """
+    """Return the Fourier features of bags, and of other bags where there are any."""
     left, right = _characteristics_of_bags(bags, other, frequencies, precision)
     return fourier_features(left.phi), None if right is None else fourier_features(right.phi)
 
@@ -286,15 +222,7 @@ def _characteristics_of_bags(
 
 
 def bag_sources(bags: Any, other: Any) -> tuple[RowSource, RowSource | None]:
-    """Return bags, and other bags where there are any, as row sources with the same columns in the same order.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.discrepancy import bag_sources
-    >>> left, right = bag_sources([[[1.0], [2.0]], [[3.0]]], None)
-    >>> len(left.bag_ids), right
-    (2, None)
-    """
+    """Return bags, and other bags where there are any, as row sources with the same columns in the same order."""
     left = _bag_source(bags, "bags")
     return left, None if other is None else aligned(_bag_source(other, "other"), left)
 
@@ -323,14 +251,6 @@ def squared_distances(left: Floats, right: Floats | None = None) -> Floats:
     """Return the squared distance of every row of `left` to every row of `right`, or of `left`.
 
     Sums of squared differences: equal rows are at 0, which the shorter way over inner products would miss by rounding.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.discrepancy import squared_distances
-    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]))
-    array([[ 0., 25.],
-           [25.,  0.]])
     """
     return matrix_of_pairs(lambda rows, others: np.asarray(cdist(rows, others, "sqeuclidean")), left, right)
 
@@ -339,14 +259,6 @@ def matrix_of_pairs(function: Callable[[Floats, Floats], Floats], left: Floats, 
     """Return the matrix of a function of two rows, by threads; where `right` is None it is symmetric.
 
     `function` takes two arrays and returns its matrix for their rows. In the symmetric case it sees half of the pairs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.discrepancy import matrix_of_pairs
-    >>> matrix_of_pairs(lambda rows, others: rows @ others.T, np.array([[1.0], [2.0]]))
-    array([[1., 2.],
-           [2., 4.]])
     """
     others = left if right is None else right
     matrix = np.empty((len(left), len(others)))

@@ -3,7 +3,9 @@
 from uptonoise._util.docs import described as _described
 
 described = _described(
-    sample="""
+    of_sample="""
+        Parameters
+        ----------
         X : array, tensor, frame, iterator of these, Bags, or RowSource
             One sample, or bags (also a list of arrays or a 3-D array).
         frequencies : array of shape (m, d)
@@ -13,13 +15,23 @@ described = _described(
             them.
         precision : {"fast", "float64"}
             "fast" computes the trigonometric functions in float32, with an error near 1e-7.
+
+        Returns
+        -------
+        complex array of shape (m,), or (n_bags, m) for bags
     """,
-    two_samples="""
+    of_two_samples="""
+        Parameters
+        ----------
         X, Y : array, frame, RowSource, or Sketch
             The two samples. To use weights, pass sketches.
         frequencies : array of shape (m, d)
             The frequencies, one per row. Leave it out for two sketches, which have their own.
         {precision}
+
+        Returns
+        -------
+        float
     """,
     bags="""
         bags : Bags, list of arrays or frames, or 3-D array
@@ -32,10 +44,30 @@ described = _described(
         frequencies : array of shape (m, d)
             The frequencies, one per row, with their columns in the order of those of `bags`.
     """,
-    squared_distances="""
+    of_pairs_of_bags="""
+        Parameters
+        ----------
+        {bags_at_frequencies}
+        {precision}
+
+        Returns
+        -------
         array of shape (n_bags, n_bags), or (n_bags, n_other)
             Never negative. Without `other` it is symmetric, with zeros on the diagonal. Its square root is a distance,
             as ``metric="precomputed"`` of scikit-learn expects it.
+    """,
+    of_features_of_bags="""
+        Parameters
+        ----------
+        {bags_at_frequencies}
+        second, second_scale
+            A second kernel layer and its length, as for :func:`embedding_kernel`.
+        {precision}
+
+        Returns
+        -------
+        array of shape (n_bags, n_bags), or (n_bags, n_other)
+            Symmetric without `other`.
     """,
     precision="""
         precision : {"fast", "float64"}

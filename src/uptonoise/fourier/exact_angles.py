@@ -18,15 +18,7 @@ _TURN_REST = 2.4492935982947064e-16  # 2 pi minus its float64
 
 
 def angles_between(frequencies: Floats, centre: Floats, other: Floats) -> Floats:
-    """Return w.(centre - other) within one turn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.exact_angles import angles_between
-    >>> float(angles_between(np.array([[1.0]]), np.array([1e9 + 0.5]), np.array([1e9]))[0])
-    0.5
-    """
+    """Return w.(centre - other) within one turn."""
     reach = float((np.abs(frequencies).max(axis=0) * (np.abs(centre) + np.abs(other))).sum())
     if not reach < LARGEST_ANGLE:
         raise ValueError(

@@ -54,7 +54,7 @@ class FlipSums(Accumulator[tuple[Floats, Floats]]):
     """Sums of products of sines, which no flip changes, and sums of sines for all flips."""
 
     def __init__(self, features: CosineSine, signs: Signs) -> None:
-        self.features = self.waves = features
+        self.features = features
         self.signs = signs
         self.block_rows = features.block_rows
 

@@ -177,14 +177,7 @@ def _inverse_root(scale: ArrayLike, d: int) -> Floats:
 
 
 def as_frequencies(frequencies: Any, n_columns: int | None = None) -> Floats:
-    """Return frequencies as a float64 array of shape (m, d), or raise with what is wrong.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.frequencies import as_frequencies
-    >>> as_frequencies([0.5, 1.0], n_columns=1).shape
-    (2, 1)
-    """
+    """Return frequencies as a float64 array of shape (m, d), or raise with what is wrong."""
     if is_frame(frequencies):
         raise ValueError(
             "frequencies must be an array with its columns in the order of the data's; got a data frame. Select its "

@@ -139,16 +139,7 @@ def _means_of_pairs(kernel: Kernel, pairs: Iterable[Pair]) -> Iterator[tuple[_St
 
 
 def as_matrix(matrix: Any, shape: tuple[int, ...], name: str, *, finite: bool = True) -> Floats:
-    """Return the result of a user's function as float64; raise where it has another shape or is not finite.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.kernel_means import as_matrix
-    >>> as_matrix([[1, 2]], (2, 1), "kernel")
-    Traceback (most recent call last):
-        ...
-    ValueError: kernel must return a matrix of shape (2, 1); got shape (1, 2)
-    """
+    """Return the result of a user's function as float64; raise where it has another shape or is not finite."""
     array = as_real_array(matrix, f"the result of {name}")
     if array.shape != shape:
         raise ValueError(f"{name} must return a matrix of shape {shape}; got shape {array.shape}")

@@ -123,17 +123,7 @@ def fourier_kernel(
 
     With many frequencies it is :func:`embedding_kernel` for the kernel that they stand for.
 
-    Parameters
-    ----------
-    {bags_at_frequencies}
-    second, second_scale
-        A second kernel layer and its length, as for :func:`embedding_kernel`.
-    {precision}
-
-    Returns
-    -------
-    array of shape (n_bags, n_bags), or (n_bags, n_other)
-        Symmetric without `other`.
+    {of_features_of_bags}
 
     Examples
     --------
@@ -163,17 +153,7 @@ def phase_kernel(
 
     It warns when the phase of the bags is not reliable at more than a tenth of the frequencies.
 
-    Parameters
-    ----------
-    {bags_at_frequencies}
-    second, second_scale
-        A second kernel layer and its length, as for :func:`embedding_kernel`.
-    {precision}
-
-    Returns
-    -------
-    array of shape (n_bags, n_bags), or (n_bags, n_other)
-        Symmetric without `other`, and then 1 on the diagonal.
+    {of_features_of_bags}
 
     Examples
     --------

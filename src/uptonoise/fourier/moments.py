@@ -104,7 +104,7 @@ class MomentSum(Accumulator[Moments]):
     """The moments of the features of rows minus a centre."""
 
     def __init__(self, features: CosineSine, centre: Floats, products: type[np.floating[Any]] | None = None) -> None:
-        self.features = self.waves = features
+        self.features = features
         self.centre = centre
         # Features that are good to 1e-7 lose nothing by products of float32, which take half the time.
         self._products = products or (np.float32 if features.precision == "fast" else np.float64)

@@ -64,14 +64,7 @@ def _checksum(values: NDArray[Any]) -> int:
 
 
 def checked_provenance(provenance: Any, n_frequencies: int) -> Provenance | None:
-    """Return a copy of a provenance, as JSON gives it back, or raise with what is wrong.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.provenance import checked_provenance
-    >>> checked_provenance({"lengths": (1.0, 2.0)}, 10)
-    {'lengths': [1.0, 2.0]}
-    """
+    """Return a copy of a provenance, as JSON gives it back, or raise with what is wrong."""
     try:
         copied = json.loads(json.dumps(provenance))
     except (TypeError, ValueError) as error:
@@ -99,15 +92,7 @@ def _check_blocks(blocks: Any, n_frequencies: int) -> None:
 
 
 def blocks_at(blocks: dict[str, Any], kept: NDArray[np.intp]) -> dict[str, list[int]]:
-    """Return the blocks of the frequencies that were kept, each once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.provenance import blocks_at
-    >>> blocks_at({"low": [0, 2], "high": [2, 4], "all": [0, 4]}, np.array([0, 1]))
-    {'low': [0, 2]}
-    """
+    """Return the blocks of the frequencies that were kept, each once."""
     remaining: dict[str, list[int]] = {}
     for name, ends in blocks.items():
         place = np.searchsorted(kept, ends).tolist()

@@ -17,7 +17,7 @@ class RowFeatures(Accumulator[Complex]):
     """exp(i w.x) of every row: the characteristic functions of bags of one row, which need no sum by bag."""
 
     def __init__(self, features: CosineSine) -> None:
-        self.features = self.waves = features
+        self.features = features
         self.block_rows = features.block_rows
         self.parts: list[Complex] = []
 
@@ -46,7 +46,7 @@ class SampleSum(Accumulator[SamplePart]):
     """The sum of the features of one sample's rows."""
 
     def __init__(self, features: CosineSine) -> None:
-        self.features = self.waves = features
+        self.features = features
         self.block_rows = features.block_rows
 
     def part(self, block: Block) -> SamplePart:
@@ -79,7 +79,7 @@ class BagSums(Accumulator[BagPart]):
     """The sum of the features of each bag's rows; a bag's rows may lie anywhere."""
 
     def __init__(self, features: CosineSine, n_bags: int) -> None:
-        self.features = self.waves = features
+        self.features = features
         self.block_rows = features.block_rows
         self.phi_sums = np.zeros((n_bags, features.n_frequencies), dtype=np.complex128)
         self.weight = np.zeros(n_bags)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.fourier import embedding_kernel, median_scale
-from uptonoise.rows import as_real_array
+from uptonoise.learning import as_bags, checked_targets
 
 _ALPHAS = tuple(np.geomspace(1e-6, 1e2, 17).tolist())
 
@@ -75,10 +75,8 @@ class KernelBagRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        bags = X if isinstance(X, Bags) else Bags(X)
-        targets = as_real_array(y, "y").astype(np.float64)
-        if targets.ndim not in (1, 2) or len(targets) != len(bags) or not np.isfinite(targets).all():
-            raise ValueError(f"y must have finite targets for each of {len(bags)} bags; got shape {targets.shape}")
+        bags = as_bags(X)
+        targets = checked_targets(y, len(bags), vary=False)
         table = targets[:, None] if targets.ndim == 1 else targets
         mean = table.mean(axis=0)
         median = float(median_scale(bags))

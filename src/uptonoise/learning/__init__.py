@@ -19,10 +19,6 @@ from uptonoise.learning.robustness import RobustnessCurve, robustness_curve
 from uptonoise.learning.row_transformer import RowTransformer
 from uptonoise.learning.targets import checked_targets, given_targets
 
-# Former names, until the packages that use them have the new ones.
-checked_levels = checked_noise_sizes
-checked_target = checked_noise_range
-
 __all__ = [
     "VIRTUAL_ROWS",
     "BagRidgeCV",
@@ -37,10 +33,8 @@ __all__ = [
     "as_bags",
     "bag_source",
     "check_no_target",
-    "checked_levels",
     "checked_noise_range",
     "checked_noise_sizes",
-    "checked_target",
     "checked_targets",
     "fitted_columns",
     "ggrr",

@@ -40,15 +40,7 @@ _CHUNK_BAGS = 4_096
 
 
 def pooled_variances(bags: Bags) -> Floats:
-    """Return the variance of each column over the rows of all bags.
-
-    Examples
-    --------
-    >>> import uptonoise as un
-    >>> from uptonoise.learning.augmentation import pooled_variances
-    >>> pooled_variances(un.Bags([[[0.0, 1.0]], [[2.0, 1.0]]]))
-    array([1., 0.])
-    """
+    """Return the variance of each column over the rows of all bags."""
     centre = np.asarray(bags.values[0], dtype=np.float64)
     total, squares = np.zeros(bags.n_columns), np.zeros(bags.n_columns)
     for block in BagRows(bags).blocks(_CHUNK_ROWS):
@@ -118,17 +110,7 @@ def with_noise(
 def means_with_noise(
     means: Floats, sizes: Floats, variances: Floats, levels: Floats, generator: np.random.Generator
 ) -> Floats:
-    """Return the means of bags, of shape (n, d), with the same noise.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.learning.augmentation import means_with_noise
-    >>> means, sizes, variances, levels = np.zeros((1, 2)), np.array([4.0]), np.array([1.0, 0.0]), np.ones(1)
-    >>> noisy = means_with_noise(means, sizes, variances, levels, np.random.default_rng(0))
-    >>> bool(noisy[0, 0] != 0), float(noisy[0, 1])
-    (True, 0.0)
-    """
+    """Return the means of bags, of shape (n, d), with the same noise."""
     noise = generator.random(means.shape) * levels[:, None] * variances
     return np.asarray(means + np.sqrt(noise / sizes[:, None]) * generator.standard_normal(means.shape))
 
@@ -202,14 +184,7 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the features on the bags without noise.
 
-        Parameters
-        ----------
-        {bags}
-        {ignored_y}
-
-        Returns
-        -------
-        self
+        {fit}
         """
         if not hasattr(self.transformer, "from_characteristic"):
             raise ValueError(f"transformer must be PhaseFeatures or FourierFeatures; got {self.transformer!r}")
@@ -221,14 +196,7 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
         """Fit the features, and return those of the bags with noise.
 
-        Parameters
-        ----------
-        {bags}
-        {ignored_y}
-
-        Returns
-        -------
-        array of shape (n_bags, 2m)
+        {fit_transform}
         """
         (level,) = checked_noise_sizes("level", [self.level])
         bags = as_bags(X)
@@ -241,18 +209,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         features: Floats = self.transformer_.from_characteristic(noisy)
         return features
 
-    @described
     def transform(self, X: Any) -> Floats:
-        """Return the features of the bags without noise.
-
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
-        array of shape (n_bags, 2m)
-        """
+        """Return the features of the bags without noise, of shape (n_bags, 2m)."""
         check_is_fitted(self)
         features: Floats = self.transformer_.transform(X)
         return features

@@ -3,17 +3,31 @@
 from uptonoise._util.docs import described as _described
 
 described = _described(
+    fit="""
+        Parameters
+        ----------
+        {bags_or_vectors}
+        y : ignored
+            There for Pipelines.
+
+        Returns
+        -------
+        self
+    """,
+    fit_transform="""
+        Parameters
+        ----------
+        {bags_or_vectors}
+        y : ignored
+            There for Pipelines.
+
+        Returns
+        -------
+        array of shape (n_bags, n_features_out), or as :meth:`transform` returns it
+    """,
     bags_or_vectors="""
         X : Bags, list of arrays, 3-D array, RowSource; or a 2-D array or frame, whose rows are bags of one row
             The bags.
-    """,
-    bags="""
-        X : Bags, list of arrays, or 3-D array
-            The bags.
-    """,
-    ignored_y="""
-        y : ignored
-            There for Pipelines.
     """,
     frequencies="""
         law : {"gaussian", "laplace", "matern", "radial"}

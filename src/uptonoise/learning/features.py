@@ -79,48 +79,18 @@ class _FrequencyFeatures(BagTransformer):
         self.precision = precision
         self.random_state = random_state
 
-    @described
     def characteristic(self, X: Any) -> Characteristic:
-        """Return the characteristic function of each bag at the frequencies, with the number of its rows.
-
-        Parameters
-        ----------
-        {bags_or_vectors}
-
-        Returns
-        -------
-        Characteristic
-        """
+        """Return the characteristic function of each bag at the frequencies, with the number of its rows."""
         return self._characteristic(self.fitted_rows(X))
 
     def from_characteristic(self, characteristic: Characteristic) -> Floats:
-        """Return the features of bags whose characteristic functions are known, as :meth:`characteristic` gives them.
-
-        Parameters
-        ----------
-        characteristic : Characteristic
-            The characteristic functions, of shape (n_bags, m), and the numbers of rows.
-
-        Returns
-        -------
-        array of shape (n_bags, 2m)
-        """
+        """Return the features of bags whose characteristic functions are known, as :meth:`characteristic` has them."""
         check_is_fitted(self)
         return self._features(characteristic)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the features, such as ``phase_re0``, ``phase_im0``, ``phase_re1``, ...
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            The names of the columns, which are checked and not used.
-
-        Returns
-        -------
-        array of shape (2m,)
-        """
-        super().get_feature_names_out(input_features)
+        """Return the names of the features, such as ``phase_re0``, ``phase_im0``, ``phase_re1``, ..."""
+        super().get_feature_names_out(input_features)  # which checks them
         numbers = range(len(self.frequencies_))
         return np.array([f"{self._name}_{part}{j}" for j in numbers for part in ("re", "im")], dtype=object)
 

@@ -25,15 +25,7 @@ class FittedColumns:
 
 
 def fitted_columns(estimator: Any) -> FittedColumns:
-    """Return the columns of a fitted estimator.
-
-    Examples
-    --------
-    >>> import uptonoise as un
-    >>> from uptonoise.learning.inputs import fitted_columns
-    >>> fitted_columns(un.MeanFeatures().fit([[[1.0, 2.0]], [[3.0, 4.0]]])).columns
-    ('x0', 'x1')
-    """
+    """Return the columns of a fitted estimator."""
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         return FittedColumns(numbered_columns(estimator.n_features_in_), named=False)

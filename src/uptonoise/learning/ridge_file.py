@@ -47,8 +47,8 @@ def save_ridge(model: Any, path: str | os.PathLike[str]) -> None:
 
 def load_ridge(cls: type[Model], path: str | os.PathLike[str]) -> Model:
     """Read a model that :func:`save_ridge` wrote."""
-    header, arrays = load_archive(path, _KIND, _VERSION)
     try:
+        header, arrays = load_archive(path, _KIND, _VERSION)
         model: Any = cls(**header["params"])
         model.best_params_, model.best_score_ = header["best_params"], header["best_score"]
         model._y_is_flat, model.n_features_in_, model.by_ = header["y_is_flat"], header["n_columns"], header["by"]

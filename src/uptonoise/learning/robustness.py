@@ -14,6 +14,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import root_mean_squared_error, zero_one_loss
 from sklearn.utils.validation import check_is_fitted
 
+from uptonoise._util.docs import described
 from uptonoise._util.progress import Progress
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.results import Result
@@ -113,6 +114,35 @@ class RobustnessCurve(Result):
         return "\n".join(lines)
 
 
+_PARAMETERS = """
+model : regressor or classifier
+    A fitted estimator of bags, also a Pipeline or a GridSearchCV.
+bags : Bags, list of arrays, or 3-D array
+    The bags to test on; they should not be those that the model was fitted on.
+y : array of shape (n_bags,) or (n_bags, n_targets), optional
+    The targets, or one class for each bag; by default the labels of the bags.
+levels : sequence of float
+    The noise sizes, as for :func:`add_noise`.
+n_repeats : int
+    How often noise is sampled.
+kind : {"gaussian", "laplace", "cauchy", "t", "mixture", "uniform"}
+    The kind of noise, as for :func:`add_noise`.
+variances : array of shape (n_columns,), optional
+    The columns' variances, as for :func:`add_noise`: those of the bags that the model was fitted on, if they differ
+    from those of `bags`, which are the default.
+random_state : None, int, Generator or RandomState
+    The seed. Within a repeat, noise of all sizes is the same but for its size. The seed is fixed by default, so
+    that curves of different models have the same noise.
+n_jobs : int, optional
+    How many repeats run at a time, as joblib counts them; the errors do not depend on it.
+progress : bool, optional
+    Whether to show a progress bar; by default on a terminal.
+repeats : int, optional
+    The former name of `n_repeats`; deprecated.
+"""
+
+
+@described(parameters=_PARAMETERS)
 def robustness_curve(
     model: Any,
     bags: Any,
@@ -131,30 +161,7 @@ def robustness_curve(
 
     Parameters
     ----------
-    model : regressor or classifier
-        A fitted estimator of bags, also a Pipeline or a GridSearchCV.
-    bags : Bags, list of arrays, or 3-D array
-        The bags to test on; they should not be those that the model was fitted on.
-    y : array of shape (n_bags,) or (n_bags, n_targets), optional
-        The targets, or one class for each bag; by default the labels of the bags.
-    levels : sequence of float
-        The noise sizes, as for :func:`add_noise`.
-    n_repeats : int
-        How often noise is sampled.
-    kind : {"gaussian", "laplace", "cauchy", "t", "mixture", "uniform"}
-        The kind of noise, as for :func:`add_noise`.
-    variances : array of shape (n_columns,), optional
-        The columns' variances, as for :func:`add_noise`: those of the bags that the model was fitted on, if they differ
-        from those of `bags`, which are the default.
-    random_state : None, int, Generator or RandomState
-        The seed. Within a repeat, noise of all sizes is the same but for its size. The seed is fixed by default, so
-        that curves of different models have the same noise.
-    n_jobs : int, optional
-        How many repeats run at a time, as joblib counts them; the errors do not depend on it.
-    progress : bool, optional
-        Whether to show a progress bar; by default on a terminal.
-    repeats : int, optional
-        The former name of `n_repeats`; deprecated.
+    {parameters}
 
     Returns
     -------
@@ -189,12 +196,11 @@ def robustness_curve(
     seeds = as_generator(random_state).integers(2**63, size=positive_int(n_repeats, "n_repeats")).tolist()
     _warn_beyond(model, sizes)
     noisy = _Noisy(given, targets, sizes[sizes > 0], kind, checked_variances(given, variances))
+    jobs = (delayed(_errors)(model, noisy, metric, seed) for seed in seeds)
+    of_repeats = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    bar = Progress("predicting from noisy bags", n_repeats, progress, units="repeats")
     errors = np.empty((len(sizes), n_repeats))
     errors[sizes == 0] = _error(model, given, targets, metric)
-    of_repeats = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_errors)(model, noisy, metric, seed) for seed in seeds
-    )
-    bar = Progress("predicting from noisy bags", n_repeats, progress, units="repeats")
     errors[sizes > 0] = np.array(list(bar.over(of_repeats))).T
     return RobustnessCurve(levels=sizes, errors=errors, baseline=_baseline(targets, metric), metric=metric, kind=kind)
 

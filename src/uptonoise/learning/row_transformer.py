@@ -71,32 +71,12 @@ class RowTransformer(BagTransformer, auto_wrap_output_keys=None):  # type: ignor
 
     @available_if(_inner_has_names)  # type: ignore[untyped-decorator]
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that come out, as the transformer has them.
-
-        Parameters
-        ----------
-        input_features : sequence of str, optional
-            The names of the columns that go in.
-
-        Returns
-        -------
-        array of shape (n_columns,)
-        """
+        """Return the names of the columns that come out, as the transformer has them."""
         names = super().get_feature_names_out(input_features)
         return np.asarray(self.transformer_.get_feature_names_out(names))
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Change nothing: bags have no other form. It is there for Pipelines, whose other steps obey.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"}, optional
-            Not used.
-
-        Returns
-        -------
-        self
-        """
+        """Change nothing: bags have no other form. It is there for Pipelines, whose other steps obey."""
         return self
 
     def _fit_rows(self, source: RowSource) -> None:

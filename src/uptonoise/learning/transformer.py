@@ -30,14 +30,7 @@ class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of the bags.
 
-        Parameters
-        ----------
-        {bags_or_vectors}
-        {ignored_y}
-
-        Returns
-        -------
-        self
+        {fit}
         """
         self._fit_rows(self._fitting_rows(X))
         return self
@@ -46,14 +39,7 @@ class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from the rows of the bags, and return the same bags transformed.
 
-        Parameters
-        ----------
-        {bags_or_vectors}
-        {ignored_y}
-
-        Returns
-        -------
-        array of shape (n_bags, n_features_out), or as :meth:`transform` returns it
+        {fit_transform}
         """
         return self._fit_transform_rows(self._fitting_rows(X), X)
 

@@ -20,12 +20,12 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.bags import checked_weights
 from uptonoise.fourier import as_frequencies, median_scale, sample_frequencies
-from uptonoise.learning import BagRidgeCV
-from uptonoise.nets.inputs import ReadBags, fitted_columns, given_targets, read_bags
+from uptonoise.learning import BagRidgeCV, fitted_columns, given_targets
+from uptonoise.nets.inputs import ReadBags, read_bags
 from uptonoise.nets.labelled import Indices, LabelledBags
 from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
 from uptonoise.nets.losses import Loss
-from uptonoise.nets.noise import Augmentation, NoiseLevels
+from uptonoise.nets.noise import Augmentation, NoiseSettings
 from uptonoise.nets.output import Parts
 from uptonoise.nets.paper import PAPER_SETTINGS
 from uptonoise.nets.parameters import Parameters, documented
@@ -99,7 +99,7 @@ class BagNet(Parameters, SavedNetwork):
         """
         continues = self.warm_start and hasattr(self, "network_")
         settings, device = self._settings(), as_device(self.device)
-        noise = NoiseLevels.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
+        noise = NoiseSettings.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
         generator = as_generator(self.random_state)
         bags = read_bags(X, self, device, fitted_columns(self) if continues else None)
         if len(bags) < 2:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
-from uptonoise.learning import VIRTUAL_ROWS, check_no_target, checked_levels, checked_target
+from uptonoise.learning import VIRTUAL_ROWS, check_no_target, checked_noise_range, checked_noise_sizes
 from uptonoise.nets.labelled import LabelledBags
 from uptonoise.nets.layers import PhiAugmentation
 
@@ -52,34 +52,34 @@ class Augmentation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NoiseLevels:
-    """The noise level that a network is trained against, the range that it is judged by, and where noise is added."""
+class NoiseSettings:
+    """The noise size that a network is trained against, the range that it is judged by, and where noise is added."""
 
-    level: float
+    size: float
     target: tuple[float, float]
     domain: NoiseDomain
 
     @classmethod
-    def checked(cls, level: Any, target: Any, domain: Any) -> NoiseLevels | None:
+    def checked(cls, size: Any, target: Any, domain: Any) -> NoiseSettings | None:
         """Return what the parameters of an estimator mean, None where there is no noise, or raise.
 
         Examples
         --------
-        >>> from uptonoise.nets.noise import NoiseLevels
-        >>> NoiseLevels.checked(2, None, "rows").target
+        >>> from uptonoise.nets.noise import NoiseSettings
+        >>> NoiseSettings.checked(2, None, "rows").target
         (0.0, 2.0)
         """
         if domain not in get_args(NoiseDomain):
             raise ValueError(f"noise_domain must be one of {', '.join(get_args(NoiseDomain))}; got {domain!r}")
-        if level is None:
+        if size is None:
             check_no_target(target)
             return None
-        levels = checked_levels("noise_augmentation", level)
-        if len(levels) != 1:
+        sizes = checked_noise_sizes("noise_augmentation", size)
+        if len(sizes) != 1:
             raise ValueError(
-                f"noise_augmentation must be one noise level for a network; got {level!r}. GridSearchCV tries several"
+                f"noise_augmentation must be one noise size for a network; got {size!r}. GridSearchCV tries several"
             )
-        return cls(levels[0], checked_target(target, levels[0]), domain)
+        return cls(sizes[0], checked_noise_range(target, sizes[0]), domain)
 
     def augmentation(self, rows: Tensor, variances: Floats, generator: np.random.Generator) -> Augmentation:
         """Return fresh noise for each batch, and noise to judge by that is the same in each epoch.
@@ -87,7 +87,7 @@ class NoiseLevels:
         `rows` are those of all bags and `variances` those of the columns, in the network's units.
         """
         seeds = [int(seed) for seed in generator.integers(2**63, size=2)]
-        training = Noise(0.0, self.level, _CLEAN_SHARE, rows, variances, seeds[0])
+        training = Noise(0.0, self.size, _CLEAN_SHARE, rows, variances, seeds[0])
         judging = Noise(*self.target, 0.0, rows, variances, seeds[1], repeats=True)
         if self.domain == "rows":
             return Augmentation(rows=training.on_rows, judged_rows=judging.on_rows)
@@ -95,7 +95,7 @@ class NoiseLevels:
 
 
 class Noise:
-    """Gaussian noise on bags in the network's units, at levels between two numbers.
+    """Gaussian noise on bags in the network's units, of sizes between two numbers.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class Noise:
     rows : tensor of shape (n, d)
         Rows of any bags, on the device where bags are; errors of phi are made of some of them.
     variances : array of shape (d,)
-        Those of the columns in the network's units: a level is a multiple of them.
+        Those of the columns in the network's units: a noise size is a multiple of them.
     seed : int
         The seed.
     repeats : bool
@@ -164,9 +164,9 @@ class Noise:
         """Return the variances of each bag's noise, of shape (n_bags, d); each batch or epoch begins with this."""
         if self.repeats:
             self.generator.manual_seed(self.seed)
-        levels = self.low + (self.high - self.low) * self._uniform(n_bags, 1)
+        sizes = self.low + (self.high - self.low) * self._uniform(n_bags, 1)
         noisy = self._uniform(n_bags, 1) >= self.clean
-        return levels * noisy * self._uniform(n_bags, len(self.variances)) * self.variances
+        return sizes * noisy * self._uniform(n_bags, len(self.variances)) * self.variances
 
     def _uniform(self, *shape: int) -> Tensor:
         return torch.rand(shape, generator=self.generator, device=self.variances.device)

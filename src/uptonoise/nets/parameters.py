@@ -84,11 +84,11 @@ _PARAMETERS = """
         unless it makes the validation loss larger. Not for quantiles. A small penalty predicts better where noise is
         that of training, and much worse where there is more: see `noise_augmentation`.
     noise_augmentation : None or float
-        A noise level that the bags do not have, and that the network is trained against: in each batch bags get
-        Gaussian noise of their own, of a variance between 0 and the level times that of the column; one in five gets
+        A noise size that the bags do not have, and that the network is trained against: in each batch bags get
+        Gaussian noise of their own, of a variance between 0 and this size times that of the column; one in five gets
         none. Each epoch has fresh noise.
     noise_target : pair of float, optional
-        The range of noise levels to do well at: the validation part gets noise of these levels, and so the epoch is
+        The range of noise sizes to do well at: the validation part gets noise of these sizes, and so the epoch is
         chosen; by default from 0 to `noise_augmentation`.
     noise_domain : {"fourier", "rows"}
         Where noise is added: "fourier" changes characteristic functions, at no cost to speak of, as for
@@ -115,7 +115,7 @@ _ATTRIBUTES = """
     best_epoch_ : int
         The epoch of the last fit whose weights were kept.
     noise_range_ : pair of float, or None
-        The noise levels that the epoch was chosen for; :func:`~uptonoise.robustness_curve` warns beyond them.
+        The noise sizes that the epoch was chosen for; :func:`~uptonoise.robustness_curve` warns beyond them.
     centre_, scale_ : arrays of shape (d,)
         The mean of the rows of training, and the scales of their columns.
     n_features_in_ : int

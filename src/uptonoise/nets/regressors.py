@@ -11,8 +11,8 @@ from sklearn.base import RegressorMixin
 
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
+from uptonoise.learning import checked_targets
 from uptonoise.nets.base import BagNet, OnPhases, Targets
-from uptonoise.nets.inputs import checked_targets
 from uptonoise.nets.layers import BagNetwork, FourierLayer
 from uptonoise.nets.losses import Loss, PinballLoss, SquaredLoss, as_quantiles
 from uptonoise.nets.noise import Augmentation

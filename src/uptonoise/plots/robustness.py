@@ -22,7 +22,7 @@ def plot_robustness(result: RobustnessCurve, *, label: str = "model", ax: Axes |
     Parameters
     ----------
     result : RobustnessCurve
-        What :func:`~uptonoise.learning.noise.robustness_curve` returned.
+        What :func:`~uptonoise.robustness_curve` returned.
     label : str
         What the model is called.
     {axes}

@@ -87,12 +87,9 @@ def flip_test(
     X, Y : array, frame, or RowSource
         The two samples, without weights. Of the larger one only as many rows as the other has are used.
     paired : bool
-        Whether row i of X and row i of Y belong together; these may lie in files or on a cluster. Otherwise rows are
-        read into memory and paired at random.
+        Whether row i of X belongs to row i of Y; these may be in files. Otherwise rows are read and paired at random.
     n_pairings : int
-        How many random pairings to merge, by a rule that is valid however they depend: five times the fifth part from
-        below of their p-values (up to five pairings, their number times the smallest). Many pairings make the answer
-        depend little on the seed. It does not depend on the order of the rows.
+        How many random pairings to merge, by :func:`merged_pvalue`. Many make the answer depend little on the seed.
     n_flips : int
         How many flips make the null.
     frequencies : array of shape (m, d), optional
@@ -109,8 +106,8 @@ def flip_test(
     >>> import numpy as np
     >>> import uptonoise as un
     >>> rng = np.random.default_rng(0)
-    >>> X, noisy, other = rng.exponential(size=(3, 100)) + [[0.0], [0.0], [1.0]]
-    >>> un.flip_test(X, noisy + rng.normal(size=100)).pvalue > 0.05, un.flip_test(X, other).pvalue < 0.01
+    >>> X, Y = rng.exponential(size=(2, 100))
+    >>> un.flip_test(X, Y + rng.normal(size=100)).pvalue > 0.05, un.flip_test(X, 2 - Y).pvalue < 0.01
     (True, True)
     """
     positive_int(n_flips, "n_flips")

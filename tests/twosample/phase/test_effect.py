@@ -4,12 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import uptonoise as un
 from uptonoise.experiments._signal_pairs import PAIRS
 from uptonoise.twosample import Pair, effect_size
-from uptonoise.twosample.phase.effect import Part, _quadratic_cdf, largest_square
 
 
 def sketched(X, Y):
@@ -112,27 +110,6 @@ def test_bad_bounds_are_refused(rng, alpha, margin):
     effect = un.phase_test(rng.normal(size=50), rng.normal(size=50)).effect
     with pytest.raises(ValueError, match=r"(alpha|margin) must"):
         effect.equivalent(margin, alpha)
-
-
-def test_the_largest_square_is_the_largest_on_the_ellipsoid(rng):
-    for _ in range(5):
-        scores, variances = rng.normal(size=3), rng.exponential(size=3) ** 3
-        directions = rng.normal(size=(20_000, 3))
-        points = scores + 1.7 * np.sqrt(variances) * directions / np.linalg.norm(directions, axis=1, keepdims=True)
-        brute = np.sum(points**2, axis=1).max()
-        assert brute <= largest_square(scores, variances, 1.7) <= brute * 1.01
-    assert largest_square(np.zeros(2), np.array([4.0, 1.0]), 1.5) == pytest.approx(9.0)
-
-
-def test_the_quadratic_form_is_chi_squared_where_it_must_be():
-    assert _quadratic_cdf(3.0, np.ones(2), np.array([1.0, 0.5])) == pytest.approx(stats.ncx2(2, 1.5).cdf(3.0), abs=1e-6)
-    assert _quadratic_cdf(3.0, np.ones(1), np.zeros(1)) == pytest.approx(stats.chi2(1).cdf(3.0), abs=1e-6)
-
-
-def test_bounds_of_one_score_are_those_of_a_normal():
-    part = Part("x", np.array([5.0]), np.array([1.0]), 1.0, 0.0, 1e9)
-    assert part.upper(0.05) == pytest.approx(5 + 1.645, abs=1e-3)
-    assert part.lower(0.05) == pytest.approx(5 - 1.645, abs=0.02)
 
 
 def test_a_pair_of_rows_is_known_much_better(rng):

@@ -1,7 +1,7 @@
 """Rows of files: CSV, Parquet, Arrow and numpy."""
 
 from uptonoise.engines.files.csv import scan_csv
-from uptonoise.engines.files.formats import OpenFiles, described_columns, open_rows
+from uptonoise.engines.files.formats import OpenFiles, open_rows
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.parquet import scan_parquet
 from uptonoise.engines.files.rows import FileRows, Missing
@@ -15,7 +15,6 @@ __all__ = [
     "NoGroupError",
     "OpenFiles",
     "TableFile",
-    "described_columns",
     "open_rows",
     "scan_csv",
     "scan_parquet",

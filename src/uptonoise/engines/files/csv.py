@@ -23,7 +23,7 @@ from uptonoise._util.wording import counted
 from uptonoise.engines.files.arrow import batch_piece, cut
 from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
-from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
 from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
 from uptonoise.engines.files.text import (
     NULL_VALUES,
@@ -69,6 +69,7 @@ class CsvFormat:
             ) from None
 
 
+@with_row_options
 def scan_csv(
     path: Paths,
     *,
@@ -92,8 +93,7 @@ def scan_csv(
         sorted), or a pattern such as ``"data/2024-*.csv.gz"``. All files must have the columns that are used.
     columns : sequence of str, optional
         The columns to use, in this order. By default all, which must then hold numbers.
-    by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one per group.
+    {by}
     delimiter : str, optional
         What separates the values; by default a tab in ``.tsv`` and ``.tab`` files, otherwise the one of comma,
         semicolon, tab and ``|`` that fits the first lines.
@@ -101,15 +101,9 @@ def scan_csv(
         The decimal mark.
     encoding : str
         The encoding of the text.
-    missing : {"error", "drop"}
-        What to do with a row that has a missing value in a column that is used.
-    progress : bool, optional
-        Whether to show how far a pass has come; by default on a terminal, if it takes more than about a second.
+    {missing_and_progress}
 
-    Returns
-    -------
-    RowSource
-        It can be read any number of times; ``n_dropped`` says how many rows the last pass has left out.
+    {returned_rows}
 
     Examples
     --------
@@ -254,7 +248,7 @@ class CsvFile(TableFile):
         try:
             fault = next(self._faults(columns, n_rows), None)
         except UnicodeError as wrong:
-            raise wrong_encoding(self.path, self._encoding, wrong) from None
+            return wrong_encoding(self.path, self._encoding, wrong)
         except (OSError, EOFError, zlib.error) as wrong:
             return ValueError(f"{self.path} is cut short or damaged: {first_line(wrong)}")
         except csv.Error as wrong:

@@ -12,7 +12,7 @@ from uptonoise.engines.files.csv import CSV_SUFFIXES, TEXT_SUFFIXES, CsvFile, Cs
 from uptonoise.engines.files.numpy_arrays import NumpyFile
 from uptonoise.engines.files.parquet import PARQUET_SUFFIXES, ParquetFile
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
-from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
 from uptonoise.engines.files.table import TableFile
 from uptonoise.rows import RowSource
 
@@ -76,6 +76,7 @@ class OpenFiles:
         return {name: wrong.get(name) for name in first.data_names} if first.named else None
 
 
+@with_row_options
 def open_rows(
     path: Paths,
     *,
@@ -97,19 +98,12 @@ def open_rows(
         pattern such as ``"data/2024-*.csv"``. All files must be of one format.
     columns : sequence of str, optional
         The columns to use, in this order; ``x0``, ``x1``, ... in arrays. By default all, which must then hold numbers.
-    by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one per group.
-    missing : {"error", "drop"}
-        What to do with a row that has a missing value in a column that is used.
-    progress : bool, optional
-        Whether to show how far a pass has come; by default on a terminal, if it takes more than about a second.
+    {by}
+    {missing_and_progress}
     delimiter, decimal, encoding : str
         For CSV files, as for :func:`~uptonoise.scan_csv`.
 
-    Returns
-    -------
-    RowSource
-        It can be read any number of times; ``n_dropped`` says how many rows the last pass has left out.
+    {returned_rows}
 
     Examples
     --------
@@ -140,8 +134,3 @@ def _kind(path: Path) -> str:
             f"{known} (CSV files also with .gz)"
         )
     return kind
-
-
-def described_columns(path: Paths, **csv_format: Any) -> dict[str, str | None] | None:
-    """Return the columns of files as :meth:`OpenFiles.described_columns` does."""
-    return OpenFiles(path, **csv_format).described_columns()

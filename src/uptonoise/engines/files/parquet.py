@@ -8,7 +8,7 @@ from pathlib import Path
 
 from uptonoise.engines.files.arrow import TypedFile, batch_piece
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
-from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
 from uptonoise.engines.files.table import Piece, arrow, first_line
 from uptonoise.rows import CHUNK_ROWS, RowSource
 
@@ -16,6 +16,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 _READ_BYTES = 1 << 20  # of each column at a time, so that a large row group is never in memory as a whole
 
 
+@with_row_options
 def scan_parquet(
     path: Paths,
     *,
@@ -33,17 +34,10 @@ def scan_parquet(
         such as ``"data/2024-*.parquet"``. All files must have the columns that are used.
     columns : sequence of str, optional
         The columns to use, in this order; only they are read. By default all, which must then be numeric.
-    by : str, optional
-        The column that says which group each row belongs to; the rows are then bags, one per group.
-    missing : {"error", "drop"}
-        What to do with a row that has a missing value in a column that is used.
-    progress : bool, optional
-        Whether to show how far a pass has come; by default on a terminal, if it takes more than about a second.
+    {by}
+    {missing_and_progress}
 
-    Returns
-    -------
-    RowSource
-        It can be read any number of times; ``n_dropped`` says how many rows the last pass has left out.
+    {returned_rows}
 
     Examples
     --------

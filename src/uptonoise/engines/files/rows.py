@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.docs import described
 from uptonoise._util.errors import hinted
 from uptonoise._util.progress import Progress
 from uptonoise._util.typing import Floats
@@ -19,6 +20,25 @@ from uptonoise.engines.files.table import Piece, TableFile
 from uptonoise.rows import Block, RowSource
 
 Missing = Literal["error", "drop"]
+
+with_row_options = described(
+    by="""
+    by : str, optional
+        The column that says which group each row belongs to; the rows are then bags, one per group.
+    """,
+    missing_and_progress="""
+    missing : {"error", "drop"}
+        What to do with a row that has a missing value in a column that is used.
+    progress : bool, optional
+        Whether to show how far a pass has come; by default in a terminal or a notebook, after about a second.
+    """,
+    returned_rows="""
+    Returns
+    -------
+    RowSource
+        It can be read any number of times; ``n_dropped`` says how many rows the last pass has left out.
+    """,
+)
 
 
 class FileRows(RowSource):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def on_device(X: Any, device: str = "cuda", *, weights: Any = None) -> RowSource
     source: RowSource = as_rows(X, weights=weights)
     torch, engine = _torch(), _engine()
     if isinstance(source, engine.DeviceRows):
-        return cast(RowSource, source)
+        return as_rows(source)
     try:
         place = torch.device(device)
     except (RuntimeError, TypeError):
@@ -145,7 +145,7 @@ def tensor_features(X: Any, frequencies: Any, kind: Literal["phase", "fourier"] 
     source, engine = as_rows(X), _engine()
     if not isinstance(source, engine.TensorBagRows):
         raise ValueError("X must be bags on a GPU: a tensor of three dimensions, a list of tensors, or tensor_bags")
-    return import_module("uptonoise.engines.gpu.folds").features(
+    return import_module("uptonoise.engines.gpu.folds").bag_features(
         source, as_frequencies(frequencies, len(source.columns)), kind == "phase"
     )
 

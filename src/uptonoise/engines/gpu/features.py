@@ -1,4 +1,4 @@
-"""Sums of waves over rows of torch tensors, on whatever device they are: by fused kernels, or in blocks of plain torch.
+"""Sums of cosine and sine features over rows of torch tensors, on their device: by fused kernels, or in plain torch.
 
 The blocks do what the CPU path does: w.x in turns as a float64 product, whole turns taken off, cosine and sine in
 float32, sums in float64. They are the fallback where there is no Triton, for many columns, and for
@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Waves
+from uptonoise.fourier import CosineSine
 
 Result = TypeVar("Result")
 
@@ -38,12 +38,14 @@ class Projection(NamedTuple):
     fused: bool
 
     @classmethod
-    def of(cls, waves: Waves, values: Tensor, reach: float) -> Projection:
+    def of(cls, features: CosineSine, values: Tensor, reach: float) -> Projection:
         """Return the frequencies for some rows whose columns reach as far as `reach` from 0."""
-        matrix = torch.from_numpy(waves.projection).to(values.device)
-        turns = reach * float(np.abs(waves.projection).sum(axis=0).max())
-        fused = waves.precision == "fast" and has_kernels(values) and float(np.abs(waves.projection).max()) < 2.0**100
-        return cls(matrix, waves.precision, not turns < 2.0**18, fused)
+        matrix = torch.from_numpy(features.projection).to(values.device)
+        turns = reach * float(np.abs(features.projection).sum(axis=0).max())
+        fused = (
+            features.precision == "fast" and has_kernels(values) and float(np.abs(features.projection).max()) < 2.0**100
+        )
+        return cls(matrix, features.precision, not turns < 2.0**18, fused)
 
     @property
     def n_frequencies(self) -> int:
@@ -52,7 +54,7 @@ class Projection(NamedTuple):
 
     @property
     def block_rows(self) -> int:
-        """How many rows of waves plain torch holds at once."""
+        """How many rows of features plain torch holds at once."""
         return max(_LEAST_ROWS, _BLOCK_ELEMENTS // self.n_frequencies)
 
 
@@ -101,7 +103,7 @@ def ranges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
     return ((start, min(n_rows, start + size)) for start in range(0, n_rows, size))
 
 
-def waves_of(values: Tensor, projection: Projection, centre: Tensor | None = None) -> tuple[Tensor, Tensor]:
+def cosine_and_sine(values: Tensor, projection: Projection, centre: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return cos(w.x) and sin(w.x) of all rows, float32 or float64 as the precision is."""
     rows = values.double()
     angles = (rows if centre is None else rows - centre) @ projection.matrix
@@ -118,7 +120,7 @@ def sample_sums(values: Tensor, weights: Tensor | None, projection: Projection, 
         if projection.fused:
             sums: Tensor = _kernels().sample_sums(values[start:stop], _part(weights, start, stop), matrix, centre, far)
             return sums
-        both = torch.cat(waves_of(values[start:stop], projection, centre), dim=1)
+        both = torch.cat(cosine_and_sine(values[start:stop], projection, centre), dim=1)
         if weights is not None:
             return weights[start:stop] @ both.double()
         return both.sum(dim=0, dtype=torch.float64)
@@ -185,7 +187,7 @@ def _bag_sums_in_blocks(values: Tensor, weights: Tensor | None, bounds: Bounds, 
     ends = bounds.starts + bounds.sizes
 
     def part(start: int, stop: int) -> tuple[int, int, Tensor]:
-        both = torch.cat(waves_of(values[start:stop], projection), dim=1).double()
+        both = torch.cat(cosine_and_sine(values[start:stop], projection), dim=1).double()
         if weights is not None:
             both *= weights[start:stop, None]
         first = int(torch.searchsorted(ends, start, right=True))
@@ -212,7 +214,7 @@ def moment_sums(
             rows, of_rows = values[start:stop], _part(weights, start, stop)
             fused: tuple[Tensor, Tensor] = _kernels().moment_sums(rows, of_rows, matrix, centre, about, far)
             return fused
-        both = torch.cat(waves_of(values[start:stop], projection, centre), dim=1).double() - about
+        both = torch.cat(cosine_and_sine(values[start:stop], projection, centre), dim=1).double() - about
         weighted = both if weights is None else both * weights[start:stop, None]
         return weighted.sum(dim=0), weighted.T @ both
 

@@ -17,13 +17,13 @@ from uptonoise.engines.gpu.features import (
     as_vector,
     bag_phases,
     bag_sums,
+    cosine_and_sine,
     in_blocks,
     moment_sums,
     ranges,
     sample_sums,
-    waves_of,
 )
-from uptonoise.fourier import BagPart, BagSums, FlipSums, MomentSum, RowWaves, SampleSum, Waves
+from uptonoise.fourier import BagPart, BagSums, CosineSine, FlipSums, MomentSum, RowFeatures, SampleSum
 from uptonoise.rows import CHUNK_ROWS
 
 _BAG_ELEMENTS = 2**27  # bags times frequencies on the device at once
@@ -60,19 +60,19 @@ class BlocksOnDevice(Protocol):
 
 def _fold_sample(source: BlocksOnDevice, total: SampleSum) -> None:
     def sums(block: DeviceBlock) -> tuple[Tensor, Tensor]:
-        projection = _projection(source, total.waves, block)
+        projection = _projection(source, total.features, block)
         return sample_sums(block.values, block.weights, projection), _weight_sums(block)
 
-    for of_waves, weights in _one_late(map(sums, source.device_blocks())):
+    for of_features, weights in _one_late(map(sums, source.device_blocks())):
         weight, squares = weights.tolist()
-        total.add((of_waves.cpu().numpy(), weight, squares))
+        total.add((of_features.cpu().numpy(), weight, squares))
 
 
 def _fold_bags(source: BlocksOnDevice, total: BagSums) -> None:
     for block in source.device_blocks():
         if block.bags is None:
             raise ValueError(f"{source.name} is a source of bags, and its blocks must tell each row's bag")
-        phi_sums = _bag_sums_here(block, _projection(source, total.waves, block))
+        phi_sums = _bag_sums_here(block, _projection(source, total.features, block))
         weight = squares = block.bags.sizes.double().cpu().numpy()
         if block.weights is not None:
             both = torch.stack([block.weights, block.weights**2], dim=1)
@@ -100,12 +100,12 @@ def _bag_sums_here(block: DeviceBlock, projection: Projection) -> Complex:
     return all_sums
 
 
-def _fold_rows(source: BlocksOnDevice, total: RowWaves) -> None:
+def _fold_rows(source: BlocksOnDevice, total: RowFeatures) -> None:
     for block in source.device_blocks():
-        values, projection = block.values, _projection(source, total.waves, block)
+        values, projection = block.values, _projection(source, total.features, block)
 
         def part(start: int, stop: int, values: Tensor = values, projection: Projection = projection) -> Complex:
-            pairs = torch.stack(waves_of(values[start:stop], projection), dim=2)
+            pairs = torch.stack(cosine_and_sine(values[start:stop], projection), dim=2)
             return torch.view_as_complex(pairs).cpu().numpy().astype(np.complex128, copy=False)
 
         for characteristic in in_blocks(len(values), projection.block_rows, part):
@@ -116,8 +116,8 @@ def _fold_moments(source: BlocksOnDevice, total: MomentSum) -> None:
     centre = as_vector(total.centre, source.device)
 
     def sums(block: DeviceBlock) -> tuple[int, Tensor, Tensor, Tensor, Tensor]:
-        projection = _projection(source, total.waves, block, total.centre)
-        # Waves less an estimate of their mean: then no sum of products is large against what it is to tell.
+        projection = _projection(source, total.features, block, total.centre)
+        # Features minus an estimate of their mean: then no sum of products is large against what it is to tell.
         some = block.values[:: -(-len(block.values) // CHUNK_ROWS)].contiguous()
         about = (sample_sums(some, None, projection, centre) / len(some)).float().double()
         moments = moment_sums(block.values, block.weights, projection, centre, about)
@@ -141,9 +141,9 @@ def _one_late(items: Iterable[Item]) -> Iterator[Item]:
 def _fold_flips(source: BlocksOnDevice, total: FlipSums) -> None:
     """Signs are generated in this machine's memory, so that a seed gives the same p-value everywhere."""
     for block in source.device_blocks():
-        values, projection = block.values, _projection(source, total.waves, block)
+        values, projection = block.values, _projection(source, total.features, block)
         for start, stop in ranges(len(values), total.block_rows):
-            sines = waves_of(values[start:stop], projection)[1].double()
+            sines = cosine_and_sine(values[start:stop], projection)[1].double()
             signs = total.signs(block.first_row + start, block.first_row + stop)
             flipped = torch.from_numpy(signs).to(source.device).double() @ sines
             total.add(((sines.T @ sines).cpu().numpy(), flipped.cpu().numpy()))
@@ -152,23 +152,25 @@ def _fold_flips(source: BlocksOnDevice, total: FlipSums) -> None:
 FOLDS: dict[type, Callable[[Any, Any], None]] = {
     SampleSum: _fold_sample,
     BagSums: _fold_bags,
-    RowWaves: _fold_rows,
+    RowFeatures: _fold_rows,
     MomentSum: _fold_moments,
     FlipSums: _fold_flips,
 }
 
 
-def _projection(source: BlocksOnDevice, waves: Waves, block: DeviceBlock, centre: Floats | None = None) -> Projection:
+def _projection(
+    source: BlocksOnDevice, features: CosineSine, block: DeviceBlock, centre: Floats | None = None
+) -> Projection:
     """Return the frequencies for a block whose rows are finite and not too large."""
     low, high = source.extremes(block)
-    shift = np.zeros(waves.n_columns) if centre is None else centre
+    shift = np.zeros(features.n_columns) if centre is None else centre
     try:
-        waves.check_size(np.array([low - shift, high - shift]))
+        features.check_size(np.array([low - shift, high - shift]))
     except ValueError:
         lows, highs = (bound.double().cpu().numpy() for bound in torch.aminmax(block.values, dim=0))
-        waves.check_size(np.array([lows - shift, highs - shift]))
+        features.check_size(np.array([lows - shift, highs - shift]))
     reach = max(-low, high) + float(np.abs(shift).max())
-    return Projection.of(waves, block.values, reach)
+    return Projection.of(features, block.values, reach)
 
 
 def _weight_sums(block: DeviceBlock) -> Tensor:
@@ -179,13 +181,13 @@ def _weight_sums(block: DeviceBlock) -> Tensor:
 
 
 @torch.no_grad()
-def features(source: BlocksOnDevice, frequencies: Floats, phase: bool) -> Tensor:
+def bag_features(source: BlocksOnDevice, frequencies: Floats, phase: bool) -> Tensor:
     """Return the phase or Fourier features of bags where they are, of shape (n_bags, 2m)."""
     (block,) = source.device_blocks()
     bounds: Any = block.bags
-    waves = Waves(frequencies, "fast", source.name)
-    projection = _projection(source, waves, block)
-    factor = 1 / np.sqrt(waves.n_frequencies)
+    features = CosineSine(frequencies, "fast", source.name)
+    projection = _projection(source, features, block)
+    factor = 1 / np.sqrt(features.n_frequencies)
     if phase:
         return bag_phases(block.values, block.weights, bounds, projection, factor).flatten(1)
     sizes = bounds.sizes

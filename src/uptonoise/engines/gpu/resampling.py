@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
-from uptonoise.engines.gpu.features import Projection, as_vector, waves_of
-from uptonoise.fourier import Waves, labelled_wave_sums, mean_variance
+from uptonoise.engines.gpu.features import Projection, as_vector, cosine_and_sine
+from uptonoise.fourier import CosineSine, labelled_feature_sums, mean_variance
 
 
 @mean_variance.register(Tensor)
@@ -23,30 +23,30 @@ def _mean_variance(X: Tensor, Y: Tensor) -> float:
     return float(torch.cat([X, Y]).var(dim=0).mean())
 
 
-@labelled_wave_sums.register(Tensor)
-def _labelled_wave_sums(
+@labelled_feature_sums.register(Tensor)
+def _labelled_feature_sums(
     X: Tensor, Y: Tensor, frequencies: Floats, labels: Iterable[NDArray[np.float32]]
 ) -> tuple[Floats, Floats]:
     pooled = torch.cat([X, Y])
     pooled -= as_vector(_medians(pooled), pooled.device)
-    projection = _projection(Waves(frequencies, "fast"), pooled)
+    projection = _projection(CosineSine(frequencies, "fast"), pooled)
     sums = torch.zeros((), dtype=torch.float64, device=pooled.device)
     total = torch.zeros(2 * len(frequencies), dtype=torch.float64, device=pooled.device)
     start = 0
     for labelled in labels:
         stop = start + labelled.shape[1]
-        block = torch.cat(waves_of(pooled[start:stop], projection), dim=1).double()
+        block = torch.cat(cosine_and_sine(pooled[start:stop], projection), dim=1).double()
         sums = sums + torch.from_numpy(labelled).to(pooled.device).double() @ block
         total += block.sum(dim=0)
         start = stop
     return sums.cpu().numpy(), total.cpu().numpy()
 
 
-def _projection(waves: Waves, rows: Tensor) -> Projection:
+def _projection(features: CosineSine, rows: Tensor) -> Projection:
     """Return the frequencies for rows that are not too large."""
     extremes = torch.stack(torch.aminmax(rows, dim=0)).cpu().numpy()
-    waves.check_size(extremes)
-    return Projection.of(waves, rows, float(np.abs(extremes).max()))
+    features.check_size(extremes)
+    return Projection.of(features, rows, float(np.abs(extremes).max()))
 
 
 def _medians(rows: Tensor) -> Floats:

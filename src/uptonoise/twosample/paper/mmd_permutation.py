@@ -87,8 +87,7 @@ def mmd_test(
         The two samples, without weights, which are read into memory; or two sketches with the same frequencies, which
         need neither rows nor permutations.
     scale : float or "median"
-        The length of the Gaussian kernel in all columns. "median" gives each column a length of its own: columns are
-        measured by their own :func:`~uptonoise.median_scale`, and the kernel by that of the rows in these units.
+        The length of the Gaussian kernel in all columns; "median" gives each column one, by its own median distance.
     n_permutations : int
         How many permutations make the null.
     method : {"quadratic", "fourier"}

@@ -84,9 +84,9 @@ def phase_test_power(
     >>> import numpy as np
     >>> import uptonoise as un
     >>> from uptonoise.datasets import make_chi2_samples
-    >>> X, Y = make_chi2_samples(5_000, 2, freedoms=(4, 8), random_state=0)
-    >>> power = un.phase_test_power(X, Y, [50, 100, 200, 400])
-    >>> bool((np.diff(power) > 0).all()), bool(un.phase_test_power(X, Y, 400, noise=1.0) < power[-1] / 2)
+    >>> X, Y = make_chi2_samples(5_000, 1, freedoms=(4, 8), random_state=0)
+    >>> power = un.phase_test_power(X, Y, [50, 400], n_draws=50)
+    >>> bool(power[0] < power[1]), bool(un.phase_test_power(X, Y, 400, noise=1.0, n_draws=50) < power[1])
     (True, True)
     """
     checked_number(alpha, "alpha", above=True, most=1.0)

@@ -1,4 +1,4 @@
-"""Sampling errors of predictions, and predictions drawn to the mean by them, against plain numpy and resampling."""
+"""Sampling errors of predictions, and predictions shrunk by them, against plain numpy and resampling."""
 
 import pickle
 
@@ -32,7 +32,7 @@ def predicted(model, bags):
 
 
 def linear(model, bags):
-    """Return predictions before anything is drawn to the mean."""
+    """Return predictions before anything is shrunk towards the mean."""
     return model.transform(bags) @ np.atleast_2d(model.coef_).T + model.intercept_
 
 
@@ -64,8 +64,8 @@ def test_weights_count_as_copies_of_rows(rng):
         assert influences.squares[0, number] == pytest.approx(squares.sum(), rel=1e-4)
 
 
-@pytest.mark.parametrize("second", [None, "fourier"])
-def test_errors_are_those_of_rows_drawn_again(second):
+@pytest.mark.parametrize("second", [None, pytest.param("fourier", marks=pytest.mark.slow)])
+def test_errors_are_those_of_resampled_rows(second):
     """A bootstrap of the rows has the same variance where each phase counts in full, whatever its amplitude."""
     model = fitted(second, scale_factors=(4.0,))
     model.first_.reliability_ = model.first_.reliability_._replace(largest=np.zeros(20))
@@ -74,7 +74,7 @@ def test_errors_are_those_of_rows_drawn_again(second):
     errors = found.influences.errors(np.zeros(1))[0]
     generator = np.random.default_rng(2)
     again = [linear(model, un.Bags(bag[generator.integers(4_000, size=(300, 4_000))])).var() for bag in bags]
-    np.testing.assert_allclose(again, errors, rtol=0.35)  # four standard errors of a variance of 300 draws
+    np.testing.assert_allclose(again, errors, rtol=0.35)  # four standard errors of a variance of 300 numbers
     assert np.mean(again / errors) == pytest.approx(1, abs=0.12)
     np.testing.assert_allclose(found.values.T, linear(model, bags), atol=1e-9)
 
@@ -122,7 +122,7 @@ def test_a_prediction_does_not_depend_on_the_others(monkeypatch):
     np.testing.assert_allclose(model.predict(list(bags)), together, rtol=1e-12)
 
 
-def test_several_targets_are_drawn_one_by_one():
+def test_several_targets_are_shrunk_one_by_one():
     _, shapes = gamma_bags()
     both = fitted(y=np.column_stack([shapes, np.sin(3 * shapes)]))
     assert both.steadiness_.known.shape == (2,)
@@ -157,7 +157,7 @@ def test_steadiness_is_learnt_from_bags_in_a_file_too(tmp_path):
     numbers = np.repeat(np.arange(40), bags.sizes)
     rows = (f"{number},{x!r},{y!r}" for number, (x, y) in zip(numbers, bags.values.tolist(), strict=True))
     path.write_text("\n".join(["bag,x0,x1", *rows]))
-    options = {"n_frequencies": 10, "random_state": 0}
+    options = {"n_frequencies": 10, "scale_factors": (1.0, 4.0), "random_state": 0}
     streamed = un.BagRidgeCV(**options).fit(un.scan_csv(path, by="bag"), shapes)
     in_memory = un.BagRidgeCV(**options).fit(bags, shapes)
     np.testing.assert_allclose(streamed.steadiness_.known, in_memory.steadiness_.known, rtol=0.2)
@@ -167,10 +167,10 @@ def test_models_against_noise_know_that_noise():
     clean, against = fitted(), fitted(noise_augmentation=3.0)
     few, _ = gamma_bags(100, sizes=(10, 11), seed=7)
 
-    def share_drawn(model):
+    def share_shrunk(model):
         return np.mean(~np.isclose(model.predict(few), linear(model, few)[:, 0], rtol=1e-9))
 
-    assert share_drawn(against) < 0.8 * share_drawn(clean)
+    assert share_shrunk(against) < 0.8 * share_shrunk(clean)
 
 
 def test_it_is_kept_in_files_and_pickles(tmp_path):
