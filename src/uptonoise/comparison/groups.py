@@ -219,14 +219,9 @@ def compare_groups(
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     pairs = pairwise_phase_test(sketches, adjust=adjust)
     first = next((sketch for sketch in sketches.values() if sketch.named), next(iter(sketches.values())))
+    named = {str(name): sketch for name, sketch in sketches.items()}
     return GroupComparison(
-        pairs=pairs,
-        sketches={str(name): sketch for name, sketch in sketches.items()},
-        columns=first.columns,
-        alpha=float(alpha),
-        margin=float(margin),
-        seed=seed,
-        two=two,
+        pairs=pairs, sketches=named, columns=first.columns, alpha=float(alpha), margin=float(margin), seed=seed, two=two
     )
 
 

@@ -1,8 +1,8 @@
 """A squared length of nearly normal scores: its bounds, and what is known of it.
 
 **Upper bound.** The largest squared length over all scores within z standard errors of the estimate, an ellipsoid. It
-is a confidence bound with the one-sided probability of z: where the true length is e, the claim "below e" is made only if
-the estimate lies further than z from all scores of length e or more, and so further than z from the half-space beyond
+is a confidence bound with the one-sided probability of z: where the true length is e, the claim "below e" is made
+only if the estimate lies further than z from all scores of length e or more, and so from the half-space beyond
 the tangent at the true ones.
 
 **Lower bound.** The squared length has the distribution of a weighted sum of noncentral chi-squared variables (Liu,
