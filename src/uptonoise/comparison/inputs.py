@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import Sketch
-from uptonoise.rows import Block, RowSource, read_rows, some_rows, two_samples
+from uptonoise.rows import ArrayRows, Block, RowSource, read_rows, some_rows, two_samples
 from uptonoise.twosample import Pair, as_sketches, check_size, check_weights
 
 _IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
@@ -25,6 +25,7 @@ class Inputs(NamedTuple):
     pair: Pair
     rows: tuple[Floats, Floats] | str
     names: tuple[str, str]
+    differences: Sketch | None = None  # of rows that belong together
 
 
 def read_inputs(
@@ -53,6 +54,32 @@ def read_inputs(
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
     return Inputs(Pair.of(left, right), why_none or (rows_of[0](), rows_of[1]()), names)
+
+
+def read_pairs(
+    X: Any, Y: Any, weights: tuple[Any, Any], n_frequencies: int | None, generator: np.random.Generator
+) -> Inputs:
+    """Read two samples whose rows belong together, into memory."""
+    check_weights(weights)
+    if any(weight is not None for weight in weights):
+        raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")
+    if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        raise ValueError("paired=True needs the rows of X and Y; a sketch does not know which rows belong together")
+    sources = two_samples(X, Y)
+    names = sources[0].name, sources[1].name
+    rows = read_rows(sources[0]), read_rows(sources[1])
+    if len(rows[0]) != len(rows[1]):
+        raise ValueError(
+            f"paired=True needs the same number of rows in X and in Y; got {len(rows[0])} and {len(rows[1])}"
+        )
+    columns = (sources[0] if sources[0].named else sources[1]).columns
+    named = [ArrayRows(values, name, columns) for values, name in zip(rows, names, strict=True)]
+    empty = Sketch.for_samples(*named, n_frequencies=n_frequencies, random_state=generator)
+    left, right = (Sketch.like(empty).update(source) for source in named)
+    for name, sketch in zip(names, (left, right), strict=True):
+        check_size(name, sketch)
+    differences = Sketch.like(empty).update(ArrayRows(rows[0] - rows[1], "X - Y", columns))
+    return Inputs(Pair.of(left, right), rows, names, differences)
 
 
 def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any]) -> str | None:

@@ -29,5 +29,6 @@ from uptonoise.fourier.moments import MomentSum
 from uptonoise.fourier.resampling import labelled_feature_sums, mean_variance
 from uptonoise.fourier.scale import median_scale
 from uptonoise.fourier.sketch import Sketch
+from uptonoise.fourier.spread import spread_of_amplitudes, unbiased_squares
 from uptonoise.fourier.sums import BagPart, BagSums, RowFeatures, SampleSum, bags_of_rows
 from uptonoise.fourier.versions import show_versions

@@ -28,7 +28,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import Sketch, turned
 from uptonoise.rows import some_rows, two_samples
-from uptonoise.twosample.phase.effect import noncentral
+from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, comparable
 from uptonoise.twosample.phase.positivity import combined_pvalue
 from uptonoise.twosample.phase.statistic import decomposed
