@@ -3,5 +3,5 @@
 from uptonoise.comparison.evidence import MARGIN, ColumnComparison, NoiseAdded, Offset, Verdict
 from uptonoise.comparison.groups import GroupComparison, compare_groups
 from uptonoise.comparison.ladder import compare
-from uptonoise.comparison.places import Place
+from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison

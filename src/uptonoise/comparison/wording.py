@@ -84,7 +84,11 @@ def _offset(evidence: Evidence) -> str:
     clear = [offset for offset in evidence.offsets() if offset.is_clear]
     if not clear:
         return "it is spread over several columns, and not clear in any one of them"
-    higher = [f"{abs(o.shift):.3g} {'higher' if o.shift > 0 else 'lower'} in {o.column}" for o in clear]
+    several = len(evidence.columns) > 1
+    higher = []
+    for offset in clear:
+        direction = "higher" if offset.shift > 0 else "lower"
+        higher.append(f"{abs(offset.shift):.3g} {direction}" + (f" in {offset.column}" if several else ""))
     return f"{first} reads {first_few(higher)} than {second}"
 
 

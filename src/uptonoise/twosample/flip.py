@@ -37,7 +37,7 @@ _REACH = 0.7  # of those on several columns
 _SCALE_ROWS = 100_000  # at most, for the scale of the frequencies
 _WHY = "the flip test"
 _DIFFERENCES = "X - Y"
-_MERGED = 5  # the k-th smallest of so many times k p-values decides; docs/results/few-rows.md
+_MERGED = 5  # the k-th smallest of so many times k p-values decides; docs/results/verdicts.md
 _N_JOINT = 20  # frequencies on pairs, and as many on all columns
 
 
