@@ -23,7 +23,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.monitor.features import OddFeatures
@@ -95,36 +94,37 @@ class Bettor:
     def learnt(self, features: Floats) -> Bettor:
         """Return the bettor that has seen one more block of units (n, m)."""
         kept = np.exp(-len(features) / self.memories)
+        sums = kept[:, None] * self.sums + features.sum(axis=0)
+        products = kept[:, None, None] * self.products
+        products += features.T @ features
+        weights = kept * self.weights + len(features)
         n_blocks = self.n_blocks + 1
-        learnt = replace(
-            self,
-            sums=kept[:, None] * self.sums + features.sum(axis=0),
-            products=kept[:, None, None] * self.products + features.T @ features,
-            weights=kept * self.weights + len(features),
-            n_blocks=n_blocks,
-        )
         # What remembers long changes slowly: its weights need not be new after every block.
         every = np.maximum(1, self.memories / (_REFRESHED * len(features))).astype(int)
-        return learnt._refreshed(np.flatnonzero((n_blocks % every == 0) | (n_blocks == 1)))
+        due = np.flatnonzero((n_blocks % every == 0) | (n_blocks == 1))
+        bets = self.bets.copy()
+        for memory in due.tolist():
+            ridge = _RIDGE * self.memories[memory] / weights[memory]
+            self._set_weights(bets, memory, products[memory], sums[memory], ridge)
+        return replace(self, sums=sums, products=products, weights=weights, bets=bets, n_blocks=n_blocks)
 
-    def _refreshed(self, due: NDArray[np.int64]) -> Bettor:
-        """Return the bettor with new weights for some of the memories."""
-        d, k = self.n_columns, self.n_radii
-        singles, r = d * k, len(self.memories)
-        bets = self.bets.copy().reshape(len(self.bets), -1, r)
-        for memory in due:
-            second, first = self.products[memory], self.sums[memory]
-            ridge = (_RIDGE * self.memories[memory] / self.weights[memory]) * np.diag(second) + _TINY
-            matrix = second + np.diag(ridge)
-            bets[:, 0, memory] = np.linalg.solve(matrix, first)
-            if d > 1:
-                single = matrix[:singles, :singles]
-                bets[:singles, 1, memory] = np.linalg.solve(single, first[:singles])
-                columns = np.arange(d)
-                own = single.reshape(d, k, d, k)[columns, :, columns]
-                alone = np.linalg.solve(own, first[:singles].reshape(d, k, 1))[..., 0]
-                bets[:singles].reshape(d, k, -1, r)[columns, :, 2 + columns, memory] = alone
-        return replace(self, bets=bets.reshape(self.bets.shape))
+    def _set_weights(self, bets: Floats, memory: int, products: Floats, sums: Floats, ridge: float) -> None:
+        """Set the weights of all players with one memory."""
+        d, k, r = self.n_columns, self.n_radii, len(self.memories)
+        matrix = products.copy()
+        diagonal = matrix.reshape(-1)[:: len(matrix) + 1]
+        diagonal *= 1 + ridge
+        diagonal += _TINY
+        bets[:, memory] = np.linalg.solve(matrix, sums)
+        if d == 1:
+            return
+        singles = d * k
+        single = matrix[:singles, :singles]
+        bets[:singles, r + memory] = np.linalg.solve(single, sums[:singles])
+        columns = np.arange(d)
+        own = single.reshape(d, k, d, k)[columns, :, columns]
+        alone = np.linalg.solve(own, sums[:singles].reshape(d, k, 1))[..., 0]
+        bets[:singles].reshape(d, k, -1, r)[columns, :, 2 + columns, memory] = alone
 
 
 def n_groups(n_columns: int) -> int:

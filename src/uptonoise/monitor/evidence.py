@@ -90,22 +90,20 @@ class Evidence:
             return self
         return replace(self, money=np.logaddexp(self.money, self.shares))
 
-    def at_block(self, n_units: int) -> Evidence:
-        """Return the evidence before a block of units, at which waiting money is paid out."""
-        if self.waiting == -math.inf:
-            return self
-        share = n_units / (self.early + self.n_units + n_units)
-        paid = self.shares + (self.waiting + math.log(share))
-        return replace(self, money=np.logaddexp(self.money, paid), waiting=self.waiting + math.log1p(-share))
-
     def after(self, log_factors: Floats) -> Evidence:
-        """Return the evidence after some units, with their factors (n, players)."""
+        """Return the evidence after some units, with their factors (n, players); waiting money is paid out first."""
+        n, money, waiting = len(log_factors), self.money, self.waiting
+        if waiting > -math.inf:
+            share = n / (self.early + self.n_units + n)
+            money = np.logaddexp(money, self.shares + (waiting + math.log(share)))
+            waiting += math.log1p(-share)
         gained = np.cumsum(log_factors, axis=0)
-        totals = np.logaddexp(log_sum(self.money + gained), self.waiting)
+        totals = np.logaddexp(log_sum(money + gained), waiting)
         return replace(
             self,
-            money=self.money + gained[-1],
-            n_units=self.n_units + len(gained),
+            money=money + gained[-1],
+            waiting=waiting,
+            n_units=self.n_units + n,
             highest=max(self.highest, float(totals.max())),
             gains=self.gains + gained[-1],
         )

@@ -20,6 +20,7 @@ from uptonoise.monitor.units import GROUP, Units, centred_groups
 _BLOCK_ROWS = 32
 _LEAST_BLOCK = 4  # units
 _PARTS = 64  # of a large batch
+_CHUNK_UNITS = 512  # about, whose features have the same scale
 _FIRST_ROWS = 32  # whose typical size scales the features; nobody bets on them
 
 
@@ -43,6 +44,8 @@ class Process:
         What waits for a group to be complete.
     block : Units
         What was bet on and not learnt yet; before there is a scale, what waits for it.
+    block_features : array of shape (n, m)
+        The features of what was bet on and not learnt yet.
     """
 
     up_to_offset: bool
@@ -53,6 +56,7 @@ class Process:
     lengths: Floats | None
     ungrouped: Units
     block: Units
+    block_features: Floats
 
     @classmethod
     def new(cls, n_columns: int, guarantee: Guarantee, up_to_offset: bool, generator: np.random.Generator) -> Process:
@@ -62,7 +66,7 @@ class Process:
         bettor = Bettor.new(features, rows_of_unit)
         evidence = Evidence.new(guarantee, bettor.shares, rows_of_unit)
         none = Units.none(n_columns)
-        return cls(up_to_offset, features, bettor, evidence, None, None, none, none)
+        return cls(up_to_offset, features, bettor, evidence, None, None, none, none, np.empty((0, features.n_features)))
 
     @property
     def block_units(self) -> int:
@@ -99,7 +103,8 @@ class Process:
             moments=Moments.new(spreads, len(self.bettor.memories)),
             block=Units.none(self.features.n_columns),
         )
-        return process._learnt(first, process.features.of(first, process._scale)), rest
+        bettor = self.bettor.learnt(self.features.of(first, process._scale))
+        return replace(process, bettor=bettor)._described(first), rest
 
     @property
     def _scale(self) -> Floats:
@@ -107,33 +112,37 @@ class Process:
         return self.lengths
 
     def _bet(self, units: Units) -> Process:
-        process, start = self, 0
+        """Return the process after bets on units, chunk by chunk."""
+        process = self
         size = max(self.block_units, units.n_units // _PARTS)
-        while start < units.n_units:
-            room = size - process.block.n_units
-            part = units.part(start, min(start + room, units.n_units))
-            start += part.n_units
-            process = process._bet_on(part, size)
+        chunk = max(1, _CHUNK_UNITS // size) * size
+        for start in range(0, units.n_units, chunk):
+            process = process._bet_on(units.part(start, min(start + chunk, units.n_units)), size)
         return process
 
-    def _bet_on(self, part: Units, size: int) -> Process:
-        """Return the process after bets on a part of a block, which is learnt where the block is complete."""
-        features = self.features.of(part, self._scale)
-        evidence = self.evidence if self.block.n_units else self.evidence.at_block(size)
-        process = replace(self, evidence=evidence.after(self.bettor.log_factors(features)))
-        if self.block.n_units + part.n_units < size:
-            return replace(process, block=self.block.joined(part))
-        if self.block.n_units:
-            part = self.block.joined(part)
-            features = self.features.of(part, self._scale)
-        return replace(process, block=Units.none(part.z.shape[1]))._learnt(part, features)
+    def _bet_on(self, chunk: Units, size: int) -> Process:
+        """Return the process after bets on some units; whatever block they complete is learnt before the next bet."""
+        features = self.features.of(chunk, self._scale)
+        bettor, log_factors, start, learnt = self.bettor, [], 0, 0
+        while start < chunk.n_units:
+            waiting = self.block.n_units if learnt == 0 else 0
+            stop = min(start + max(size - waiting, 1), chunk.n_units)
+            log_factors.append(bettor.log_factors(features[start:stop]))
+            if waiting + stop - start >= size:
+                block = features[learnt:stop]
+                bettor = bettor.learnt(np.concatenate([self.block_features, block]) if waiting else block)
+                learnt = stop
+            start = stop
+        evidence = self.evidence.after(log_factors[0] if len(log_factors) == 1 else np.concatenate(log_factors))
+        process = replace(self, evidence=evidence, bettor=bettor)
+        if not learnt:
+            joined = np.concatenate([self.block_features, features])
+            return replace(process, block=self.block.joined(chunk), block_features=joined)
+        process = process._described(self.block.joined(chunk.part(0, learnt)))
+        return replace(process, block=chunk.part(learnt, chunk.n_units), block_features=features[learnt:])
 
-    def _learnt(self, block: Units, features: Floats) -> Process:
+    def _described(self, learnt: Units) -> Process:
+        """Return the process whose scale and estimate of the difference have seen some more units."""
         assert self.moments is not None
-        bettor = self.bettor.learnt(features)
-        return replace(
-            self,
-            bettor=bettor,
-            moments=self.moments.learnt(block, bettor.memories),
-            lengths=followed(self._scale, block.z, bettor.n_blocks),
-        )
+        moments = self.moments.learnt(learnt, self.bettor.memories)
+        return replace(self, moments=moments, lengths=followed(self._scale, learnt.z, self.bettor.n_blocks))
