@@ -14,7 +14,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.datasets import symmetric_noise
-from uptonoise.experiments._experiment import Experiment, Row, Runner, batched
+from uptonoise.experiments._experiment import Experiment, Row, Runner, Task, batches
 
 KINDS = ("gaussian", "laplace", "cauchy", "t", "mixture", "uniform")
 """Six kinds of symmetric noise."""
@@ -64,12 +64,20 @@ class StreamExperiment(Experiment):
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the summary of each cell; no cell has more runs than `repetitions`."""
-        table = []
-        for cell in self.cells():
-            runs = range(min(cell.n_runs, repetitions))
-            results = batched(runner, [(cell.name, run_all, (cell, self.seed))], runs, cell.name)[0]
-            table.append(cell.settings | cell.summary(results) | {"runs": len(results)})
-        return table
+        cells = self.cells()
+        tasks: list[tuple[float, int, Task]] = []
+        for place, cell in enumerate(cells):
+            n_runs = min(cell.n_runs, repetitions)
+            for batch in batches(range(n_runs)):
+                key = f"{cell.name} / {batch[0]} to {batch[-1]}"
+                tasks.append((batch[0] / n_runs, place, Task(key, run_all, (cell, self.seed, batch))))
+        tasks.sort(key=lambda task: task[:2])  # all cells come equally far, so that the time left is told well
+        results: list[list[dict[str, float]]] = [[] for _ in cells]
+        for (_, place, _), runs in zip(tasks, runner.map([task for _, _, task in tasks]), strict=True):
+            results[place] += runs
+        return [
+            cell.settings | cell.summary(runs) | {"runs": len(runs)} for cell, runs in zip(cells, results, strict=True)
+        ]
 
 
 def run_all(cell: StreamCell, seed: int, repetitions: Sequence[int]) -> Runs:

@@ -2,9 +2,9 @@
 
 "flip test" is the number of rows at which the fixed-size flip test has power 0.9, by a probit regression on the square
 root of that number. "median" and "90 %" are quantiles of the rows between the change and the alarm, in batches of 20
-rows: with the guarantee "probability" at alpha 0.05, and with a "run length" of 1,000 batches; from the start, and after
-50 quiet batches of 20 and of 200 rows. "ratio" is the median over that of the flip test, "late ratio" over the median
-from the start.
+rows: with the guarantee "probability" at alpha 0.05, and with a "run length" of 1,000 batches; from the start, and
+after 50 quiet batches of 20 and of 200 rows. "ratio" is the median over that of the flip test, "late ratio" over the
+median from the start.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ The rows of a batch are taken in random order: files are often sorted, and playe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,15 +16,15 @@ from uptonoise.monitor.reference import Reference
 from uptonoise.monitor.units import Units
 
 
-def given_pairs(batch: Table, other: Table, generator: np.random.Generator) -> Units:
+def given_pairs(batch: Table, other: Table, seed: Sequence[int]) -> Units:
     """Return the differences of rows that belong together, in random order; pairs in one cluster are one unit."""
-    z = batch.values - other.values
+    z, generator = batch.values - other.values, np.random.default_rng(seed)
     if batch.clusters is None:
         return Units(z[generator.permutation(len(z))])
     return _units([z[rows] for rows in _clusters(batch.clusters, generator)], z.shape[1])
 
 
-def random_pairs(batch: Table, reference: Reference, generator: np.random.Generator) -> tuple[Units, Reference]:
+def random_pairs(batch: Table, reference: Reference, seed: Sequence[int]) -> tuple[Units, Reference]:
     """Return the differences of the rows of a batch and rows of a reference, and the reference without them.
 
     A cluster of the batch meets one cluster of the reference, row by row as far as the smaller one goes; or as many
@@ -31,9 +33,10 @@ def random_pairs(batch: Table, reference: Reference, generator: np.random.Genera
     x = batch.values
     if batch.clusters is None and reference.bounds is None:
         y, reference = reference.rows(len(x))
-        if len(x) > 1:
-            x = x[generator.permutation(len(x))]
+        if len(x) > 1:  # making a generator takes longer than all else with a single row
+            x = x[np.random.default_rng(seed).permutation(len(x))]
         return Units(x[: len(y)] - y), reference
+    generator = np.random.default_rng(seed)
     singles = np.arange(len(x)) if batch.clusters is None else batch.clusters
     mine = [x[rows] for rows in _clusters(singles, generator)]
     if reference.bounds is not None:

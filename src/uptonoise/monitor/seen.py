@@ -14,20 +14,21 @@ class Seen(NamedTuple):
     names: tuple[int, ...] = ()
     values: tuple[int, ...] = ()
 
-    def has_name(self, name: str) -> bool:
-        """Tell whether a batch with this name was seen."""
-        return _number(name) in self.names
+    def has_name(self, name: str, version: str = "") -> bool:
+        """Tell whether a batch with this name, and of this version where one is given, was seen."""
+        return _number(name + version) in self.names
 
-    def with_batch(self, name: str, digest: str) -> Seen:
+    def with_batch(self, name: str, version: str, digest: str) -> Seen:
         """Return what was seen after one more batch; raise where it was seen before.
 
-        An empty name, or an empty digest, is not looked at.
+        An empty name, or an empty digest, is not looked at. The version of a batch is remembered with its name.
         """
         names, values = self.names, self.values
         if name:
             if self.has_name(name):
                 raise ValueError(f"the batch {name!r} was compared before; every batch counts once")
-            names = (*names, _number(name))[-_KEPT:]
+            versions = [_number(name + version)] if version else []
+            names = (*names, _number(name), *versions)[-_KEPT:]
         if digest:
             if _number(digest) in values:
                 label = f"batch {name!r}" if name else "this batch"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -12,22 +11,21 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.wording import counted
+from uptonoise.monitor.batches import batch_digest, batch_tables, batch_units, known_columns
 from uptonoise.monitor.difference import spreads_of
 from uptonoise.monitor.evidence import Guarantee
 from uptonoise.monitor.history import History
+from uptonoise.monitor.judging import judged
 from uptonoise.monitor.now import Now
-from uptonoise.monitor.pairing import given_pairs, random_pairs
 from uptonoise.monitor.process import Process
 from uptonoise.monitor.reading import Missing, Table, arranged, read_table
-from uptonoise.monitor.reference import Reference, digest
+from uptonoise.monitor.reference import Reference
 from uptonoise.monitor.settings import Invariance, Settings, WhenUsedUp, as_time
 from uptonoise.monitor.state import MonitorState
 from uptonoise.monitor.storage import load_now, save_now
-from uptonoise.monitor.units import Units
 
-_FEATURES, _BATCH, _STREAM = 1, 2, 3  # what random numbers are for
+_FEATURES = 1  # marks the random numbers of the features, beside those of batches
 _ENOUGH = 32  # rows of another stream, to tell its spread
-_RECOGNISED = 10  # rows from which on a batch with the same values is the same batch
 
 
 class Monitor:
@@ -164,6 +162,7 @@ class Monitor:
         paired: bool = False,
         clusters: Any = None,
         name: str = "",
+        version: str = "",
         time: Any = None,
     ) -> MonitorState:
         """Compare a batch, and say what is known now. Where it raises, nothing has changed.
@@ -182,6 +181,8 @@ class Monitor:
             A pair, for `batch` and for `other`, with two streams. A cluster must come in one batch as a whole.
         name : str
             A name for the batch, such as its file; no two batches may have the same.
+        version : str
+            What else to remember of a named batch, such as the size of its file, for :meth:`has_seen`.
         time : number, date or text, optional
             The time of the batch; times must not go backwards.
 
@@ -193,11 +194,11 @@ class Monitor:
         if moment < self._now.last_time:
             last = self._now.state.time if self._now.state is not None else ""
             raise ValueError(f"time must not go backwards; got {time_text} after {last or 'a later time'}")
-        mine, theirs = self._tables(batch, other, paired, clusters)
+        mine, theirs = batch_tables(self._now, self._settings.missing, batch, other, paired, clusters)
         now = self._now if self._now.process is not None else self._started(mine)
-        seen = now.seen.with_batch(name, _digest(mine, theirs))
+        seen = now.seen.with_batch(name, version, batch_digest(mine, theirs))
         number = 1 + (0 if now.state is None else now.state.batch)
-        units, reference = self._units(now, mine, theirs, paired, number)
+        units, reference = batch_units(now, self._settings.seed, mine, theirs, paired, number)
         spreads = now.spreads
         if theirs is not None and len(theirs.values) >= _ENOUGH:
             spreads = spreads_of(theirs.values)
@@ -206,104 +207,13 @@ class Monitor:
         now = now._replace(
             reference=reference, process=process, seen=seen, last_time=moment, rows_used=now.rows_used + len(units.z)
         )
-        state = self._state(now, mine, units, number, str(name), time_text)
+        state = judged(now, self._settings, mine, len(units.z), number=number, name=str(name), time=time_text)
         self._now = now._replace(state=state, history=now.history.with_state(state))
         return state
 
-    def _tables(self, batch: Any, other: Any, paired: bool, clusters: Any) -> tuple[Table, Table | None]:
-        """Return the rows of a batch, and of the other stream where there is no reference."""
-        now, missing = self._now, self._settings.missing
-        if (other is None) == (now.reference is None):
-            wanted = "left out: this monitor has a reference" if other is not None else "given: there is no reference"
-            raise ValueError(f"other must be {wanted}")
-        if other is None:
-            if paired:
-                raise ValueError("paired is for two streams; this monitor has a reference")
-            raw = read_table(batch, "batch", clusters, self._known(batch))
-            return arranged(raw, now.columns, now.named, missing, "batch"), None
-        given = clusters if isinstance(clusters, tuple) else (clusters, clusters if isinstance(clusters, str) else None)
-        raw, raw_other = (read_table(*parts) for parts in ((batch, "batch", given[0]), (other, "other", given[1])))
-        columns, named = (raw.columns, raw.named) if now.process is None else (now.columns, now.named)
-        policy: Missing = "use" if paired and missing == "drop" else missing
-        mine, theirs = (
-            arranged(table, columns, named, policy, which) for table, which in ((raw, "batch"), (raw_other, "other"))
-        )
-        if paired:
-            mine, theirs = _checked_pairs(mine, theirs, missing)
-        return mine, theirs
-
-    def _known(self, batch: Any) -> list[str] | None:
-        """Return the watched columns that a frame has, where it has others too, which need not be numbers."""
-        names = getattr(batch, "columns", None)
-        if not self._now.named or names is None:
-            return None
-        listed = [str(name) for name in names]
-        kept = [column for column in self._now.columns if column in listed]
-        return kept if kept and len(kept) < len(listed) else None
-
-    def _units(
-        self, now: Now, mine: Table, theirs: Table | None, paired: bool, number: int
-    ) -> tuple[Units, Reference | None]:
-        """Return the units of evidence of a batch, and the reference without the rows that they took."""
-        generator = np.random.default_rng([self._settings.seed, _BATCH, number]) if len(mine.values) > 1 else _unused()
-        if theirs is None:
-            assert now.reference is not None
-            return random_pairs(mine, now.reference, generator)
-        if paired:
-            return given_pairs(mine, theirs, generator), None
-        stream = Reference.new(theirs, int(generator.integers(2**63)))
-        return random_pairs(mine, stream, generator)[0], None
-
-    def _state(self, now: Now, mine: Table, units: Units, number: int, name: str, time: str) -> MonitorState:
-        process, reference = now.process, now.reference
-        assert process is not None
-        before, evidence = now.state, process.evidence
-        alarm = evidence.highest >= math.log(self._settings.threshold)
-        first = number if alarm else None
-        since = evidence.rising_since if alarm else None
-        if before is not None and before.alarm:
-            alarm, first, since = True, before.alarm_batch, before.since
-        nothing = np.full(len(now.columns), np.nan)
-        differences, errors = nothing, nothing
-        if process.moments is not None:
-            memory = evidence.leader % len(process.bettor.memories)
-            differences, errors = process.moments.estimates(memory, process.up_to_offset)
-        notes = list(mine.notes)
-        unused = len(mine.values) - len(units.z)
-        if unused and reference is not None and not reference.n_left:
-            notes.append(f"{counted(unused, 'row')} not compared: the reference is used up")
-        elif unused:
-            notes.append(f"{counted(unused, 'row')} without a partner not compared")
-        if reference is not None and reference.n_passes:
-            notes.append(f"the reference was used up {reference.n_passes} times: the guarantee is weaker")
-        by_probability = self._settings.guarantee == "probability"
-        return MonitorState(
-            batch=number,
-            name=name,
-            time=time,
-            alarm=alarm,
-            alarm_batch=first,
-            since=since,
-            log_wealth=evidence.total,
-            threshold=self._settings.threshold,
-            pvalue=min(1.0, math.exp(-evidence.highest)) if by_probability else None,
-            rows=len(mine.values),
-            rows_used=now.rows_used,
-            units=evidence.n_units,
-            rows_left=None if reference is None else reference.n_left,
-            columns=now.columns,
-            differing=self._differing(process, now.columns),
-            differences=differences,
-            standard_errors=errors,
-            notes=tuple(notes),
-        )
-
-    def _differing(self, process: Process, columns: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the columns whose own players have enough, by Bonferroni's inequality."""
-        groups = process.evidence.of_groups(len(process.bettor.memories))
-        own = groups[-len(columns) :]
-        needed = math.log(len(columns) * self._settings.threshold)
-        return tuple(column for column, wealth in zip(columns, own, strict=True) if wealth >= needed)
+    def has_seen(self, name: str, version: str = "") -> bool:
+        """Tell whether a batch with this name, and of this version where one is given, was compared."""
+        return self._now.seen.has_name(name, version)
 
     def extend_reference(self, rows: Any, *, clusters: Any = None) -> None:
         """Add fresh rows to the reference; they are used after those that are left. The guarantee stays.
@@ -318,7 +228,7 @@ class Monitor:
         now = self._now
         if now.reference is None:
             raise ValueError("this monitor compares two streams and has no reference")
-        table = read_table(rows, "rows", clusters, self._known(rows))
+        table = read_table(rows, "rows", clusters, known_columns(now, rows))
         table = arranged(table, now.columns, now.named, self._settings.missing, "rows")
         if not len(table.values):
             raise ValueError("rows must have at least one row; got none")
@@ -398,36 +308,3 @@ class Monitor:
 
     def _repr_html_(self) -> str:
         return f"<pre>{self!r}</pre>" if self.state is None else self.state._repr_html_()
-
-
-def _unused() -> np.random.Generator:
-    """Return a generator for a batch that needs none; making one takes longer than all else with a single row."""
-    return _GENERATOR
-
-
-_GENERATOR = np.random.default_rng(0)
-
-
-def _digest(mine: Table, theirs: Table | None) -> str:
-    """Return what the values of a batch are recognised by; nothing where they are few, which may repeat by chance."""
-    if len(mine.values) < _RECOGNISED:
-        return ""
-    return digest(mine.values, None if theirs is None else theirs.values)
-
-
-def _checked_pairs(mine: Table, theirs: Table, missing: Missing) -> tuple[Table, Table]:
-    """Return pairs of rows, without those that lack a value where they are to be left out."""
-    if len(mine.values) != len(theirs.values):
-        raise ValueError(
-            f"batch and other must have the same number of rows where they are paired; got {len(mine.values)} and "
-            f"{len(theirs.values)}"
-        )
-    if missing != "drop":
-        return mine, theirs
-    complete = np.isfinite(mine.values).all(axis=1) & np.isfinite(theirs.values).all(axis=1)
-    if complete.all():
-        return mine, theirs
-    note = f"{counted(int((~complete).sum()), 'pair')} with missing values left out"
-    clusters = None if mine.clusters is None else mine.clusters[complete]
-    kept = mine._replace(values=mine.values[complete], clusters=clusters, notes=(*mine.notes, note))
-    return kept, theirs._replace(values=theirs.values[complete])
