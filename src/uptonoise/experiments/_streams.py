@@ -94,7 +94,7 @@ def shares(runs: Runs) -> dict[str, str]:
 def noise_of(kind: str, n_rows: int, n_columns: int, sd: float, generator: np.random.Generator) -> Floats:
     """Sample noise of one of the six kinds."""
     if kind == "uniform":
-        return generator.uniform(-1, 1, (n_rows, n_columns)) * (sd * np.sqrt(3))
+        return np.asarray(generator.uniform(-1, 1, (n_rows, n_columns)) * (sd * np.sqrt(3)))
     return symmetric_noise(n_rows, n_columns, sd, kind, generator)
 
 

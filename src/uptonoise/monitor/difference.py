@@ -37,7 +37,7 @@ class Moments:
     sums : complex array of shape (r, d, 8)
         Sums over rows for each memory and column, at the four frequencies and, for their variances, at twice these.
     weights, squared_weights : arrays of shape (r, d)
-        The sums of the weights of the rows, and of their squares.
+        The sums of the weights of the rows, and of the squares of those of units.
     """
 
     spreads: Floats
@@ -52,15 +52,16 @@ class Moments:
         sums = np.zeros((n_memories, len(spreads), 2 * _N_FREQUENCIES), dtype=np.complex128)
         return cls(spreads, sums, nothing, nothing)
 
-    def learnt(self, units: Units, memories: Floats) -> Moments:
-        """Return the moments after one more block of units."""
+    def learnt(self, units: Units, memories: Floats, *, alike: bool) -> Moments:
+        """Return the moments after some more units, whose rows are `alike` in clusters and independent in groups."""
         kept = np.exp(-units.n_units / memories)
         new, count = self._sums_of(units.z)
+        squares = count * ((units.sizes**2).sum() / len(units.z)) if alike else count
         return replace(
             self,
             sums=kept[:, None, None] * self.sums + new,
             weights=kept[:, None] * self.weights + count,
-            squared_weights=(kept**2)[:, None] * self.squared_weights + count,
+            squared_weights=(kept**2)[:, None] * self.squared_weights + squares,
         )
 
     def _sums_of(self, z: Floats) -> tuple[NDArray[np.complex128], Floats]:
@@ -82,20 +83,22 @@ class Moments:
 
         NaN where a column has no rows.
         """
-        weights = np.where(self.weights[memory] > 0, self.weights[memory], np.nan)
+        known = self.weights[memory] > 0
+        weights = np.where(known, self.weights[memory], 1.0)
         phi = self.sums[memory] / weights[:, None]
         at_u, at_twice = phi[:, :_N_FREQUENCIES], phi[:, 1::2]
         amplitudes = np.maximum(np.abs(at_u), _SMALLEST)
         # The variance of sin(w z - delta), over the squared amplitude and the effective number of rows.
         turned = at_twice * (at_u.conj() / amplitudes) ** 2
-        rows = weights**2 / self.squared_weights[memory]
+        rows = weights**2 / np.where(known, self.squared_weights[memory], 1.0)
         variances = np.minimum((1 - turned.real) / (2 * rows[:, None] * amplitudes**2), np.pi**2)
         delta = np.angle(at_u)
         norm = _U @ _U
         if up_to_offset:
             delta = delta - (delta @ _U / norm)[:, None] * _U
         squares = (delta**2 - variances).sum(axis=1) / norm
-        return np.sqrt(np.maximum(squares, 0.0)), np.sqrt(variances.sum(axis=1) / norm)
+        estimates, errors = np.sqrt(np.maximum(squares, 0.0)), np.sqrt(variances.sum(axis=1) / norm)
+        return np.where(known, estimates, np.nan), np.where(known, errors, np.nan)
 
 
 def spreads_of(rows: Floats) -> Floats:

@@ -144,5 +144,5 @@ class Process:
     def _described(self, learnt: Units) -> Process:
         """Return the process whose scale and estimate of the difference have seen some more units."""
         assert self.moments is not None
-        moments = self.moments.learnt(learnt, self.bettor.memories)
+        moments = self.moments.learnt(learnt, self.bettor.memories, alike=not self.up_to_offset)
         return replace(self, moments=moments, lengths=followed(self._scale, learnt.z, self.bettor.n_blocks))

@@ -57,7 +57,8 @@ def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] |
         X, clusters = _selected(X, name, clusters, columns)
         columns = None
     source = as_rows(X, name=name)
-    if columns is not None:
+    if columns is not None and tuple(columns) != source.columns:
+        _check_has(source.columns, columns, name)
         source = source.selected(columns)
     blocks = list(source.chunks())
     values = np.concatenate([np.empty((0, len(source.columns))), *(block.values for block in blocks)])
@@ -73,16 +74,19 @@ def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] |
 def _selected(X: Any, name: str, clusters: Any, columns: Sequence[str] | None) -> tuple[Any, Any]:
     """Return the columns of a frame to use, and the clusters that one of its columns names."""
     frame = as_frame(X, name)
-    lacking = [column for column in (*(columns or ()), clusters) if isinstance(column, str)]
-    lacking = [column for column in lacking if column not in frame.columns]
-    if lacking:
-        raise ValueError(f"{name} lacks the column {lacking[0]!r}; it has {_listed(frame.columns)}")
+    _check_has(frame.columns, [column for column in (*(columns or ()), clusters) if isinstance(column, str)], name)
     if isinstance(clusters, str):
         ids = frame[clusters].to_numpy()
         frame, clusters = frame.drop(clusters), ids
     if columns is not None:
         frame = frame.select(list(columns))
     return frame.to_native(), clusters
+
+
+def _check_has(has: Sequence[str], columns: Sequence[str], name: str) -> None:
+    lacking = [column for column in columns if column not in has]
+    if lacking:
+        raise ValueError(f"{name} lacks the column {lacking[0]!r}; it has {_listed(has)}")
 
 
 def _check_finite(values: Floats, name: str) -> None:

@@ -61,10 +61,11 @@ class Settings:
         return 1 / self.alpha if self.run_length is None else self.run_length
 
     def check_same(self, other: dict[str, Any], where: str) -> None:
-        """Raise where other settings, by name, are not these."""
+        """Raise where other arguments of a monitor, by name, are not these; None is any."""
         mine = asdict(self)
+        mine["random_state"] = mine["seed"]
         for name, value in other.items():
-            if mine[name] != value:
+            if value is not None and mine[name] != value:
                 raise ValueError(f"{name} is {mine[name]!r} in {where}; got {value!r}. Use the same, or another state")
 
 
