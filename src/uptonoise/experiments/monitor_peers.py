@@ -40,11 +40,11 @@ def _same(generator: np.random.Generator) -> Floats:
 
 
 def _noisier(generator: np.random.Generator) -> Floats:
-    return _same(generator) + np.sqrt(2) * generator.standard_normal((_ROWS, _COLUMNS))
+    return np.asarray(_same(generator) + np.sqrt(2) * generator.standard_normal((_ROWS, _COLUMNS)))
 
 
 def _moved(generator: np.random.Generator) -> Floats:
-    return _same(generator) + np.sqrt(2) / 2
+    return np.asarray(_same(generator) + np.sqrt(2) / 2)
 
 
 def _other(generator: np.random.Generator) -> Floats:
