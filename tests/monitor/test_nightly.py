@@ -133,3 +133,12 @@ def test_two_jobs_at_once(job):
 def test_no_files(job, tmp_path):
     with pytest.raises(FileNotFoundError, match="no file matches"):
         states(Job(reference=job.reference, batches=[str(tmp_path / "none" / "*.csv")], state=job.state))
+
+
+def test_missing_values_and_lost_columns_in_files(job, tmp_path):
+    using = Job(reference=job.reference, batches=job.batches, state=job.state, settings={"missing": "use"})
+    assert len(states(using)) == 3
+    (tmp_path / "night" / "3.csv").write_text("a,c\n1.0,2.0\n,3.0\n0.5,1.0\n")
+    (state,) = states(using)
+    assert state.rows == 3
+    assert state.notes == ("lost columns, without evidence from them: b",)

@@ -100,6 +100,7 @@ class Job:
         missing: Literal["error", "drop"] = "drop" if self.settings.get("missing") == "drop" else "error"
         source = open_rows(path, columns=columns, by=self.clusters, missing=missing, progress=False, **self.how)
         source.may_be_empty = True  # type: ignore[attr-defined]
+        source.keeps_missing = self.settings.get("missing") == "use"  # type: ignore[attr-defined]
         return source
 
     def _is_new(self, monitor: Monitor, path: Path) -> bool:

@@ -57,9 +57,6 @@ def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] |
         X, clusters = _selected(X, name, clusters, columns)
         columns = None
     source = as_rows(X, name=name)
-    if columns is not None and tuple(columns) != source.columns:
-        _check_has(source.columns, columns, name)
-        source = source.selected(columns)
     blocks = list(source.chunks())
     values = np.concatenate([np.empty((0, len(source.columns))), *(block.values for block in blocks)])
     _check_finite(values, name)
@@ -68,7 +65,12 @@ def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] |
         if clusters is not None:
             raise ValueError(f"{name} has bags, which are clusters already; leave out clusters")
         numbers = np.concatenate([np.empty(0, dtype=np.int64), *(np.asarray(block.bags) for block in blocks)])
-    return Table(values, source.columns, source.named, numbers)
+    table = Table(values, source.columns, source.named, numbers)
+    if columns is None or tuple(columns) == source.columns:
+        return table
+    _check_has(source.columns, columns, name)
+    places = [source.columns.index(column) for column in columns]
+    return table._replace(values=values[:, places], columns=tuple(columns))
 
 
 def _selected(X: Any, name: str, clusters: Any, columns: Sequence[str] | None) -> tuple[Any, Any]:

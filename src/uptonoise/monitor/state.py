@@ -160,4 +160,4 @@ def format_wealth(log_wealth: float) -> str:
     if log_wealth > _LARGEST_LOG:
         return f"1e{log_wealth / math.log(10):.0f}"
     wealth = math.exp(log_wealth)
-    return f"{wealth:,.0f}" if wealth >= 1_000 else f"{wealth:.2g}"
+    return f"{wealth:,.0f}" if wealth >= 100 else f"{wealth:.2g}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -252,6 +253,19 @@ class Monitor:
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Plot the timeline and return the Axes; :func:`uptonoise.plots.plot_timeline` says how."""
         return self.history.plot(ax=ax, **options)
+
+    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the timeline as one self-contained page of HTML.
+
+        Parameters
+        ----------
+        path : path
+            The file; its folder must exist. It is written whole or not at all.
+        force : bool
+            Whether to overwrite a file that exists.
+        """
+        # By name, so that no module imports what stands below it.
+        import_module("uptonoise.report").write_timeline(self, path, force=force)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, whole or not at all; the rows of the reference are not in it.
