@@ -22,6 +22,7 @@ from uptonoise.monitor import Monitor
 _ROWS = 20_000
 _EVERY = 500  # rows, the noise changes
 _HALF = 0.5
+_RUNS = {1: 500, 5: 400, 20: 50}  # by the number of columns: what a few minutes of one core allow
 
 SIGNALS: dict[str, Callable[..., Floats]] = {
     "skewed": lambda generator, shape: generator.gamma(1.5, size=shape),
@@ -31,14 +32,9 @@ SIGNALS: dict[str, Callable[..., Floats]] = {
 
 def cells() -> Sequence[StreamCell]:
     """Return cells of signals, columns and batches, and one up to an offset."""
-    plain = [
-        (signal, d, batch, "noise", n_runs)
-        for batch, n_runs_of in ((200, (1_000, 1_000, 200)), (20, (0, 100, 0)), (1, (0, 15, 0)))
-        for d, n_runs in zip((1, 5, 20), n_runs_of, strict=True)
-        for signal in SIGNALS
-        if n_runs
-    ]
-    return [_cell(*setting) for setting in (*plain, ("skewed", 5, 200, "noise+shift", 300))]
+    plain = [(signal, d, 200, "noise", n_runs) for d, n_runs in _RUNS.items() for signal in SIGNALS]
+    small = [("skewed", 1, 20, "noise", 50), ("skewed", 1, 1, "noise", 10)]
+    return [_cell(*setting) for setting in (*plain, *small, ("skewed", 5, 200, "noise+shift", 100))]
 
 
 def _cell(signal: str, d: int, batch: int, invariant_to: str, n_runs: int) -> StreamCell:

@@ -28,8 +28,8 @@ from uptonoise.twosample import flip_test
 _BATCH = 20
 _QUIET = 50  # batches
 _POWER = 0.9
-_N_RUNS = 100
-_N_FLIP_RUNS = 200
+_N_RUNS = 60
+_N_FLIP_RUNS = 100
 
 Sample = Callable[[np.random.Generator, int, int], tuple[Floats, Floats, Floats]]
 Setting = tuple[Sample, int, tuple[int, ...]]

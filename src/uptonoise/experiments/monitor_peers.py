@@ -124,7 +124,7 @@ METHODS: dict[str, Callable[[Floats, Sequence[Floats], int], Alarms]] = {
 
 def cells() -> Sequence[StreamCell]:
     """Return all methods on all changes; every method sees the same streams."""
-    return [StreamCell({"change": change}, partial(_run, change=change), _summary, 40) for change in CHANGES]
+    return [StreamCell({"change": change}, partial(_run, change=change), _summary, 20) for change in CHANGES]
 
 
 def _run(generator: np.random.Generator, change: str) -> dict[str, float]:

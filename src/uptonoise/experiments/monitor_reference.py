@@ -22,7 +22,7 @@ _PASSES = (1, 2, 3, 5, 10)
 def cells() -> Sequence[StreamCell]:
     """Return cells of references of several lengths."""
     return [
-        StreamCell({"reference": n, "d": d}, partial(_run, n=n, d=d), shares, 200)
+        StreamCell({"reference": n, "d": d}, partial(_run, n=n, d=d), shares, 60)
         for n in (1_000, 4_000)
         for d in (1, 5)
     ]
