@@ -33,7 +33,7 @@ SIGNALS: dict[str, Callable[..., Floats]] = {
 def cells() -> Sequence[StreamCell]:
     """Return cells of signals, columns and batches, and one up to an offset."""
     plain = [(signal, d, 200, "noise", n_runs) for d, n_runs in _RUNS.items() for signal in SIGNALS]
-    small = [("skewed", 1, 20, "noise", 50), ("skewed", 1, 1, "noise", 10)]
+    small = [("skewed", 5, 20, "noise", 25), ("heavy-tailed", 5, 20, "noise", 25), ("skewed", 5, 1, "noise", 15)]
     return [_cell(*setting) for setting in (*plain, *small, ("skewed", 5, 200, "noise+shift", 100))]
 
 
