@@ -63,7 +63,7 @@ def _notes(reference: Reference | None, n_unused: int) -> list[str]:
     elif n_unused:
         notes.append(f"{counted(n_unused, 'row')} without a partner not compared")
     if reference is not None and reference.n_passes:
-        notes.append(f"the reference is used for the {reference.n_passes + 1}th time: the guarantee is weaker")
+        notes.append(f"pass {reference.n_passes + 1} over the reference: the guarantee is weaker")
     return notes
 
 
