@@ -1,6 +1,6 @@
 """The process that turns units of evidence into money: wait for the scale, then bet, look, and learn, block by block.
 
-Players bet on a block with what they learnt from the blocks before it. A block has 32 units, or a 64th part of a large
+Players bet on a block with what they learnt from the blocks before it. A block has 32 units, or a 32nd part of a large
 batch: within a batch nobody looks, so that learning there may be coarser.
 """
 
@@ -19,7 +19,7 @@ from uptonoise.monitor.units import GROUP, Units, centred_groups
 
 _BLOCK_ROWS = 32
 _LEAST_BLOCK = 4  # units
-_PARTS = 64  # of a large batch
+_PARTS = 32  # of a large batch
 _CHUNK_UNITS = 512  # about, whose features have the same scale
 _FIRST_ROWS = 32  # whose typical size scales the features; nobody bets on them
 
