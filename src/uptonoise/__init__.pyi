@@ -49,6 +49,10 @@ from uptonoise.learning import (
     plrr as plrr,
     robustness_curve as robustness_curve,
 )
+from uptonoise.monitor import (
+    Monitor as Monitor,
+    MonitorState as MonitorState,
+)
 from uptonoise.twosample import (
     TwoSampleResult as TwoSampleResult,
     UnequalNoiseWarning as UnequalNoiseWarning,
