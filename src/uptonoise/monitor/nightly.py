@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from uptonoise._util.errors import hinted
-from uptonoise.engines import described_columns, open_rows
+from uptonoise.engines import OpenFiles, open_rows
 from uptonoise.monitor.lock import locked
 from uptonoise.monitor.state import MonitorState
 from uptonoise.monitor.watch import Monitor
@@ -87,14 +87,14 @@ class Job:
 
     def _numeric(self, path: str) -> list[str] | None:
         """Return the columns of a file that hold numbers; None where it has no names."""
-        described = described_columns(path, **self.how)
+        described = OpenFiles(path, **self.how).described_columns()
         if described is None:
             return None
         return [name for name, problem in described.items() if problem is None and name != self.clusters]
 
     def _names(self, path: Path, monitor: Monitor) -> Sequence[str]:
         """Return the columns of a batch, or those of the monitor where the file has no names."""
-        return list(described_columns(path, **self.how) or monitor.columns)
+        return list(OpenFiles(path, **self.how).described_columns() or monitor.columns)
 
     def _rows(self, path: str | Path, columns: Sequence[str] | None) -> Any:
         missing: Literal["error", "drop"] = "drop" if self.settings.get("missing") == "drop" else "error"

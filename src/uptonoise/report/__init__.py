@@ -12,4 +12,3 @@ except ImportError:
 
 from uptonoise.report.page import write_report
 from uptonoise.report.timeline import write_timeline
-
