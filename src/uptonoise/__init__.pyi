@@ -53,6 +53,11 @@ from uptonoise.monitor import (
     Monitor as Monitor,
     MonitorState as MonitorState,
 )
+from uptonoise.rows import (
+    DependentRowsWarning as DependentRowsWarning,
+    SharedClustersWarning as SharedClustersWarning,
+    blocks as blocks,
+)
 from uptonoise.twosample import (
     TwoSampleResult as TwoSampleResult,
     UnequalNoiseWarning as UnequalNoiseWarning,

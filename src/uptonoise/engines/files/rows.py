@@ -73,6 +73,13 @@ class FileRows(RowSource):
         counts = [file.n_rows for file in files if file.n_rows is not None]
         self.n_rows = sum(counts) if len(counts) == len(files) and missing == "error" else None
 
+    def clustered(self, column: str) -> RowSource:
+        """Return the same rows as bags, by a column of the files, which need not be one that is used."""
+        used = [name for name in self.columns if name != column]
+        if not used:
+            raise ValueError(f"{self.name} has no column left beside the clusters {column!r}")
+        return FileRows(self.files, self.name, columns=used, by=column, missing=self.missing, progress=self._progress)
+
     def chunks(self) -> Iterator[Block]:
         """Yield all rows, some thousand at a time; one file is open at a time."""
         with (
