@@ -32,6 +32,7 @@ COMPARE_EXAMPLES = """Examples:
 - `uptonoise compare a.csv b.csv --columns energy,time --missing drop`
 - `uptonoise compare "runs/2023-*.parquet" "runs/2024-*.parquet" --json`
 - `uptonoise compare data.parquet --by site`
+- `uptonoise compare first.csv second.csv --paired` where row i of both is of one object
 - `uptonoise compare ill.parquet well.parquet --cluster patient` where rows are cells of patients
 - `uptonoise compare cells.parquet --by diagnosis --cluster patient`
 - `uptonoise compare 2015.csv 2016.csv --block 168` where rows are hours, and weeks are independent
@@ -63,12 +64,16 @@ def compare(
     margin: Annotated[
         float | None,
         typer.Option(
-            help='Largest effect that still counts as "only by noise". The default, 0.04, is a shift of 0.2 SD.'
+            help="Largest difference that is negligible, as a shift in standard deviations. The default is 0.2."
         ),
     ] = None,
     alpha: Annotated[float, typer.Option(help="The significance level of the tests.")] = 0.05,
     fail: Annotated[
-        bool, typer.Option("--fail", help="End with 1 where they differ beyond noise, for use in scripts.")
+        bool,
+        typer.Option("--fail", help="End with 1 where they differ beyond noise by more than the margin, for scripts."),
+    ] = False,
+    paired: Annotated[
+        bool, typer.Option("--paired", help="Row i of A and row i of B are of the same object, on two devices.")
     ] = False,
     report: Report = None,
     answer: Answer,
@@ -90,28 +95,33 @@ def compare(
         options["margin"] = margin
     with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         if by is not None:
-            _check_groups(second, weights, frequencies, units.block)
+            _check_groups(second, weights, frequencies, units.block, paired)
             source = reader.rows(first, reader.numeric(first, by), by)
             groups = un.compare_groups(source, clusters=units.cluster, **options)
             print_groups(groups, answer)
             _write_report(groups, report, answer)
-            different = bool(groups.differing)
+            different = any(groups.verdict(*pair).is_difference for pair in groups.differing)
         else:
-            comparison = _compare_files(reader, first, second, weights, n_frequencies=frequencies, **options)
+            options |= {"n_frequencies": frequencies, "paired": paired}
+            comparison = _compare_files(reader, first, second, weights, **options)
             print_comparison(comparison, answer)
             _write_report(comparison, report, answer)
-            different = comparison.differs_beyond_noise
+            different = comparison.verdict.is_difference
     if fail and different:
         raise typer.Exit(_DIFFERENT)
 
 
-def _check_groups(second: str | None, weights: str | None, frequencies: int | None, block: int | None) -> None:
+def _check_groups(
+    second: str | None, weights: str | None, frequencies: int | None, block: int | None, paired: bool
+) -> None:
     """Raise on what has no meaning for the groups of one file."""
     if second is not None:
         raise ValueError("give one file with --by, or two files without it")
     for option, value in (("--weights", weights), ("--frequencies", frequencies), ("--block", block)):
         if value is not None:
             raise ValueError(f"{option} is for two files; leave it out with --by")
+    if paired:
+        raise ValueError("--paired is for two files; leave it out with --by")
 
 
 def _compare_files(

@@ -14,6 +14,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.fourier import Sketch
 from uptonoise.rows import (
     LEAST_CLUSTERS,
+    ArrayRows,
     Block,
     Dependence,
     RowSource,
@@ -22,6 +23,7 @@ from uptonoise.rows import (
     read_rows,
     some_rows,
     two_clustered,
+    two_samples,
 )
 from uptonoise.twosample import Pair, as_sketches, check_size, check_weights, read_samples, warn_of_shared_clusters
 
@@ -36,6 +38,7 @@ class Inputs(NamedTuple):
     pair: Pair
     rows: tuple[Floats, Floats] | str
     names: tuple[str, str]
+    differences: Sketch | None = None  # of rows that belong together
     clusters: Any = None  # the ids of the clusters of the rows
     dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
 
@@ -100,7 +103,33 @@ def _clustered_inputs(
     clusters = None
     if samples.clusters is not None and samples.n_clusters is not None:
         clusters = samples.clusters[0], samples.clusters[1] + samples.n_clusters[0]
-    return Inputs(pair, (samples.X, samples.Y), names, clusters)
+    return Inputs(pair, (samples.X, samples.Y), names, clusters=clusters)
+
+
+def read_pairs(
+    X: Any, Y: Any, weights: tuple[Any, Any], n_frequencies: int | None, generator: np.random.Generator
+) -> Inputs:
+    """Read two samples whose rows belong together, into memory."""
+    check_weights(weights)
+    if any(weight is not None for weight in weights):
+        raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")
+    if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        raise ValueError("paired=True needs the rows of X and Y; a sketch does not know which rows belong together")
+    sources = two_samples(X, Y)
+    names = sources[0].name, sources[1].name
+    rows = read_rows(sources[0]), read_rows(sources[1])
+    if len(rows[0]) != len(rows[1]):
+        raise ValueError(
+            f"paired=True needs the same number of rows in X and in Y; got {len(rows[0])} and {len(rows[1])}"
+        )
+    columns = (sources[0] if sources[0].named else sources[1]).columns
+    named = [ArrayRows(values, name, columns) for values, name in zip(rows, names, strict=True)]
+    empty = Sketch.for_samples(*named, n_frequencies=n_frequencies, random_state=generator)
+    left, right = (Sketch.like(empty).update(source) for source in named)
+    for name, sketch in zip(names, (left, right), strict=True):
+        check_size(name, sketch)
+    differences = Sketch.like(empty).update(ArrayRows(rows[0] - rows[1], "X - Y", columns))
+    return Inputs(Pair.of(left, right), rows, names, differences)
 
 
 def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any]) -> str | None:

@@ -78,4 +78,4 @@ def _split(generator: np.random.Generator, n_columns: int) -> Any:
     return _Half(np.sort(weeks[:half]), n_columns), _Half(np.sort(weeks[half:]), n_columns)
 
 
-EXPERIMENT = RejectionExperiment("weeks", __doc__.splitlines()[0], cells, N_SPLITS)
+EXPERIMENT = RejectionExperiment("weeks", __doc__.splitlines()[0], cells, repetitions=N_SPLITS)

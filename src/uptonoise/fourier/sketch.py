@@ -130,7 +130,7 @@ class Sketch(SketchStatistics):
         >>> rows = np.random.default_rng(0).normal(size=(500, 3))
         >>> s = un.Sketch.for_samples(rows).update(rows)
         >>> list(s.blocks)
-        ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies']
+        ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies', 'effect']
         """
         if not samples:
             raise ValueError("samples must be at least one sample; got none")
@@ -180,7 +180,7 @@ class Sketch(SketchStatistics):
         >>> rng = np.random.default_rng(0)
         >>> sites = un.Bags([rng.normal(size=(n, 2)) for n in (50, 60)], ids=["north", "south"])
         >>> un.Sketch.for_groups(sites)["south"]
-        Sketch(60 rows, 136 frequencies, 2 columns: x0, x1)
+        Sketch(60 rows, 148 frequencies, 2 columns: x0, x1)
         """
         source = as_rows(groups)
         if source.bag_ids is None:
@@ -253,7 +253,7 @@ class Sketch(SketchStatistics):
         >>> rows = np.random.default_rng(0).normal(size=(500, 3))
         >>> s = un.Sketch.for_samples(rows).update(rows)
         >>> s.select(["x1"])
-        Sketch(500 rows, 28 frequencies, 1 column: x1)
+        Sketch(500 rows, 34 frequencies, 1 column: x1)
         """
         wanted = as_column_names(columns, "columns")
         unknown = [column for column in wanted if column not in self.columns]

@@ -38,6 +38,7 @@ _REACH = 0.7  # of those on several columns
 _SCALE_ROWS = 100_000  # at most, for the scale of the frequencies
 _WHY = "the flip test"
 _DIFFERENCES = "X - Y"
+_MERGED = 5  # the k-th smallest of so many times k p-values decides; docs/results/verdicts.md
 _N_JOINT = 20  # frequencies on pairs, and as many on all columns
 
 
@@ -52,7 +53,7 @@ class FlipResult(TwoSampleResult):
     n_pairs : int
         How many pairs of rows were used.
     pairing_pvalues : array of shape (n_pairings,)
-        The p-value of each pairing; `pvalue` is their number times the smallest.
+        The p-value of each pairing; `pvalue` is :func:`merged_pvalue` of them.
     """
 
     test: ClassVar[str] = "Flip test"
@@ -65,7 +66,7 @@ class FlipResult(TwoSampleResult):
         if self.paired:
             return [f"{self.n_pairs:,} pairs as given"]
         n = len(self.pairing_pvalues)
-        return [f"{self.n_pairs:,} pairs at random" + ("" if n == 1 else f", {n} times; {n} x the smallest p-value")]
+        return [f"{self.n_pairs:,} pairs at random" + ("" if n == 1 else f", {n} times")]
 
 
 def flip_test(
@@ -90,7 +91,7 @@ def flip_test(
     paired : bool
         Whether row i of X belongs to row i of Y; these may be in files. Otherwise rows are read and paired at random.
     n_pairings : int
-        How many random pairings to merge: their number times the smallest p-value. It gains power where rows are few.
+        How many random pairings to merge, by :func:`merged_pvalue`. Many make the answer depend little on the seed.
     n_flips : int
         How many flips make the null.
     clusters : pair of arrays, or str, optional
@@ -120,13 +121,31 @@ def flip_test(
     pvalues = np.array([pvalue for _, pvalue in results])
     return FlipResult(
         statistic=results[int(np.argmin(pvalues))][0],
-        pvalue=min(1.0, float(n_pairings * pvalues.min())),
+        pvalue=merged_pvalue(pvalues),
         null=f"{n_flips:,} random flips of the differences",
         seed=seed,
         paired=bool(paired),
         pairing_pvalues=pvalues,
         **pairs.fields,
     )
+
+
+def merged_pvalue(pvalues: Floats) -> float:
+    """Merge K p-values, whatever their dependence: K/k times the k-th smallest, with k a fifth of K.
+
+    Under the null hypothesis, the number of p-values at most k a/K has a mean of at most k a, and so is at least k with
+    probability a at most (Markov's inequality).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.flip import merged_pvalue
+    >>> merged_pvalue(np.array([0.01, 0.2])), merged_pvalue(np.linspace(0.001, 0.1, 100))
+    (0.02, 0.1)
+    """
+    n = len(pvalues)
+    rank = -(-n // _MERGED)
+    return min(1.0, float(np.sort(pvalues)[rank - 1] * n / rank))
 
 
 class _Pairs(NamedTuple):
@@ -146,6 +165,8 @@ class _Pairs(NamedTuple):
 
 def _random_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
     samples = resident_samples(X, Y, needed=2, why=_WHY, clusters=clusters)
+    if samples.clusters is None:
+        samples = samples._replace(X=_in_order(samples.X), Y=_in_order(samples.Y))
     n = min(samples.n_units)
 
     def differences(generator: np.random.Generator) -> RowSource:
@@ -153,6 +174,11 @@ def _random_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
         return as_rows(samples.X[left[:n]] - samples.Y[right[:n]], name=_DIFFERENCES)
 
     return _Pairs(differences, samples.sizes, samples.columns, n, samples.n_clusters)
+
+
+def _in_order(rows: Any) -> Any:
+    """Return rows in an order that does not depend on how they came; rows on another device stay as they are."""
+    return rows[np.lexsort(rows.T[::-1])] if isinstance(rows, np.ndarray) else rows
 
 
 def _clustered_pairs(X: RowSource, Y: RowSource) -> _Pairs:

@@ -36,6 +36,7 @@ from uptonoise.twosample.samples import Samples, read_samples
 Method = Literal["quadratic", "fourier"]
 
 _BLOCK_ROWS = 512
+_SHOWN = 5
 _ROUNDING = 1e-12  # of squared cosines and sines
 
 
@@ -47,21 +48,25 @@ class MmdResult(TwoSampleResult):
     ----------
     method : str
         "quadratic", "fourier" or "sketches".
-    scale : float or None
-        The length of the Gaussian kernel; None where frequencies were given.
+    scale : float, array of shape (d,), or None
+        The length of the Gaussian kernel, or its length in each column; None where frequencies were given.
     permuted : array of shape (n_permutations,)
         The statistics of the permutations; none for sketches.
     """
 
     test: ClassVar[str] = "MMD test"
+    hidden: ClassVar[tuple[str, ...]] = ("permuted",)
 
     method: str
-    scale: float | None
+    scale: float | Floats | None
     permuted: Floats
 
     def _more(self) -> list[str]:
-        length = "frequencies given" if self.scale is None else f"Gaussian kernel of length {self.scale:.4g}"
-        return [f"{length}, {self.method}"]
+        if self.scale is None:
+            return [f"frequencies given, {self.method}"]
+        lengths = np.atleast_1d(self.scale)[:_SHOWN]
+        more = ", ..." if np.size(self.scale) > _SHOWN else ""
+        return [f"Gaussian kernel of length {', '.join(f'{length:.4g}' for length in lengths)}{more}, {self.method}"]
 
 
 def mmd_test(
@@ -84,7 +89,7 @@ def mmd_test(
         The two samples, without weights, which are read into memory; or two sketches with the same frequencies, which
         need neither rows nor permutations.
     scale : float or "median"
-        The length of the Gaussian kernel; "median" takes :func:`~uptonoise.median_scale` of both samples.
+        The length of the Gaussian kernel in all columns; "median" gives each column one, by its own median distance.
     n_permutations : int
         How many permutations make the null.
     method : {"quadratic", "fourier"}
@@ -121,13 +126,18 @@ def mmd_test(
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
     if length is not None and method == "fourier":
-        frequencies = sample_frequencies(n_frequencies, len(samples.columns), scale=length, random_state=generator)
+        d = len(samples.columns)
+        frequencies = sample_frequencies(n_frequencies, d, scale=1.0, random_state=generator) / length
     statistics = _statistics(samples, length, frequencies, n_permutations, generator)
     return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
 
 
 def _statistics(
-    samples: Samples, length: float | None, frequencies: Any, n_permutations: int, generator: np.random.Generator
+    samples: Samples,
+    length: float | Floats | None,
+    frequencies: Any,
+    n_permutations: int,
+    generator: np.random.Generator,
 ) -> Floats:
     """Return MMD^2 of the data and of all permutations: by frequencies where there are any, else by the kernel."""
     if frequencies is None and length is not None:
@@ -187,17 +197,21 @@ def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
     return float(chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second))))
 
 
-def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float:
+def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float | Floats:
     if scale != "median":
         if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
             raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
         return float(scale)
     if np.ptp(samples.X, axis=0).max() == 0 and (samples.X[0] == samples.Y).all():
         return 1.0  # all rows are equal: any kernel says that nothing differs
-    return float(median_scale(samples.X, samples.Y, random_state=generator))
+    if len(samples.columns) == 1:
+        return float(median_scale(samples.X, samples.Y, random_state=generator))
+    seed = int(generator.integers(2**63))
+    units = median_scale(samples.X, samples.Y, per_column=True, random_state=seed)
+    return np.asarray(units * median_scale(samples.X / units, samples.Y / units, random_state=seed))
 
 
-def _quadratic(samples: Samples, length: float, n_permutations: int, generator: np.random.Generator) -> Floats:
+def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, generator: np.random.Generator) -> Floats:
     pooled = np.concatenate([samples.X, samples.Y])
     pooled = (pooled - np.median(pooled, axis=0)) / length
     if samples.clusters is not None:

@@ -37,6 +37,10 @@ class SampleMoments(NamedTuple):
         m, mean = sketch.n_frequencies, sketch.mean_about(centre)
         return cls(mean[:m], mean[m:], sketch.covariance_about(centre), np.asarray(sketch.effective_size))
 
+    def worth(self, share: float) -> SampleMoments:
+        """Return the same moments of a sample that is worth this share of its rows."""
+        return self._replace(size=self.size * share)
+
     @property
     def phi(self) -> Complex:
         """The characteristic function."""
@@ -134,10 +138,13 @@ class Pair(NamedTuple):
     nuisance: Floats | None = None
 
     @classmethod
-    def of(cls, X: Sketch, Y: Sketch) -> Pair:
-        """Return two comparable sketches with their phases about one centre, on which no result depends."""
+    def of(cls, X: Sketch, Y: Sketch, worth: float = 1.0) -> Pair:
+        """Return two comparable sketches with their phases about one centre, on which no result depends.
+
+        Two sketches of the same rows, as of a sample and its mirror image, are `worth` half of them.
+        """
         centre = centre_of(X)
-        left, right = (SampleMoments.of(sketch, centre) for sketch in (X, Y))
+        left, right = (SampleMoments.of(sketch, centre).worth(worth) for sketch in (X, Y))
         return cls(X, Y, left, right, FrequencyBlocks.of(X, Y))
 
     @property

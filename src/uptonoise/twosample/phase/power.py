@@ -31,7 +31,7 @@ from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import Sketch, turned
 from uptonoise.rows import read_rows, some_rows, two_clustered
 from uptonoise.twosample.phase.cluster_plan import between_clusters, planned_clusters
-from uptonoise.twosample.phase.effect import noncentral
+from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, comparable
 from uptonoise.twosample.phase.positivity import combined_pvalue
 from uptonoise.twosample.phase.statistic import decomposed

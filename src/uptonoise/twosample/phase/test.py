@@ -16,7 +16,8 @@ import numpy as np
 from uptonoise._util.random import RandomState
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise.twosample.phase.effect import effect_size, powers_against, reference_effects
+from uptonoise.twosample.phase.effect import effect_size
+from uptonoise.twosample.phase.noncentrality import noncentrality_of, powers_against, reference_effects
 from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, combined_pvalue
@@ -103,7 +104,7 @@ def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None
         statistics[name] = decomposition.test(nuisance)
         contributions[place] += weight * statistics[name].contributions
         if place == blocks.largest:
-            effect = effect_size(left.at(place), right.at(place), decomposition, nuisance)
+            noncentrality = noncentrality_of(left.at(place), right.at(place), decomposition, nuisance)
     pvalues = {name: float(block.pvalue) for name, block in statistics.items()}
     of_phases = pvalue = _merged_pvalue(pair, statistics)
     positivity_pvalue = None
@@ -123,7 +124,8 @@ def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None
         phase_pvalue=of_phases,
         positivity_pvalue=positivity_pvalue,
         block_pvalues=pvalues,
-        effect=effect,
+        effect=effect_size(pair, up_to_offset=shift is not None),
+        noncentrality=noncentrality,
         reference_power=_reference_power(pair, statistics, positivity),
         shift=None if shift is None else shift.shift,
         shift_interval=None if shift is None else shift.interval(),
@@ -142,6 +144,12 @@ def phase_pvalue(pair: Pair) -> float:
         nuisance = None if pair.nuisance is None else pair.nuisance[place]
         statistics[name] = decomposed(pair.left.at(place), pair.right.at(place)).test(nuisance)
     return _merged_pvalue(pair, statistics)
+
+
+def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
+    """Return the p-value of :func:`phase_result`, and nothing else."""
+    of_phases = phase_pvalue(pair)
+    return combined_pvalue(of_phases, pair.left, pair.right)[0] if positivity else of_phases
 
 
 def _merged_pvalue(pair: Pair, statistics: dict[str, Ridge]) -> float:
