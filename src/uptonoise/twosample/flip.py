@@ -80,7 +80,8 @@ def flip_test(
 ) -> FlipResult:
     """Test whether two samples differ beyond symmetric noise, exactly at every sample size.
 
-    The false-positive rate is at most alpha, whatever the noises and the sizes. Pairing the rows costs some power.
+    Null hypothesis: X - Y is symmetric, so any symmetric noise is allowed. The false-positive rate is at most alpha,
+    whatever the noises and the sizes. Pairing the rows costs some power; their order does not matter.
 
     Parameters
     ----------
