@@ -30,6 +30,7 @@ from uptonoise.fourier import (
     phase_kernel as phase_kernel,
     phd as phd,
     sample_frequencies as sample_frequencies,
+    show_versions as show_versions,
 )
 from uptonoise.learning import (
     BagRidgeCV as BagRidgeCV,

@@ -19,6 +19,7 @@ except ImportError as error:
     sys.exit('uptonoise: the command line needs typer and rich: pip install "uptonoise[cli]"')
 
 import uptonoise as un
+from uptonoise.fourier import kernel_name
 
 app = typer.Typer(
     name="uptonoise",
@@ -37,10 +38,12 @@ app.command(epilog=reproducing.EXAMPLES)(reproducing.reproduce)
 
 
 @app.callback(invoke_without_command=True)
-def _uptonoise(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _uptonoise(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and the kernel in use.")] = False,
+) -> None:
     """Tell whether two samples really differ, or only by noise: additive, symmetric, of unknown size and kind."""
     if version:
-        print(f"uptonoise {un.__version__}")
+        print(f"uptonoise {un.__version__}\nkernel: {kernel_name()}")
         raise typer.Exit
 
 

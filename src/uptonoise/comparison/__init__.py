@@ -5,17 +5,3 @@ from uptonoise.comparison.groups import GroupComparison, compare_groups
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
-
-__all__ = [
-    "MARGIN",
-    "ColumnComparison",
-    "Comparison",
-    "GroupComparison",
-    "NoiseAdded",
-    "Offset",
-    "Place",
-    "Verdict",
-    "compare",
-    "compare_groups",
-    "differing_places",
-]

@@ -262,14 +262,7 @@ class Runner:
 
 
 def batches(repetitions: Sequence[int], size: int = BATCH) -> Iterator[Sequence[int]]:
-    """Cut repetitions into batches of a fixed size.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._experiment import batches
-    >>> list(batches(range(5), 2))
-    [range(0, 2), range(2, 4), range(4, 5)]
-    """
+    """Cut repetitions into batches of a fixed size."""
     return (repetitions[start : start + size] for start in range(0, len(repetitions), size))
 
 

@@ -43,14 +43,7 @@ def save_figure(figure: Figure, png: Path, svg: Path) -> None:
 
 
 def titled(title: str, rows: Rows) -> str:
-    """Return a title that says so where the bags are simulated.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import titled
-    >>> titled("Errors: the paper's Figure 3.", [{"bags": "aerosol-like"}])
-    "Errors: the paper's Figure 3. Simulated stand-ins, not the paper's data."
-    """
+    """Return a title that says so where the bags are simulated."""
     named = {row.get(key) for row in rows for key in ("bags", "problem")}
     return f"{title} {_NOTE}" if named & set(STAND_INS) else title
 
@@ -80,14 +73,7 @@ def look(place: int) -> Look:
 
 
 def wald_band(alpha: float, repetitions: int) -> tuple[float, float]:
-    """Return the paper's 99 % Wald interval around the level.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import wald_band
-    >>> [round(edge, 4) for edge in wald_band(0.05, 1_000)]
-    [0.0323, 0.0677]
-    """
+    """Return the paper's 99 % Wald interval around the level."""
     width = 2.57 * np.sqrt(alpha * (1 - alpha) / repetitions)
     return float(alpha - width), float(alpha + width)
 
@@ -210,26 +196,12 @@ def dots(names: Sequence[str], columns: Sequence[str] | None, xlabel: str, line:
 
 
 def number(text: str) -> float:
-    """Return a number of a table: of "over 6,400" the limit, of "0.7 (0.6 to 0.8)" the mean.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import number
-    >>> number("over 6,400"), number("0.7 (0.6 to 0.8)")
-    (6400.0, 0.7)
-    """
+    """Return a number of a table: of "over 6,400" the limit, of "0.7 (0.6 to 0.8)" the mean."""
     return float(text.removeprefix("over ").replace(",", "").split(" ")[0])
 
 
 def quantiles(text: str) -> tuple[float, float]:
-    """Return the quantiles of a mean in a table.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import quantiles
-    >>> quantiles("0.7 (0.6 to 0.8)")
-    (0.6, 0.8)
-    """
+    """Return the quantiles of a mean in a table."""
     low, high = text.rstrip(")").split(" (")[1].split(" to ")
     return float(low), float(high)
 
@@ -270,14 +242,7 @@ def _histogram(ax: Axes, bins: Rows, place: int) -> Any:
 
 
 def binned(values: Any, n_bins: int, limits: tuple[float, float] | None = None) -> list[dict[str, str]]:
-    """Return the histogram of numbers as rows of a table: what `histograms` draws.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import binned
-    >>> binned([0.1, 0.2, 0.9], 2, (0.0, 1.0))
-    [{'low': '0', 'high': '0.5', 'share': '0.66667'}, {'low': '0.5', 'high': '1', 'share': '0.33333'}]
-    """
+    """Return the histogram of numbers as rows of a table: what `histograms` draws."""
     counts, edges = np.histogram(values, bins=n_bins, range=limits)
     shares = counts / max(counts.sum(), 1)
     return [

@@ -104,14 +104,7 @@ def _known(path: Path) -> dict[tuple[str, str, str], list[Row]]:
 
 
 def by_model(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], dict[str, list[float]]]:
-    """Return the values over seeds of each measure, for each problem and model, in the order of the file.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._seeded import by_model
-    >>> by_model([{"problem": "a", "seed": "0", "model": "b", "measure": "c", "value": "2"}])[("a", "b")]["c"]
-    [2.0]
-    """
+    """Return the values over seeds of each measure, for each problem and model, in the order of the file."""
     values_by_model: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         values_by_model[row["problem"], row["model"]][row["measure"]].append(float(row["value"]))

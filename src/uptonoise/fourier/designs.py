@@ -58,14 +58,6 @@ def scaled_design(
     """Return the frequencies of the default design and their provenance.
 
     `sample_rows` takes a seed and returns some rows of each sample, which decide the scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.designs import scaled_design
-    >>> frequencies, provenance = scaled_design(lambda seed: [np.eye(3)], random_state=0)
-    >>> frequencies.shape, sorted(provenance)
-    ((222, 3), ['blocks', 'design', 'lengths', 'seed'])
     """
     if n_frequencies is not None:
         positive_int(n_frequencies, "n_frequencies")

@@ -21,6 +21,8 @@ from uptonoise.fourier.exact_angles import angles_between
 from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block, as_real_array
 
+_TILES_PER_BLOCK = 8  # tiles of features in one call, so that little of the time goes to Python
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
@@ -108,26 +110,45 @@ class MomentSum(Accumulator[Moments]):
         self.centre = centre
         # Features that are good to 1e-7 lose nothing by products of float32, which take half the time.
         self._products = products or (np.float32 if features.precision == "fast" else np.float64)
-        # A block long enough that the outer products, not the sums of their results, are the work.
-        self.block_rows = max(features.block_rows, 2 * features.n_frequencies)
+        # A tile long enough that the outer products, not the sums of their results, are the work.
+        self._tile_rows = max(features.block_rows // 2, 2 * features.n_frequencies)
+        self.block_rows = _TILES_PER_BLOCK * self._tile_rows
 
     def part(self, block: Block) -> Moments:
         """Return the moments of the rows."""
-        n_rows = len(block.values)
+        n_rows, weights = len(block.values), block.weights
         with np.errstate(over="ignore"):  # what overflows is refused as too large
-            features = self.features(block.values - self.centre)
-        if block.weights is None:
-            weight, weight_squares = float(n_rows), float(n_rows)
-            mean = np.ones(n_rows) @ features / n_rows
-            features -= mean
+            values = block.values - self.centre
+        scatter = np.zeros(2 * (2 * self.features.n_frequencies,))
+        tile_weights, tile_means = [], []
+        for start in range(0, n_rows, self._tile_rows):
+            tile = slice(start, start + self._tile_rows)
+            weight, mean = self._add_tile(values[tile], None if weights is None else weights[tile], scatter)
+            tile_weights.append(weight)
+            tile_means.append(mean)
+        weight = float(np.sum(tile_weights))
+        mean = tile_weights @ np.array(tile_means) / (weight or 1.0)
+        between = np.sqrt(tile_weights)[:, None] * (tile_means - mean)
+        scatter += between.T @ between
+        squares = weight if weights is None else float(weights @ weights)
+        return Moments(n_rows, weight, squares, mean, scatter)
+
+    def _add_tile(self, values: Floats, weights: Floats | None, scatter: Floats) -> tuple[float, Floats]:
+        """Add the scatter of rows about their own mean, and return their weight and that mean."""
+        features, sums = self.features.with_sums(values, weights)
+        weight = float(len(values)) if weights is None else float(weights.sum())
+        if weight == 0:
+            return 0.0, np.zeros(len(sums))
+        mean = sums / weight
+        centred = features.astype(self._products, copy=False)
+        centred -= mean.astype(self._products)
+        if weights is None:
+            scatter += centred.T @ centred
         else:
-            weight, weight_squares = float(block.weights.sum()), float(block.weights @ block.weights)
-            mean = block.weights @ features / weight if weight > 0 else np.zeros(features.shape[1])
-            features -= mean
-            features *= np.sqrt(block.weights)[:, None]
-        centred = features if self._products == np.float64 else features.astype(self._products)
-        scatter = np.asarray(centred.T @ centred, dtype=np.float64)
-        return Moments(n_rows, weight, weight_squares, mean, scatter)
+            largest = float(weights.max())  # float32 might not hold the weights as they are
+            centred *= np.sqrt(weights / largest)[:, None].astype(self._products)
+            scatter += largest * np.asarray(centred.T @ centred, dtype=np.float64)
+        return weight, mean
 
     def plus(self, left: Moments, right: Moments) -> Moments:
         """Return the moments of the rows of both parts."""

@@ -4,11 +4,9 @@
 """
 
 try:
-    import jinja2  # noqa: F401
-    import matplotlib  # noqa: F401
+    import jinja2
+    import matplotlib
 except ImportError:
     raise ImportError('a report needs jinja2 and matplotlib: pip install "uptonoise[cli]"') from None
 
 from uptonoise.report.page import write_report
-
-__all__ = ["write_report"]

@@ -19,33 +19,3 @@ from uptonoise.twosample.phase.power import phase_test_power
 from uptonoise.twosample.phase.result import PhaseResult
 from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import pair_pvalue, phase_pvalue, phase_result, phase_test
-
-__all__ = [
-    "POSITIVITY_SHARE",
-    "Adjustment",
-    "EffectSize",
-    "ExtraNoise",
-    "FrequencyBlocks",
-    "Noncentrality",
-    "Pair",
-    "PairwiseResult",
-    "PhaseResult",
-    "SampleMoments",
-    "adjusted_pvalues",
-    "as_sketches",
-    "check_size",
-    "check_weights",
-    "comparable",
-    "decomposed",
-    "effect_size",
-    "extra_noise",
-    "fitted_shift",
-    "noise_difference",
-    "pair_pvalue",
-    "paired_effect_size",
-    "pairwise_phase_test",
-    "phase_pvalue",
-    "phase_result",
-    "phase_test",
-    "phase_test_power",
-]
