@@ -30,7 +30,12 @@ def test_heat_map_of_many_groups(n_groups, rng):
     pvalues = rng.uniform(size=(n_groups, n_groups)) ** 8
     names = tuple(f"a hospital with number {number}" for number in range(n_groups))
     found = PairwiseResult(
-        names=names, sizes=(9,) * n_groups, pvalues=pvalues, adjusted=pvalues, noncentralities=0 * pvalues, adjust="none"
+        names=names,
+        sizes=(9,) * n_groups,
+        pvalues=pvalues,
+        adjusted=pvalues,
+        noncentralities=0 * pvalues,
+        adjust="none",
     )
     for ax in (None, new_axes()):
         drawn = rendered(plots.plot_heat_map(found, ax=ax))
