@@ -81,7 +81,7 @@ def mmd_test(
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> MmdResult:
-    """Test whether two samples differ at all, noise included.
+    """Test whether two samples differ at all, noise included. Null hypothesis: X and Y have the same distribution.
 
     Parameters
     ----------
