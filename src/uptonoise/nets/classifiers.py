@@ -62,12 +62,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probabilities of the classes; they do not depend on the other bags in the call.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags, n_classes)
             In the order of `classes_`.
         """
@@ -77,23 +72,19 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each bag.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags,)
         """
         codes = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
+    @documented
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of bags whose class is predicted right.
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+        {bags}
             The bags.
         y : array of shape (n_bags,)
             Their classes, all of which were there in training.

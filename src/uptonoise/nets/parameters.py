@@ -171,8 +171,16 @@ documented = described(
         shrinkage : float
             Shrinks unreliable phases towards 0, as :class:`PhaseLayer` does: 0 is the paper's phase.
         """,
+    bags_to="""
+        Parameters
+        ----------
+        {bags}
+            The bags, with the columns of those that the model was fitted on.
+
+        Returns
+        -------
+        """,
     bags="""
         X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
-            The bags, with the columns of those that the model was fitted on.
         """,
 )

@@ -60,12 +60,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Predict the target of each bag; it does not depend on the other bags in the call.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags,) or (n_bags, n_targets)
             Means, or the quantile that is nearest to the median.
         """
@@ -78,12 +73,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     def predict_quantiles(self, X: Any) -> Floats:
         """Predict the quantiles of the target of each bag.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags, n_quantiles)
             In increasing order.
 
