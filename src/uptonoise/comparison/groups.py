@@ -184,10 +184,8 @@ def compare_groups(
     ----------
     groups : frame, Bags, dict of samples, dict of Sketch, or RowSource with groups
         A frame needs `by`; ``scan_parquet(path, by="site")`` brings its groups.
-    by : str, optional
-        The column of the frame that names each row's group.
-    columns : sequence of str, optional
-        The columns to compare; by default all but `by`.
+    by, columns : str and sequence of str, optional
+        The column of the frame that names each row's group, and the columns to compare; by default all others.
     clusters : str, array of shape (n_rows,), or dict of arrays, optional
         Ids of rows that belong together. A bag with a label is a cluster of the group that its label names.
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
@@ -213,15 +211,11 @@ def compare_groups(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    clustered = clusters is not None or (isinstance(groups, Bags) and groups.labels is not None)
-    two = None
-    if not clustered:
+    two, sketches = None, None
+    if clusters is None and not (isinstance(groups, Bags) and groups.labels is not None):
         two = _compared_as_two(groups, by, columns, margin, alpha, generator if seed is None else seed)
-    sketches: dict[Any, Sketch] = (
-        _sketches_of(groups, by, columns, clusters, generator)
-        if two is None
-        else dict(zip(two.names, two.sketches, strict=True))
-    )
+        sketches = None if two is None else dict(zip(two.names, two.sketches, strict=True))
+    sketches = sketches or _sketches_of(groups, by, columns, clusters, generator)
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     pairs = pairwise_phase_test(sketches, adjust=adjust)

@@ -62,8 +62,7 @@ def compare(
     Parameters
     ----------
     X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
-        The two samples; two Bags are two samples of clusters. Or two sketches with the same frequencies, for all that
-        needs no rows.
+        The two samples, or two sketches with the same frequencies; two Bags are two samples of clusters.
     names : pair of str, optional
         What to call them; by default X and Y, or their files.
     margin : float
@@ -89,10 +88,6 @@ def compare(
     -------
     Comparison
 
-    See Also
-    --------
-    compare_groups : many samples, all pairs.
-
     Examples
     --------
     >>> import numpy as np
@@ -104,12 +99,8 @@ def compare(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    if checked_flag(paired, "paired"):
-        if clusters is not None:
-            raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
-        inputs = read_pairs(X, Y, weights, n_frequencies, generator)
-    else:
-        inputs = read_inputs(X, Y, weights, clusters, n_frequencies, generator)
+    read = read_pairs if checked_flag(paired, "paired") else read_inputs
+    inputs = read(X, Y, weights, clusters, n_frequencies, generator)
     warn_of_dependence(inputs.dependent)
     return _climbed(inputs, _two_names(names, inputs.names), float(margin), float(alpha), generator, seed)
 

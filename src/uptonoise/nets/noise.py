@@ -143,7 +143,8 @@ class Noise:
         sizes = self.low + (self.high - self.low) * self._uniform(n_bags, 1)
         noisy = self._uniform(n_bags, 1) >= self.clean
         each: Tensor = sizes * noisy * self._uniform(n_bags, len(self.variances))
-        return each * self.variances
+        variances: Tensor = each * self.variances
+        return variances
 
     def _uniform(self, *shape: int) -> Tensor:
         return torch.rand(shape, generator=self.generator, device=self.variances.device)

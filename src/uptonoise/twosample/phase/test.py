@@ -64,10 +64,8 @@ def phase_test(
     clusters : pair of arrays, or str, optional
         Ids of rows that belong together, as the cells of a patient, or the column of both samples that holds the ids;
         :func:`~uptonoise.blocks` makes ids of consecutive rows. Each sample needs at least 3 clusters.
-    frequencies : array of shape (m, d), optional
-        Frequencies in place of the test's own; two sketches bring theirs.
-    random_state : None, int, Generator or RandomState
-        The seed of the frequencies.
+    frequencies, random_state : array of shape (m, d), and None, int, Generator or RandomState
+        Frequencies in place of the test's own (two sketches bring theirs), and the seed of its own.
 
     Returns
     -------
