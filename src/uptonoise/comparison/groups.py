@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,14 +13,16 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
-from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
+from uptonoise.comparison.clustered import clustered_sketches
+from uptonoise.comparison.evidence import MARGIN, Verdict, check_margin_and_alpha
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison, ReportedResult
 from uptonoise.fourier import Sketch
-from uptonoise.rows import RowSource, as_rows, grouped_rows, is_frame
+from uptonoise.rows import ArrayRows, RowSource, as_rows, grouped_rows, is_frame
 from uptonoise.twosample import Adjustment, PairwiseResult, pairwise_phase_test
 
 _FEW_IN_GROUP = 10
+_MOST_IN_FULL = 500  # pairs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -28,7 +32,9 @@ class GroupComparison(ReportedResult):
     Attributes
     ----------
     pairs : PairwiseResult
-        The phase tests of all pairs: p-values, adjusted ones, effects.
+        The phase tests of all pairs: p-values, and adjusted ones.
+    two : Comparison or None
+        Of two groups whose rows are there: what :func:`compare` says of them.
     sketches : dict of Sketch
         The sketch of each group, which is all that another comparison needs.
     columns : tuple of str
@@ -39,8 +45,8 @@ class GroupComparison(ReportedResult):
         The seed that gives this comparison again.
     """
 
-    hidden: ClassVar[tuple[str, ...]] = ("sketches",)
-    derived: ClassVar[tuple[str, ...]] = ("sentence", "differing")
+    hidden: ClassVar[tuple[str, ...]] = ("sketches", "two")
+    derived: ClassVar[tuple[str, ...]] = ("sentence", "differing", "verdicts")
 
     pairs: PairwiseResult
     sketches: dict[str, Sketch]
@@ -48,6 +54,7 @@ class GroupComparison(ReportedResult):
     alpha: float
     margin: float
     seed: int | None
+    two: Comparison | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,6 +70,8 @@ class GroupComparison(ReportedResult):
     @property
     def sentence(self) -> str:
         """The answer in a plain sentence."""
+        if self.two is not None:
+            return self.two.sentence
         n_groups, n_differing = len(self.names), len(self.differing)
         pairs = counted(n_groups * (n_groups - 1) // 2, "pair")
         if n_differing == 0:
@@ -77,7 +86,9 @@ class GroupComparison(ReportedResult):
         return f"Of {pairs} of {n_groups:,} groups {n_differing:,} {differ} beyond noise (adjusted): {named}{others}."
 
     def pair(self, first: str, second: str) -> Comparison:
-        """Compare two of the groups in full, as far as sketches can; p-values are those of this pair alone.
+        """Compare two of the groups in full, as far as sketches can.
+
+        P-values are those of this pair alone; :meth:`verdict` counts the number of pairs.
 
         Examples
         --------
@@ -91,13 +102,66 @@ class GroupComparison(ReportedResult):
         for name in (first, second):
             if name not in self.sketches:
                 raise ValueError(f"groups must be out of {list(self.names)[:20]}; got {name!r}")
-        left, right = self.sketches[first], self.sketches[second]
-        comparison = compare(left, right, names=(first, second), margin=self.margin, alpha=self.alpha)
-        return replace(comparison, seed=self.seed)
+        if self.two is not None and (first, second) == self.two.names:
+            return self.two
+        if (first, second) not in self._compared:
+            left, right = self.sketches[first], self.sketches[second]
+            comparison = compare(left, right, names=(first, second), margin=self.margin, alpha=self.alpha)
+            self._compared[first, second] = replace(comparison, seed=self.seed)
+        return self._compared[first, second]
+
+    @cached_property
+    def _compared(self) -> dict[tuple[str, str], Comparison]:
+        """The pairs that were compared in full so far."""
+        return {}
+
+    def verdict(self, first: str, second: str) -> Verdict:
+        """Return the verdict on two of the groups, adjusted for the number of pairs.
+
+        A difference beyond noise that is not significant among so many pairs was not found, and not ruled out.
+        """
+        comparison = self.pair(first, second)
+        i, j = self.names.index(first), self.names.index(second)
+        if comparison.verdict.is_difference and self.pairs.adjusted[i, j] > self.alpha:
+            return Verdict.NOT_RULED_OUT
+        return comparison.verdict
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """The verdict, the effect, the offset and the noise of each pair, the smallest p-value first.
+
+        Of very many pairs, the first 500.
+        """
+        entries = []
+        for i, j in list(zip(*self.pairs.ordered(), strict=True))[:_MOST_IN_FULL]:
+            names = self.names[i], self.names[j]
+            comparison = self.pair(*names)
+            entries.append(
+                {
+                    "pair": names,
+                    "verdict": self.verdict(*names),
+                    "sentence": comparison.sentence,
+                    "effect": comparison.effect,
+                    "bound": comparison.bound,
+                    "offsets": comparison.offsets(),
+                    "noise": comparison.noise,
+                }
+            )
+        return entries
 
     def table(self) -> Mapping[str, Any]:
-        """Return the columns of :meth:`to_frame`, which has one row per pair, the smallest p-value first."""
-        return self.pairs.table()
+        """Return the columns of :meth:`to_frame`, which has one row per pair, the smallest p-value first.
+
+        Of very many pairs, the first 500 have a verdict and an effect.
+        """
+        table = dict(self.pairs.table())
+        in_full = self.verdicts
+        rest = len(table["pvalue"]) - len(in_full)
+        table["verdict"] = [str(entry["verdict"]) for entry in in_full] + [None] * rest
+        for name in ("estimate", "low", "high"):
+            values = [getattr(entry["effect"], name) for entry in in_full] + [math.nan] * rest
+            table["effect" if name == "estimate" else f"effect_{name}"] = values
+        return table
 
     def __repr__(self) -> str:
         return f"{self.sentence}\n{self.pairs!r}"
@@ -108,6 +172,7 @@ def compare_groups(
     *,
     by: str | None = None,
     columns: Sequence[str] | None = None,
+    clusters: Any = None,
     adjust: Adjustment = "holm",
     margin: float = MARGIN,
     alpha: float = 0.05,
@@ -123,12 +188,12 @@ def compare_groups(
         The column of the frame that names each row's group.
     columns : sequence of str, optional
         The columns to compare; by default all but `by`.
+    clusters : str, array of shape (n_rows,), or dict of arrays, optional
+        Ids of rows that belong together. A bag with a label is a cluster of the group that its label names.
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
-    margin, alpha : float
+    margin, alpha, random_state
         As for :func:`compare`.
-    random_state : None, int, Generator or RandomState
-        The seed of the frequencies.
 
     Returns
     -------
@@ -148,24 +213,54 @@ def compare_groups(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    sketches = _sketches_of(groups, by, columns, generator)
+    clustered = clusters is not None or (isinstance(groups, Bags) and groups.labels is not None)
+    two = None
+    if not clustered:
+        two = _compared_as_two(groups, by, columns, margin, alpha, generator if seed is None else seed)
+    sketches: dict[Any, Sketch] = (
+        _sketches_of(groups, by, columns, clusters, generator)
+        if two is None
+        else dict(zip(two.names, two.sketches, strict=True))
+    )
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     pairs = pairwise_phase_test(sketches, adjust=adjust)
     first = next((sketch for sketch in sketches.values() if sketch.named), next(iter(sketches.values())))
+    named = {str(name): sketch for name, sketch in sketches.items()}
     return GroupComparison(
-        pairs=pairs,
-        sketches={str(name): sketch for name, sketch in sketches.items()},
-        columns=first.columns,
-        alpha=float(alpha),
-        margin=float(margin),
-        seed=seed,
+        pairs=pairs, sketches=named, columns=first.columns, alpha=float(alpha), margin=float(margin), seed=seed, two=two
     )
 
 
+def _compared_as_two(
+    groups: Any,
+    by: str | None,
+    columns: Sequence[str] | None,
+    margin: float,
+    alpha: float,
+    random_state: RandomState,
+) -> Comparison | None:
+    """Compare two groups as two samples, where there are two and their rows are in memory."""
+    bags, is_dict = groups, isinstance(groups, Mapping) and by is None and columns is None
+    if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
+        bags = Bags.from_long(groups, by=by, values=columns)
+    sources: dict[Any, RowSource] | None = None
+    if isinstance(bags, Bags) and len(bags) == 2:
+        named = bags.columns if bags.named else None
+        sources = {name: ArrayRows(np.asarray(bags[i]), f"the group {name}", named) for i, name in enumerate(bags.ids)}
+    elif is_dict and len(groups) == 2 and not any(isinstance(group, Sketch) for group in groups.values()):
+        sources = {name: as_rows(group, name=f"the group {name}") for name, group in groups.items()}
+    if sources is None:
+        return None
+    X, Y = sources.values()
+    return compare(X, Y, names=[str(name) for name in sources], margin=margin, alpha=alpha, random_state=random_state)
+
+
 def _sketches_of(
-    groups: Any, by: str | None, columns: Sequence[str] | None, generator: np.random.Generator
+    groups: Any, by: str | None, columns: Sequence[str] | None, clusters: Any, generator: np.random.Generator
 ) -> dict[Any, Sketch]:
+    if clusters is not None or (isinstance(groups, Bags) and groups.labels is not None):
+        return clustered_sketches(groups, by, columns, clusters, generator)
     if is_frame(groups):
         if by is None:
             raise ValueError("by must name the column with each row's group; got None")

@@ -68,7 +68,7 @@ def _effect(
 ) -> dict[str, float]:
     empty, true = _true_effect(sizes, d, noise)
     X, Y = make_chi2_samples(sizes, d, noise=noise, freedoms=(4, 8), random_state=generator)
-    effect = phase_test(Sketch.like(empty).update(X), Sketch.like(empty).update(Y), positivity=False).effect
+    effect = phase_test(Sketch.like(empty).update(X), Sketch.like(empty).update(Y), positivity=False).noncentrality
     return _interval(true, effect.estimate, effect.low, effect.high)
 
 

@@ -54,7 +54,8 @@ class FlipSums(Accumulator[tuple[Floats, Floats]]):
         """Return both sums of the rows of a block, of shapes (m, m) and (n_flips + 1, m)."""
         sines = self.features(block.values)[:, self.features.n_frequencies :]
         signs = self.signs(block.first_row, block.first_row + len(sines))
-        return sines.T @ sines, np.asarray(signs @ sines.astype(np.float32), dtype=np.float64)
+        flipped = signs @ sines.astype(np.float32, copy=False)
+        return np.asarray(sines.T @ sines, dtype=np.float64), np.asarray(flipped, dtype=np.float64)
 
     def plus(self, left: tuple[Floats, Floats], right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
         """Return the sums of the rows of both parts."""

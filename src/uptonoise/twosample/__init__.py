@@ -21,12 +21,14 @@ from uptonoise.twosample.paper import (
     phd_test,
     sme_test,
 )
+from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.phase import (
     POSITIVITY_SHARE,
     Adjustment,
     EffectSize,
     ExtraNoise,
     FrequencyBlocks,
+    Noncentrality,
     Pair,
     PairwiseResult,
     PhaseResult,
@@ -36,13 +38,18 @@ from uptonoise.twosample.phase import (
     check_size,
     check_weights,
     decomposed,
+    effect_size,
     extra_noise,
     fitted_shift,
     noise_difference,
+    pair_pvalue,
+    paired_effect_size,
     pairwise_phase_test,
     phase_pvalue,
     phase_result,
     phase_test,
     phase_test_power,
+    warn_of_shared_clusters,
 )
 from uptonoise.twosample.result import TwoSampleResult, p_is, pvalue_text
+from uptonoise.twosample.samples import read_samples
