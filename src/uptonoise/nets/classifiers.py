@@ -28,25 +28,17 @@ from uptonoise.nets.parameters import documented
 class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     """The paper's Fourier network as a classifier: Fourier features of bags, at frequencies that are learnt.
 
-    Vectors (a 2-D array) are bags of one row each: so it is a network for ordinary classification too.
-
-    Parameters
-    ----------
-    {n_frequencies}
+    {vectors}
     {classes}
 
     See Also
     --------
     PhaseNetClassifier : The same on phases, which symmetric noise does not change.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.nets import FourierNetClassifier
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> bags = [rng.normal(scale=1 + i % 2, size=(30, 1)) for i in range(150)]
     >>> labels = np.array(["narrow", "wide"])[np.arange(150) % 2]
-    >>> model = FourierNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
+    >>> model = nets.FourierNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
     >>> model.fit(bags[:100], labels[:100]).score(bags[100:], labels[100:]) > 0.9
     True
     >>> model.predict_proba(bags[:3]).shape
@@ -142,14 +134,10 @@ class PhaseNetClassifier(OnPhases, FourierNetClassifier):
     --------
     FourierNetClassifier : The same with the amplitude.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.nets import PhaseNetClassifier
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> labels = np.arange(150) % 2
     >>> bags = [rng.gamma(1 + 5 * label, size=(40, 1)) for label in labels]
-    >>> model = PhaseNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
+    >>> model = nets.PhaseNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
     >>> model.fit(bags[:100], labels[:100]).score(bags[100:], labels[100:]) > 0.9
     True
     """

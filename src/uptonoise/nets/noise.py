@@ -142,9 +142,8 @@ class Noise:
             self.generator.manual_seed(self.seed)
         sizes = self.low + (self.high - self.low) * self._uniform(n_bags, 1)
         noisy = self._uniform(n_bags, 1) >= self.clean
-        each: Tensor = sizes * noisy * self._uniform(n_bags, len(self.variances))
-        variances: Tensor = each * self.variances
-        return variances
+        sampled: Tensor = sizes * noisy * self._uniform(n_bags, len(self.variances)) * self.variances
+        return sampled
 
     def _uniform(self, *shape: int) -> Tensor:
         return torch.rand(shape, generator=self.generator, device=self.variances.device)

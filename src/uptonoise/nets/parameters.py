@@ -161,6 +161,25 @@ documented = described(
         classes_ : array of shape (n_classes,)
             The labels, sorted.
         """,
+    examples="""
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise import nets
+        >>> rng = np.random.default_rng(0)
+        """,
+    gamma_bags="""
+        {examples}
+        >>> shapes = rng.uniform(1, 6, size=200)
+        >>> bags = [rng.gamma(shape, size=(50, 1)) for shape in shapes]
+        """,
+    vectors="""
+        Vectors (a 2-D array) are bags of one row each: so it is a network for ordinary data too.
+
+        Parameters
+        ----------
+        {n_frequencies}
+        """,
     phases="""
         Additive symmetric noise with a positive characteristic function does not change phases. So predictions hold
         where test bags have other noise than those of training.
