@@ -187,13 +187,11 @@ def compare_groups(
     by : str, optional
         The column of the frame that names each row's group.
     columns : sequence of str, optional
-        The columns to compare; by default all but `by`.
+        The columns to compare.
     clusters : str, array of shape (n_rows,), or dict of arrays, optional
         Ids of rows that belong together. A bag with a label is a cluster of the group that its label names.
-    adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
-        How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
-    margin, alpha, random_state
-        As for :func:`compare`.
+    adjust, margin, alpha, random_state
+        As for :func:`pairwise_phase_test` and :func:`compare`.
 
     Returns
     -------
@@ -206,16 +204,14 @@ def compare_groups(
     >>> import uptonoise as un
     >>> rng = np.random.default_rng(0)
     >>> frame = pd.DataFrame({"site": np.repeat(["a", "b", "c"], 400), "x": rng.exponential(size=1_200)})
-    >>> frame.loc[frame["site"] == "b", "x"] += rng.normal(size=400)      # noisier
     >>> frame.loc[frame["site"] == "c", "x"] *= -1                        # another distribution
     >>> un.compare_groups(frame, by="site").differing
     [('a', 'c'), ('b', 'c')]
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    clustered = clusters is not None or (isinstance(groups, Bags) and groups.labels is not None)
     two = None
-    if not clustered:
+    if clusters is None and not (isinstance(groups, Bags) and groups.labels is not None):
         two = _compared_as_two(groups, by, columns, margin, alpha, generator if seed is None else seed)
     sketches: dict[Any, Sketch] = (
         _sketches_of(groups, by, columns, clusters, generator)

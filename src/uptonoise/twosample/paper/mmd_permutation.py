@@ -86,8 +86,7 @@ def mmd_test(
     Parameters
     ----------
     X, Y : array, frame, RowSource, or Sketch
-        The two samples, without weights, which are read into memory; or two sketches with the same frequencies, which
-        need neither rows nor permutations.
+        The two samples, without weights, which are read into memory; or two sketches, which need no permutations.
     scale : float or "median"
         The length of the Gaussian kernel in all columns; "median" gives each column one, by its own median distance.
     n_permutations : int
