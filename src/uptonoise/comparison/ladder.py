@@ -66,19 +66,16 @@ def compare(
     names : pair of str, optional
         What to call them; by default X and Y, or their files.
     margin : float
-        The largest difference that you call negligible, in standard deviations of the less spread-out sample: a
-        difference as large as a shift by this much. "Differ only by noise" and "differ, but by less than the margin"
-        are said only where larger differences are ruled out.
+        The largest difference that you call negligible, as a shift in standard deviations of the less spread-out
+        sample. "Only by noise" and "by less than the margin" are said only where larger differences are ruled out.
     alpha : float
         The significance level of the tests, and one minus the confidence of bounds.
     paired : bool
-        Whether row i of X and row i of Y are of the same object, as a patient on two devices. The exact flip test
-        decides then; the rows are read into memory.
+        Whether row i of X and of Y are of the same object, as a patient on two devices; the flip test decides then.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
     clusters : pair of arrays, or str, optional
-        Which rows belong together: an id for each row of X and of Y, or the column of both that holds the ids. Without
-        it, rows that look dependent give a :class:`DependentRowsWarning`.
+        Ids of rows that belong together, as for :func:`phase_test`. Rows that look dependent without it give a warning.
     n_frequencies : int, optional
         Maximum number of frequencies, as for :meth:`Sketch.for_samples`. Fewer is faster but less sensitive.
     random_state : None, int, Generator or RandomState
