@@ -28,6 +28,8 @@ _NAMES = {
         "BagRidgeCV FourierFeatures MeanFeatures NoiseAugmented PhaseFeatures RobustnessCurve RowTransformer "
         "add_noise ggrr glrr lgrr make_bag_classifier pgrr plrr robustness_curve"
     ),
+    "monitor": "Monitor MonitorState",
+    "rows": "DependentRowsWarning SharedClustersWarning blocks",
     "twosample": (
         "TwoSampleResult UnequalNoiseWarning extra_noise flip_test me_test mmd_test paired_difference_test "
         "pairwise_phase_test phase_test phase_test_power phd_test sme_test"

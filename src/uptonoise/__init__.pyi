@@ -49,6 +49,15 @@ from uptonoise.learning import (
     plrr as plrr,
     robustness_curve as robustness_curve,
 )
+from uptonoise.monitor import (
+    Monitor as Monitor,
+    MonitorState as MonitorState,
+)
+from uptonoise.rows import (
+    DependentRowsWarning as DependentRowsWarning,
+    SharedClustersWarning as SharedClustersWarning,
+    blocks as blocks,
+)
 from uptonoise.twosample import (
     TwoSampleResult as TwoSampleResult,
     UnequalNoiseWarning as UnequalNoiseWarning,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from uptonoise.cli.options import (
     Report,
     Scheduler,
     Seed,
+    Units,
     Weights,
     command,
     split_columns,
@@ -31,6 +33,9 @@ COMPARE_EXAMPLES = """Examples:
 - `uptonoise compare "runs/2023-*.parquet" "runs/2024-*.parquet" --json`
 - `uptonoise compare data.parquet --by site`
 - `uptonoise compare first.csv second.csv --paired` where row i of both is of one object
+- `uptonoise compare ill.parquet well.parquet --cluster patient` where rows are cells of patients
+- `uptonoise compare cells.parquet --by diagnosis --cluster patient`
+- `uptonoise compare 2015.csv 2016.csv --block 168` where rows are hours, and weeks are independent
 - `uptonoise compare a.npz b.npz` for two sketches, which `uptonoise sketch` makes
 - `uptonoise compare 2023/ 2024/ --scheduler tcp://10.0.0.1:8786` on a Dask cluster
 """
@@ -54,6 +59,7 @@ def compare(
     by: Annotated[str | None, typer.Option(help="Compare the groups that this column of A names.")] = None,
     columns: Columns = None,
     weights: Weights = None,
+    units: Units,
     reading: Reading,
     margin: Annotated[
         float | None,
@@ -87,10 +93,11 @@ def compare(
     options: dict[str, Any] = {"alpha": alpha, "random_state": seed}
     if margin is not None:
         options["margin"] = margin
-    with opened(split_columns(columns), reading, answer, scheduler) as reader:
+    with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         if by is not None:
-            _check_groups(second, weights, frequencies, paired)
-            groups = un.compare_groups(reader.rows(first, reader.numeric(first, by), by), **options)
+            _check_groups(second, weights, frequencies, units.block, paired)
+            source = reader.rows(first, reader.numeric(first, by), by)
+            groups = un.compare_groups(source, clusters=units.cluster, **options)
             print_groups(groups, answer)
             _write_report(groups, report, answer)
             different = any(groups.verdict(*pair).is_difference for pair in groups.differing)
@@ -104,11 +111,13 @@ def compare(
         raise typer.Exit(_DIFFERENT)
 
 
-def _check_groups(second: str | None, weights: str | None, frequencies: int | None, paired: bool) -> None:
+def _check_groups(
+    second: str | None, weights: str | None, frequencies: int | None, block: int | None, paired: bool
+) -> None:
     """Raise on what has no meaning for the groups of one file."""
     if second is not None:
         raise ValueError("give one file with --by, or two files without it")
-    for option, value in (("--weights", weights), ("--frequencies", frequencies)):
+    for option, value in (("--weights", weights), ("--frequencies", frequencies), ("--block", block)):
         if value is not None:
             raise ValueError(f"{option} is for two files; leave it out with --by")
     if paired:
@@ -121,7 +130,11 @@ def _compare_files(
     if second is None:
         raise ValueError(f"give a second file to compare {first} with, or the column of its groups with --by")
     X, Y = reader.pair(first, second, weights)
-    return un.compare(X, Y, names=_short_names(first, second), weights=(weights, weights), **options)
+    names = _short_names(first, second)
+    with reader.noting_warnings():
+        comparison = un.compare(X, Y, names=names, weights=(weights, weights), **options)
+    signs = reader.units_in_text(first, second, names)
+    return replace(comparison, dependent=comparison.dependent + signs)
 
 
 def _short_names(first: str, second: str) -> tuple[str, str]:
@@ -150,6 +163,7 @@ def sketch(
     ] = None,
     columns: Columns = None,
     weights: Weights = None,
+    units: Units,
     reading: Reading,
     answer: Answer,
     seed: Seed = 0,
@@ -165,7 +179,7 @@ def sketch(
     from uptonoise.cli.reader import opened
 
     answer.check_output("--output", output, ".npz")
-    with opened(split_columns(columns), reading, answer, scheduler) as reader:
+    with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed, frequencies)
         made.save(output)
         print_sketch(made, output, answer)

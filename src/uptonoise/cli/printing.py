@@ -124,10 +124,19 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
 def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:
     """Print what a sketch holds and where it is."""
     if answer.as_json:
-        print_json({"path": str(path), "rows": sketch.n_rows, "columns": sketch.columns, "sizes": sketch.n_frequencies})
+        print_json(
+            {
+                "path": str(path),
+                "rows": sketch.n_rows,
+                "clusters": sketch.n_clusters,
+                "columns": sketch.columns,
+                "sizes": sketch.n_frequencies,
+            }
+        )
     elif answer.in_words:
         shown = ", ".join(sketch.columns[:_COLUMNS_IN_LINE]) + (", ..." if sketch.n_columns > _COLUMNS_IN_LINE else "")
-        print(f"{path}: {counted(sketch.n_rows, 'row')}, {sketch.n_frequencies} frequencies, columns {shown}")
+        clusters = "" if sketch.n_clusters is None else f" in {counted(sketch.n_clusters, 'cluster')}"
+        print(f"{path}: {counted(sketch.n_rows, 'row')}{clusters}, {sketch.n_frequencies} frequencies, columns {shown}")
 
 
 def print_model(fitted: un.BagRidgeCV, kind: str, bags: un.Bags, path: Path, answer: Answer) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -13,26 +14,32 @@ import numpy as np
 
 import uptonoise as un
 from uptonoise._util.wording import counted
-from uptonoise.cli.options import Answer, Reading
+from uptonoise.cli.options import Answer, Reading, Units
 from uptonoise.engines import OpenFiles, connected, scan_dask
-from uptonoise.rows import as_rows
+from uptonoise.rows import BlockedRows, as_rows, dependence_on_column
 
 if TYPE_CHECKING:
     from uptonoise.rows import RowSource
 
 _NAMES_IN_MESSAGE = 8
 _NAMES_IN_NOTE = 20
+_CANDIDATES = 5  # columns of text that may hold ids
 
 
 @contextmanager
 def opened(
-    columns: list[str] | None, reading: Reading, answer: Answer, scheduler: str | None = None
+    columns: list[str] | None,
+    reading: Reading,
+    answer: Answer,
+    scheduler: str | None = None,
+    units: Units | None = None,
 ) -> Iterator[Reader]:
     """Give a reader, at work on a Dask cluster where there is one, and tell at the end what it left out."""
     if scheduler is not None:  # Dask's own log would only be in the way of one clear line
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with nullcontext() if scheduler is None else connected(scheduler):
         reader = Reader(columns, reading, answer, on_cluster=scheduler is not None)
+        reader.set_units(units or Units())
         yield reader
         reader.print_notes()
 
@@ -55,16 +62,55 @@ class Reader:
         self.sources: list[Any] = []
         self._opened: dict[str, OpenFiles] = {}
         self.notes: list[str] = []
+        self.units = Units()
+        self.text_columns: list[str] = []  # of both files, which are not compared
+        self.number_columns: list[str] | None = None
+
+    def set_units(self, units: Units) -> None:
+        """Say which rows belong together."""
+        if units.cluster is not None and units.block is not None:
+            raise ValueError("give --cluster or --block, not both")
+        if units.block is not None and self.on_cluster:
+            raise ValueError("--block is for files that are read here; use --cluster with --scheduler")
+        self.units = units
 
     def rows(self, path: str, columns: Sequence[str] | None = None, by: str | None = None) -> RowSource:
-        """Open the rows of a file."""
+        """Open the rows of a file: in groups, in clusters or blocks where these were asked for, or one by one."""
+        by = self.units.cluster if by is None else by
         source: RowSource = self.files(path).rows(
             columns=columns or self.columns, by=by, missing=self.missing, progress=self.progress
         )
         if self.on_cluster:
             source = scan_dask(source)
         self.sources.append(source)
-        return source
+        return source if self.units.block is None or by is not None else BlockedRows(source, self.units.block)
+
+    @contextmanager
+    def noting_warnings(self) -> Iterator[None]:
+        """Make notes of warnings about the rows."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for warning in caught:
+            if issubclass(warning.category, un.DependentRowsWarning | un.SharedClustersWarning):
+                self.notes.append(f"warning: {warning.message}")
+            else:
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+    def units_in_text(self, first: str, second: str, names: tuple[str, str]) -> tuple[str, ...]:
+        """Return which columns of text look like the ids of units, where none were named."""
+        if self.on_cluster or self.units != Units():
+            return ()
+        signs = []
+        for path, name in zip((first, second), names, strict=True):
+            for column in self.text_columns[:_CANDIDATES]:
+                source: RowSource = self.files(path).rows(
+                    columns=self.number_columns, by=column, missing="drop", progress=False
+                )
+                sign = dependence_on_column(source.renamed(name), column)
+                signs += [] if sign is None else [str(sign)]
+        self.notes += [f"warning: {sign}" for sign in signs]
+        return tuple(signs)
 
     def files(self, path: str) -> OpenFiles:
         """Return the files of a path, whose first rows are looked at once."""
@@ -112,8 +158,9 @@ class Reader:
         described = self.files(path).described_columns()
         if self.columns is not None or described is None or by not in described:
             return self.columns
-        kept = [name for name, wrong in described.items() if wrong is None and name != by]
-        self._note_left_out("not numbers", [name for name in described if name not in kept and name != by])
+        units = (by, self.units.cluster)
+        kept = [name for name, wrong in described.items() if wrong is None and name not in units]
+        self._note_left_out("not numbers", [name for name in described if name not in (*kept, *units)])
         return kept or None
 
     def _common(self, first: str, second: str, weights: str | None) -> list[str] | None:
@@ -124,7 +171,7 @@ class Reader:
         left, right = (self.files(path).described_columns() for path in (first, second))
         if left is None or right is None:
             return None
-        common = [name for name in left if name in right and name != weights]
+        common = [name for name in left if name in right and name not in (weights, self.units.cluster)]
         if not common:
             some = [", ".join(list(columns)[:_NAMES_IN_MESSAGE]) for columns in (left, right)]
             raise ValueError(
@@ -136,9 +183,11 @@ class Reader:
             raise ValueError(
                 f"{first} and {second} have no common column of numbers; {text[0]!r} holds {left[text[0]]}"
             )
-        self._note_left_out("not in both files", [name for name in (*left, *right) if name not in (*common, weights)])
+        known = (*common, weights, self.units.cluster)
+        self._note_left_out("not in both files", [name for name in (*left, *right) if name not in known])
         self._note_left_out("not numbers", text)
-        return [name for name in common if name not in text]
+        self.text_columns, self.number_columns = text, [name for name in common if name not in text]
+        return self.number_columns
 
     def _note_left_out(self, why: str, names: list[str]) -> None:
         if names and not self.quiet:

@@ -170,6 +170,9 @@ class Evidence(Result):
     sketches: tuple[Sketch, Sketch]
     symmetric: bool
     shown: tuple[Floats, Floats] | None
+    n_clusters: tuple[int, int] | None = None
+    independent_rows: tuple[float, float] | None = None
+    dependent: tuple[str, ...] = ()
 
     @property
     def at_all_pvalue(self) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
+from uptonoise.comparison.clustered import clustered_sketches
 from uptonoise.comparison.evidence import MARGIN, Verdict, check_margin_and_alpha
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison, ReportedResult
@@ -171,6 +172,7 @@ def compare_groups(
     *,
     by: str | None = None,
     columns: Sequence[str] | None = None,
+    clusters: Any = None,
     adjust: Adjustment = "holm",
     margin: float = MARGIN,
     alpha: float = 0.05,
@@ -186,12 +188,12 @@ def compare_groups(
         The column of the frame that names each row's group.
     columns : sequence of str, optional
         The columns to compare; by default all but `by`.
+    clusters : str, array of shape (n_rows,), or dict of arrays, optional
+        Ids of rows that belong together. A bag with a label is a cluster of the group that its label names.
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
-    margin, alpha : float
+    margin, alpha, random_state
         As for :func:`compare`.
-    random_state : None, int, Generator or RandomState
-        The seed of the frequencies.
 
     Returns
     -------
@@ -211,9 +213,14 @@ def compare_groups(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    two = _compared_as_two(groups, by, columns, margin, alpha, generator if seed is None else seed)
+    clustered = clusters is not None or (isinstance(groups, Bags) and groups.labels is not None)
+    two = None
+    if not clustered:
+        two = _compared_as_two(groups, by, columns, margin, alpha, generator if seed is None else seed)
     sketches: dict[Any, Sketch] = (
-        _sketches_of(groups, by, columns, generator) if two is None else dict(zip(two.names, two.sketches, strict=True))
+        _sketches_of(groups, by, columns, clusters, generator)
+        if two is None
+        else dict(zip(two.names, two.sketches, strict=True))
     )
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
@@ -250,8 +257,10 @@ def _compared_as_two(
 
 
 def _sketches_of(
-    groups: Any, by: str | None, columns: Sequence[str] | None, generator: np.random.Generator
+    groups: Any, by: str | None, columns: Sequence[str] | None, clusters: Any, generator: np.random.Generator
 ) -> dict[Any, Sketch]:
+    if clusters is not None or (isinstance(groups, Bags) and groups.labels is not None):
+        return clustered_sketches(groups, by, columns, clusters, generator)
     if is_frame(groups):
         if by is None:
             raise ValueError("by must name the column with each row's group; got None")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,8 +12,20 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import Sketch
-from uptonoise.rows import ArrayRows, Block, RowSource, read_rows, some_rows, two_samples
-from uptonoise.twosample import Pair, as_sketches, check_size, check_weights
+from uptonoise.rows import (
+    LEAST_CLUSTERS,
+    ArrayRows,
+    Block,
+    Dependence,
+    RowSource,
+    SharedClustersWarning,
+    find_dependence,
+    read_rows,
+    some_rows,
+    two_clustered,
+    two_samples,
+)
+from uptonoise.twosample import Pair, as_sketches, check_size, check_weights, read_samples, warn_of_shared_clusters
 
 _IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
@@ -26,19 +39,26 @@ class Inputs(NamedTuple):
     rows: tuple[Floats, Floats] | str
     names: tuple[str, str]
     differences: Sketch | None = None  # of rows that belong together
+    clusters: Any = None  # the ids of the clusters of the rows
+    dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
 
 
 def read_inputs(
-    X: Any, Y: Any, weights: tuple[Any, Any], n_frequencies: int | None, generator: np.random.Generator
+    X: Any,
+    Y: Any,
+    weights: tuple[Any, Any],
+    clusters: Any,
+    n_frequencies: int | None,
+    generator: np.random.Generator,
 ) -> Inputs:
     """Read two samples: the first pass scales the frequencies, the second one makes the sketches."""
     check_weights(weights)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         if n_frequencies is not None:
             raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
-        left, right, _ = as_sketches(X, Y, weights, None, generator)
+        left, right, _ = as_sketches(X, Y, weights, None, generator, clusters)
         return Inputs(Pair.of(left, right), "the rows: only sketches were given", ("X", "Y"))
-    sources = two_samples(X, Y, weights)
+    sources = two_clustered(X, Y, weights, clusters)
     names = sources[0].name, sources[1].name
     if len(sources[0].columns) > _MOST_COLUMNS:
         raise ValueError(
@@ -46,6 +66,9 @@ def read_inputs(
             f"{len(sources[0].columns):,}. Choose those that matter"
         )
     why_none = _why_no_rows(sources, weights)
+    dependent = tuple(filter(None, map(find_dependence, sources)))  # before the pass, which may be the only one
+    if sources[0].bag_ids is not None:
+        return _clustered_inputs(sources, n_frequencies, why_none, generator)
     if why_none is None:
         sources = _keeping(sources[0]), _keeping(sources[1])
     empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
@@ -53,7 +76,34 @@ def read_inputs(
     left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
-    return Inputs(Pair.of(left, right), why_none or (rows_of[0](), rows_of[1]()), names)
+    return Inputs(Pair.of(left, right), why_none or (rows_of[0](), rows_of[1]()), names, dependent=dependent)
+
+
+def _clustered_inputs(
+    sources: tuple[RowSource, RowSource],
+    n_frequencies: int | None,
+    why_none: str | None,
+    generator: np.random.Generator,
+) -> Inputs:
+    """Read two samples of clusters; their rows too where they are few enough."""
+    names = sources[0].name, sources[1].name
+    empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
+    left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
+    for name, sketch in zip(names, (left, right), strict=True):
+        check_size(name, sketch)
+    warn_of_shared_clusters(left, right, *sources)
+    pair = Pair.of(left, right)
+    if any(source.is_remote for source in sources) or sum(pair.sizes) > _IN_MEMORY:
+        why_none = why_none or f"all rows in memory where they come in clusters, at most {_IN_MEMORY:,}"
+    if why_none is not None:
+        return Inputs(pair, why_none, names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SharedClustersWarning)  # which has been given
+        samples = read_samples(*sources, needed=LEAST_CLUSTERS, why="a comparison")
+    clusters = None
+    if samples.clusters is not None and samples.n_clusters is not None:
+        clusters = samples.clusters[0], samples.clusters[1] + samples.n_clusters[0]
+    return Inputs(pair, (samples.X, samples.Y), names, clusters=clusters)
 
 
 def read_pairs(

@@ -23,6 +23,7 @@ from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import PhaseSteps, is_symmetric, paired_steps, phase_steps
+from uptonoise.rows import warn_of_dependence
 from uptonoise.twosample import (
     ExtraNoise,
     FlipResult,
@@ -52,6 +53,7 @@ def compare(
     alpha: float = 0.05,
     paired: bool = False,
     weights: tuple[Any, Any] = (None, None),
+    clusters: Any = None,
     n_frequencies: int | None = None,
     random_state: RandomState = 0,
 ) -> Comparison:
@@ -59,8 +61,9 @@ def compare(
 
     Parameters
     ----------
-    X, Y : array, tensor, frame, iterator of these, RowSource, or Sketch
-        The two samples; or two sketches with the same frequencies, for all that needs no rows.
+    X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
+        The two samples; two Bags are two samples of clusters. Or two sketches with the same frequencies, for all that
+        needs no rows.
     names : pair of str, optional
         What to call them; by default X and Y, or their files.
     margin : float
@@ -74,6 +77,9 @@ def compare(
         decides then; the rows are read into memory.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together: an id for each row of X and of Y, or the column of both that holds the ids. Without
+        it, rows that look dependent give a :class:`DependentRowsWarning`.
     n_frequencies : int, optional
         Maximum number of frequencies, as for :meth:`Sketch.for_samples`. Fewer is faster but less sensitive.
     random_state : None, int, Generator or RandomState
@@ -99,9 +105,12 @@ def compare(
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
     if checked_flag(paired, "paired"):
+        if clusters is not None:
+            raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
         inputs = read_pairs(X, Y, weights, n_frequencies, generator)
     else:
-        inputs = read_inputs(X, Y, weights, n_frequencies, generator)
+        inputs = read_inputs(X, Y, weights, clusters, n_frequencies, generator)
+    warn_of_dependence(inputs.dependent)
     return _climbed(inputs, _two_names(names, inputs.names), float(margin), float(alpha), generator, seed)
 
 
@@ -146,6 +155,8 @@ def _climbed(
         sketches=(pair.X, pair.Y),
         symmetric=symmetric,
         shown=shown,
+        dependent=tuple(map(str, inputs.dependent)),
+        **pair.cluster_counts,
     )
     # What is shown of columns and places depends on the verdict.
     with single_threaded_blas:
@@ -158,6 +169,8 @@ def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generat
     """Return where the samples differ, if they do and the rows are there."""
     if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_at_all:
         return ()
+    if inputs.pair.is_clustered:  # the search is judged by permutations of rows
+        return ()
     return differing_places(*inputs.rows, comparison.columns, comparison.alpha, generator)
 
 
@@ -165,10 +178,12 @@ def _tests_of_rows(
     inputs: Inputs, missing: list[str], generator: np.random.Generator
 ) -> tuple[MmdResult, MeResult | None, FlipResult | None]:
     """Return MMD, ME and the flip test, as far as there are rows for them."""
-    pair, smallest, columns = inputs.pair, min(inputs.pair.sizes), inputs.pair.columns
+    pair, columns, clusters = inputs.pair, inputs.pair.columns, inputs.clusters
+    smallest = min(pair.cluster_counts.get("n_clusters", pair.sizes))
+    units = "clusters" if pair.is_clustered else "rows"
     if isinstance(inputs.rows, str):
         missing.append(f"ME, and places where they differ, need {inputs.rows}")
-        if smallest < _FEW_ROWS:
+        if smallest < _FEW_ROWS and not pair.is_clustered:
             missing.append(f"the flip test, which is exact for few rows, needs {inputs.rows}")
         return mmd_of_pair(pair), None, None
     X, Y = inputs.rows
@@ -179,15 +194,15 @@ def _tests_of_rows(
     has_all = (len(X), len(Y)) == pair.sizes
     if has_all:
         method: Literal["quadratic", "fourier"] = "quadratic" if len(X) + len(Y) <= _QUADRATIC else "fourier"
-        mmd = replace(mmd_test(X, Y, method=method, random_state=generator), columns=columns)
+        mmd = replace(mmd_test(X, Y, method=method, clusters=clusters, random_state=generator), columns=columns)
     else:
         mmd = mmd_of_pair(pair)
     me = flip = None
     if smallest >= _LEAST_FOR_ME:
-        me = replace(me_test(X, Y, random_state=generator), columns=columns)
+        me = replace(me_test(X, Y, clusters=clusters, random_state=generator), columns=columns)
     else:
-        missing.append(f"ME, and places where they differ, need {_LEAST_FOR_ME} rows of each sample")
-    if has_all and smallest < _FEW_ROWS:
+        missing.append(f"ME, and places where they differ, need {_LEAST_FOR_ME} {units} of each sample")
+    if has_all and smallest < _FEW_ROWS and not pair.is_clustered:
         flip = replace(flip_test(X, Y, n_pairings=_N_PAIRINGS, random_state=generator), columns=columns)
     return mmd, me, flip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from uptonoise._util.wording import counted
 from uptonoise.comparison.evidence import Evidence, NoiseAdded, Verdict
 from uptonoise.comparison.places import Place
 from uptonoise.twosample import EffectSize, p_is
@@ -152,6 +153,7 @@ def _yes_or_no(answer: bool) -> str:
 def findings(evidence: Evidence) -> list[tuple[str, str]]:
     """Return what else was found, as pairs of a label and a text."""
     pairs = [("effect beyond noise", f"{_interval(evidence.effect)}; margin {evidence.margin:g} SD")]
+    pairs += [("warning", text) for text in evidence.dependent] + _cluster_findings(evidence)
     if evidence.differs_beyond_noise and evidence.up_to_offset is not None:
         pairs.append(("effect beyond noise and offset", _interval(evidence.effect_beyond_offset)))
         clear = [str(offset) for offset in evidence.offsets() if offset.is_clear]
@@ -175,6 +177,17 @@ def _interval(effect: EffectSize) -> str:
         return "larger than can be measured: neither sample varies"
     high = f"{effect.high:.2g}" if effect.seen == 1 else f"{effect.high:.2g}, as not all phases can be seen"
     return f"{_sd(effect.estimate)} (95 % interval {effect.low:.2g} to {high})"
+
+
+def _cluster_findings(evidence: Evidence) -> list[tuple[str, str]]:
+    """Return how many clusters each sample has, and how many independent rows they are worth."""
+    if evidence.n_clusters is None or evidence.independent_rows is None:
+        return []
+    parts = zip(evidence.names, evidence.n_clusters, evidence.independent_rows, strict=True)
+    texts = [
+        f"{name} {counted(number, 'cluster')}, worth {worth:,.0f} independent rows" for name, number, worth in parts
+    ]
+    return [("clusters", "; ".join(texts))]
 
 
 def _noise(evidence: Evidence) -> list[tuple[str, str]]:

@@ -27,7 +27,7 @@ def load(name: str) -> Experiment:
     Examples
     --------
     >>> from uptonoise.experiments import load
-    >>> load("chi2-power").default_repetitions
+    >>> load("chi2-power").repetitions
     1000
     >>> load("chi2-pow")
     Traceback (most recent call last):

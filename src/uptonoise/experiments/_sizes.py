@@ -51,13 +51,8 @@ class SizeExperiment(Experiment):
     alternatives: Mapping[str, Alternative]
     tests: Tests
     limits: Callable[[str], dict[str, int]]
-    repetitions: int = 200
+    repetitions: int = field(default=200, kw_only=True)
     quick_limit: int = field(default=200, kw_only=True)
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many repetitions each size has in a full run."""
-        return self.repetitions
 
     def quickened(self) -> Self:
         """Return the experiment with a low limit on the sizes, and few repetitions."""

@@ -17,7 +17,7 @@ from uptonoise.comparison import Verdict, compare
 from uptonoise.experiments._alternatives import chi2
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
-from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, draw
+from uptonoise.experiments._noisy_distributions import NoisyPair
 from uptonoise.experiments._signal_pairs import PAIRS
 
 Sampler = Callable[[np.random.Generator], tuple[Floats, Floats]]
@@ -65,38 +65,9 @@ def _named(truth: str, signals: str, n: str, d: int, noise: tuple[float, float],
 def _cell(
     truth: str, distribution: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float
 ) -> Measured:
-    settings = {
-        "differs": truth,
-        "signals": distribution,
-        "N": n,
-        "d": d,
-        "noise": kind,
-        "n1": noise[0],
-        "n2": noise[1],
-    }
-    sampler = partial(
-        _shifted,
-        distribution=distribution,
-        n=n,
-        d=d,
-        noise=noise,
-        kind=kind,
-        shift=shift * DISTRIBUTIONS[distribution].sd,
-    )
-    return Measured(settings, partial(_verdict, sampler=sampler))
-
-
-def _shifted(
-    generator: np.random.Generator,
-    distribution: str,
-    n: int,
-    d: int,
-    noise: tuple[float, float],
-    kind: str,
-    shift: float,
-) -> tuple[Floats, Floats]:
-    X, Y = draw(generator, distribution=distribution, sizes=(n, n), d=d, noise=noise, kind=kind)
-    return X + shift, Y
+    settings = {"differs": truth, "signals": distribution, "N": n, "d": d, "noise": kind}
+    pair = NoisyPair(distribution, (n, n), d, noise, kind, shift)
+    return Measured(settings | {"n1": noise[0], "n2": noise[1]}, partial(_verdict, sampler=pair.draw))
 
 
 def _in_one_column(truth: str, signals: str, n: int, noise: tuple[float, float]) -> Measured:

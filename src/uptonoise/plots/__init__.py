@@ -31,6 +31,7 @@ from uptonoise.plots.style import (
     short_name,
     styled,
 )
+from uptonoise.plots.timeline import plot_timeline
 
 __all__ = [
     "GREY",
@@ -58,6 +59,7 @@ __all__ = [
     "plot_posterior",
     "plot_pvalues",
     "plot_robustness",
+    "plot_timeline",
     "require",
     "rows_of_names",
     "short_name",

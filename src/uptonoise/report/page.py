@@ -79,7 +79,7 @@ def _comparison_page(comparison: Comparison) -> str:
     comparison = replace(comparison, names=(first, second))
     columns = _ordered(comparison)
     pictures = pictures_of(comparison, columns)
-    template = _environment().get_template("comparison.html.j2")
+    template = environment().get_template("comparison.html.j2")
     return template.render(
         comparison=comparison,
         tone=_TONES[comparison.verdict],
@@ -169,7 +169,7 @@ def _groups_page(groups: GroupComparison) -> str:
     sections = [_Section.of(groups.pair(pair.first, pair.second), i) for i, pair in enumerate(pairs[:_PAIRS_IN_FULL])]
     n_differ = len(groups.differing)
     missing = dict.fromkeys(text for section in sections for text in section.comparison.missing)
-    template = _environment().get_template("groups.html.j2")
+    template = environment().get_template("groups.html.j2")
     return template.render(
         groups=groups,
         label=("no pair differs" if n_differ == 0 else f"{counted(n_differ, 'pair')} differ" + "s" * (n_differ == 1)),
@@ -200,7 +200,8 @@ def _pairs(groups: GroupComparison) -> list[_Pair]:
     return lines
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Return the templates, with the filters and the style that all pages have."""
     loader = jinja2.PackageLoader("uptonoise.report", ".")
     environment = jinja2.Environment(
         loader=loader,

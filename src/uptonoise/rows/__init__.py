@@ -2,6 +2,18 @@
 
 from uptonoise.rows.arrays import as_real_array, as_table, check_real_tensor, is_tensor, tensor_values
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
+from uptonoise.rows.cluster_ids import as_ids, blocks, cluster_hashes, numbered
+from uptonoise.rows.clustered import (
+    LEAST_CLUSTERS,
+    BlockedRows,
+    ClusteredRows,
+    GroupedClusters,
+    SharedClustersWarning,
+    as_pair,
+    clustered_rows,
+    two_clustered,
+    warn_of_shared,
+)
 from uptonoise.rows.convert import (
     as_rows,
     grouped_rows,
@@ -9,6 +21,13 @@ from uptonoise.rows.convert import (
     refuse_one_iterator_twice,
     register_rows,
     two_samples,
+)
+from uptonoise.rows.dependence import (
+    Dependence,
+    DependentRowsWarning,
+    dependence_on_column,
+    find_dependence,
+    warn_of_dependence,
 )
 from uptonoise.rows.derived import RowsByBag, SelectedRows, difference, select_columns, with_weights
 from uptonoise.rows.frames import as_frame, is_frame, is_series

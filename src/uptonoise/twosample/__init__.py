@@ -49,5 +49,7 @@ from uptonoise.twosample.phase import (
     phase_result,
     phase_test,
     phase_test_power,
+    warn_of_shared_clusters,
 )
 from uptonoise.twosample.result import TwoSampleResult, p_is, pvalue_text
+from uptonoise.twosample.samples import read_samples

@@ -51,6 +51,7 @@ class FileRows(RowSource):
     """
 
     may_be_empty: bool = False
+    keeps_missing: bool = False  # rows with missing values come as they are, for those who can use them
 
     def __init__(
         self,
@@ -71,6 +72,13 @@ class FileRows(RowSource):
         self.files, self.by, self.missing, self._progress = files, by, missing, progress
         counts = [file.n_rows for file in files if file.n_rows is not None]
         self.n_rows = sum(counts) if len(counts) == len(files) and missing == "error" else None
+
+    def clustered(self, column: str) -> RowSource:
+        """Return the same rows as bags, by a column of the files, which need not be one that is used."""
+        used = [name for name in self.columns if name != column]
+        if not used:
+            raise ValueError(f"{self.name} has no column left beside the clusters {column!r}")
+        return FileRows(self.files, self.name, columns=used, by=column, missing=self.missing, progress=self._progress)
 
     def chunks(self) -> Iterator[Block]:
         """Yield all rows, some thousand at a time; one file is open at a time."""
@@ -113,21 +121,21 @@ class FileRows(RowSource):
     def _block(self, file: TableFile, first_row: int, piece: Piece) -> Block:
         """Return the complete rows of a piece; raise where a value is infinite, or missing and not to be dropped."""
         values, groups = piece.values, piece.groups
-        finite = np.isfinite(values)
-        kept: NDArray[np.bool_] = np.asarray(finite.all(axis=1))
+        usable = ~np.isinf(values) if self.keeps_missing else np.isfinite(values)
+        kept: NDArray[np.bool_] = np.asarray(usable.all(axis=1))
         if groups is not None:
             kept &= ~groups.missing(len(values))
         if not kept.all():
-            self._check_gaps(file, first_row, piece, finite)
+            self._check_gaps(file, first_row, piece, usable)
             values = values[kept]
             groups = None if groups is None else groups.at(kept)
         if groups is None:
             return Block(values)
         return Block(values, None, self._numbered(file, first_row, groups, np.flatnonzero(kept)))
 
-    def _check_gaps(self, file: TableFile, first_row: int, piece: Piece, finite: NDArray[np.bool_]) -> None:
+    def _check_gaps(self, file: TableFile, first_row: int, piece: Piece, usable: NDArray[np.bool_]) -> None:
         values, groups, drops = piece.values, piece.groups, self.missing == "drop"
-        wrong = np.isinf(values) if drops else ~finite
+        wrong = np.isinf(values) if drops else ~usable
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             place = f"{file.row(first_row + row)}, column {self.columns[column]!r}"

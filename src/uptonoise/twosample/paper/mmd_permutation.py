@@ -21,14 +21,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
+from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_fields
-from uptonoise.twosample.phase import Pair, comparable
+from uptonoise.twosample.phase import Pair, SampleMoments, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
@@ -76,6 +77,7 @@ def mmd_test(
     n_permutations: int = 1_000,
     method: Method = "quadratic",
     n_frequencies: int = 100,
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> MmdResult:
@@ -92,10 +94,10 @@ def mmd_test(
         How many permutations make the null.
     method : {"quadratic", "fourier"}
         The exact kernel, in time quadratic in the number of rows, or random frequencies, in linear time.
-    n_frequencies : int
-        How many frequencies "fourier" samples.
-    frequencies : array of shape (m, d), optional
-        Frequencies for "fourier" in place of these.
+    clusters : pair of arrays, or str, optional
+        Ids of rows that belong together, as for :func:`phase_test`; clusters are permuted then.
+    n_frequencies, frequencies : int, and array of shape (m, d), optional
+        How many frequencies "fourier" samples, or frequencies in their place.
     random_state : None, int, Generator or RandomState
         The seed.
 
@@ -119,8 +121,8 @@ def mmd_test(
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        return mmd_of_pair(Pair.of(*comparable(X, Y)))
-    samples = read_samples(X, Y, needed=2, why="the MMD test")
+        return mmd_of_pair(Pair.of(*comparable(X, Y, clusters)))
+    samples = read_samples(X, Y, needed=2, why="the MMD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
     if length is not None and method == "fourier":
@@ -141,7 +143,8 @@ def _statistics(
     if frequencies is None and length is not None:
         return _quadratic(samples, length, n_permutations, generator)
     W = as_frequencies(frequencies, len(samples.columns))
-    phi_X, phi_Y = map(as_complex, feature_means_by_label(samples, W, n_permutations, generator))
+    means_by_label = feature_means_by_label if samples.clusters is None else cluster_means_by_label
+    phi_X, phi_Y = map(as_complex, means_by_label(samples, W, n_permutations, generator))
     return squared_mmd(phi_X, phi_Y)
 
 
@@ -150,18 +153,38 @@ def mmd_of_pair(pair: Pair) -> MmdResult:
     left, right = pair.left, pair.right
     n, k = float(left.size), float(right.size)
     statistic = float(np.mean(np.abs(left.phi - right.phi) ** 2))
-    pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
+    if pair.is_clustered:
+        pvalue = _few_clusters_pvalue(statistic, left, right)
+    else:
+        pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
+        pvalue = _quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / pair.X.n_frequencies)
     return MmdResult(
         statistic=statistic,
-        pvalue=_quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / pair.X.n_frequencies),
+        pvalue=pvalue,
         sizes=pair.sizes,
         columns=pair.columns,
-        null="weighted sum of chi-squared variables",
+        null="F distribution" if pair.is_clustered else "weighted sum of chi-squared variables",
         seed=None,
+        **pair.cluster_counts,
         method="sketches",
         scale=None,
         permuted=np.empty(0),
     )
+
+
+def _few_clusters_pvalue(statistic: float, left: SampleMoments, right: SampleMoments) -> float:
+    """Return the p-value of MMD squared by an F distribution, whose denominator counts clusters.
+
+    The covariance of the difference is the sum of both samples' own, as clusters of other sizes vary otherwise. The
+    degrees of freedom are those of Brunner, Dette and Munk (1997) for a quadratic form that is not studentised.
+    """
+    parts = [sample.covariance / sample.size for sample in (left, right)]
+    trace, square = float(np.trace(parts[0] + parts[1])), float(np.sum((parts[0] + parts[1]) ** 2))
+    if not square > 0:
+        return 1.0 if statistic <= _ROUNDING else 0.0
+    freedoms = [float(sample.size) - 1 for sample in (left, right)]
+    spread = sum(float(np.trace(part)) ** 2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
+    return float(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.cos) / trace))
 
 
 def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
@@ -191,6 +214,8 @@ def _length(samples: Samples, scale: float | str, generator: np.random.Generator
 def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, generator: np.random.Generator) -> Floats:
     pooled = np.concatenate([samples.X, samples.Y])
     pooled = (pooled - np.median(pooled, axis=0)) / length
+    if samples.clusters is not None:
+        return cluster_mmd(samples, _kernel_blocks(pooled, whole=True), n_permutations, generator)
     n_rows = len(pooled)
     means = np.concatenate([kernel.mean(axis=1, dtype=np.float64) for _, kernel in _kernel_blocks(pooled, whole=True)])
     labels = next(label_blocks(samples.sizes, [n_rows], n_permutations, generator))

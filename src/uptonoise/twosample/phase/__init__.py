@@ -12,6 +12,7 @@ from uptonoise.twosample.phase.pair import (
     check_size,
     check_weights,
     comparable,
+    warn_of_shared_clusters,
 )
 from uptonoise.twosample.phase.pairs import Adjustment, PairwiseResult, adjusted_pvalues, pairwise_phase_test
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_number
-from uptonoise.fourier import Sketch, spread_of_amplitudes, unbiased_squares
+from uptonoise.fourier import Sketch, spread_of_amplitudes
 from uptonoise.twosample.phase.pair import Pair, SampleMoments, centre_of
 from uptonoise.twosample.phase.squared_length import Part
 
@@ -293,7 +293,7 @@ def _own_frequencies(frequencies: Floats) -> list[NDArray[np.intp]]:
 
 def _smaller_spreads(frequencies: Floats, *samples: SampleMoments) -> Floats:
     """Return the spread of each column in the less spread-out sample that is not constant; 0 where both are."""
-    squares = [unbiased_squares(np.abs(sample.phi) ** 2, float(sample.size)) for sample in samples]
+    squares = [np.clip(sample.squared_amplitudes, 0, 1) for sample in samples]
     spreads = np.zeros(frequencies.shape[1])
     for column, places in enumerate(_own_frequencies(frequencies)):
         if len(places):

@@ -230,8 +230,7 @@ def reference_effects(
 
 def _squared_amplitudes(sample: SampleMoments) -> Floats:
     """Return abs(phi)^2 without what sampling errors add."""
-    n = sample.size
-    return np.asarray(np.clip((n * np.abs(sample.phi) ** 2 - 1) / (n - 1), 0, 1))
+    return np.clip(sample.squared_amplitudes, 0, 1)
 
 
 def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:

@@ -38,6 +38,7 @@ def phase_test(
     invariant_to: Invariance = "noise",
     positivity: bool = True,
     weights: tuple[Any, Any] = (None, None),
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> PhaseResult:
@@ -49,9 +50,9 @@ def phase_test(
 
     Parameters
     ----------
-    X, Y : array, tensor, frame, iterator of these, RowSource, or Sketch
-        The two samples; or two sketches with the same frequencies, as :meth:`Sketch.for_samples
-        <uptonoise.Sketch.for_samples>` and :meth:`Sketch.like <uptonoise.Sketch.like>` make them.
+    X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
+        The two samples; Bags are clusters of rows. Or two sketches with the same frequencies, as
+        :meth:`~uptonoise.Sketch.for_samples` and :meth:`~uptonoise.Sketch.like` make them.
     invariant_to : {"noise", "noise+shift"}
         Whether an unknown translation, as of an instrument without a calibrated zero, counts as a difference. With
         "noise+shift" it does not, and is estimated.
@@ -60,6 +61,9 @@ def phase_test(
         function, as between two points and one. It has a tenth of the significance level.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them.
+    clusters : pair of arrays, or str, optional
+        Ids of rows that belong together, as the cells of a patient, or the column of both samples that holds the ids;
+        :func:`~uptonoise.blocks` makes ids of consecutive rows. Each sample needs at least 3 clusters.
     frequencies : array of shape (m, d), optional
         Frequencies in place of the test's own; two sketches bring theirs.
     random_state : None, int, Generator or RandomState
@@ -84,7 +88,7 @@ def phase_test(
     """
     if not isinstance(invariant_to, str) or invariant_to not in get_args(Invariance):
         raise ValueError(f"invariant_to must be one of {', '.join(get_args(Invariance))}; got {invariant_to!r}")
-    left, right, seed = as_sketches(X, Y, weights, frequencies, random_state)
+    left, right, seed = as_sketches(X, Y, weights, frequencies, random_state, clusters)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         pair = Pair.of(left, right) if invariant_to == "noise" else fitted_shift(left, right)
         return phase_result(pair, positivity=bool(positivity), seed=seed)
@@ -116,6 +120,7 @@ def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None
         null="ridge-regularised Hotelling distribution"
         + (", Cauchy combination of blocks" if len(pvalues) > 1 else ""),
         seed=seed,
+        **pair.cluster_counts,
         invariant_to="noise" if shift is None else "noise+shift",
         phase_pvalue=of_phases,
         positivity_pvalue=positivity_pvalue,
