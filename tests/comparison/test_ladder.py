@@ -189,7 +189,7 @@ def test_few_rows_give_one_answer_in_any_order():
 @pytest.mark.parametrize("paired", [True, False])
 def test_rows_of_the_same_objects(paired):
     generator = np.random.default_rng(0)
-    objects = generator.gamma(2, size=(200, 2))
+    objects = generator.gamma(2, size=(1_000, 2))
     first, second = objects + 0.2 * generator.normal(size=objects.shape), objects + generator.normal(size=objects.shape)
     comparison = un.compare(first + np.array([0.6, 0.0]), second, paired=paired)
     assert comparison.paired == paired

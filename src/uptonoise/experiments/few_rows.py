@@ -1,7 +1,7 @@
 """What merging many pairings costs the flip test in power, where rows are few (beyond the paper).
 
-A single random pairing depends on the seed; 60 pairings, merged by a rule that is valid whatever their dependence,
-hardly do. Where only noise differs, each share should be at most 0.05.
+A single random pairing depends on the seed; 60 pairings, merged by a rule that is valid for any dependence, hardly
+do. Where only noise differs, each share should be at most 0.05.
 """
 
 from __future__ import annotations
