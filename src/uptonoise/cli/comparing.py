@@ -9,6 +9,8 @@ import typer
 
 import uptonoise as un
 from uptonoise.cli.options import (
+    ANSWER,
+    WHICH,
     Answer,
     Columns,
     Frequencies,
@@ -30,6 +32,8 @@ COMPARE_EXAMPLES = """Examples:
 - `uptonoise compare a.csv b.csv --columns energy,time --missing drop`
 - `uptonoise compare "runs/2023-*.parquet" "runs/2024-*.parquet" --json`
 - `uptonoise compare data.parquet --by site`
+- `uptonoise compare data.xlsx --column-a SBP1 --column-b SBP2`
+- `zcat a.csv.gz | uptonoise compare - b.csv`
 - `uptonoise compare a.npz b.npz` for two sketches, which `uptonoise sketch` makes
 - `uptonoise compare 2023/ 2024/ --scheduler tcp://10.0.0.1:8786` on a Dask cluster
 """
@@ -41,6 +45,25 @@ SKETCH_EXAMPLES = """Examples:
 - `uptonoise compare a.npz b.npz`
 """
 
+By = Annotated[str | None, typer.Option(help="Compare the groups that this column of A names.", rich_help_panel=WHICH)]
+ColumnA = Annotated[
+    list[str] | None, typer.Option(help="Compare this column of A with --column-b.", rich_help_panel=WHICH)
+]
+ColumnB = Annotated[
+    list[str] | None, typer.Option(help="The column of A to compare --column-a with.", rich_help_panel=WHICH)
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(
+        help='Largest effect that still counts as "only by noise"; the default, 0.04, is a shift of 0.2 SD.',
+        rich_help_panel=ANSWER,
+    ),
+]
+Alpha = Annotated[float, typer.Option(help="The significance level of the tests.", rich_help_panel=ANSWER)]
+Fail = Annotated[
+    bool, typer.Option("--fail", help="End with 1 where they differ beyond noise.", rich_help_panel=ANSWER)
+]
+
 _DIFFERENT = 1
 _PAIR_IN_REPORT = 2  # of the demo: noise and an offset
 
@@ -48,22 +71,19 @@ _PAIR_IN_REPORT = 2  # of the demo: noise and an offset
 @command
 def compare(
     *,
-    first: Annotated[str, typer.Argument(metavar="A", help="A file, folder or pattern; or a sketch (.npz).")],
+    first: Annotated[
+        str, typer.Argument(metavar="A", help="A file, folder or pattern, a sketch (.npz), or - for standard input.")
+    ],
     second: Annotated[str | None, typer.Argument(metavar="B", help="The other file; none with --by.")] = None,
-    by: Annotated[str | None, typer.Option(help="Compare the groups that this column of A names.")] = None,
+    by: By = None,
+    column_a: ColumnA = None,
+    column_b: ColumnB = None,
     columns: Columns = None,
     weights: Weights = None,
     reading: Reading,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            help='Largest effect that still counts as "only by noise". The default, 0.04, is a shift of 0.2 SD.'
-        ),
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="The significance level of the tests.")] = 0.05,
-    fail: Annotated[
-        bool, typer.Option("--fail", help="End with 1 where they differ beyond noise, for use in scripts.")
-    ] = False,
+    margin: Margin = None,
+    alpha: Alpha = 0.05,
+    fail: Fail = False,
     report: Report = None,
     answer: Answer,
     seed: Seed = 0,
@@ -72,8 +92,8 @@ def compare(
 ) -> None:
     """Tell whether two samples differ, and whether by more than noise.
 
-    Files may be CSV or TSV (also gzipped), Parquet, Feather, .npy, .npz, folders or patterns of them; rows are
-    observations. Files of any size are read in pieces. It ends with 0, or with 2 where something is wrong.
+    Files may be text (CSV, tabs, blanks; also compressed), Parquet, Feather, numpy or Excel, folders or patterns of
+    them; rows are observations. It ends with 0, or with 2 where something is wrong.
     """
     from uptonoise.cli.printing import print_comparison, print_groups
     from uptonoise.cli.reader import opened
@@ -84,13 +104,18 @@ def compare(
         options["margin"] = margin
     with opened(split_columns(columns), reading, answer, scheduler) as reader:
         if by is not None:
-            _check_groups(second, weights, frequencies)
-            groups = un.compare_groups(reader.rows(first, reader.numeric(first, by), by), **options)
+            _check_groups(second, weights, frequencies, column_a or column_b)
+            rows = reader.rows(first, reader.choose(first, kept_apart=[by]), by)
+            groups = reader.finished(un.compare_groups(rows, **options), answer, [first])
             print_groups(groups, answer)
             _write_report(groups, report, answer)
             different = bool(groups.differing)
         else:
-            comparison = _compare_files(reader, first, second, weights, n_frequencies=frequencies, **options)
+            pair = split_columns(column_a, "--column-a"), split_columns(column_b, "--column-b")
+            X, Y, names = _samples(reader, first, second, weights, pair)
+            options |= {"names": names, "weights": (weights, weights), "n_frequencies": frequencies}
+            files = [first] if second is None else [first, second]
+            comparison = reader.finished(un.compare(X, Y, **options), answer, files)
             print_comparison(comparison, answer)
             _write_report(comparison, report, answer)
             different = comparison.differs_beyond_noise
@@ -98,29 +123,44 @@ def compare(
         raise typer.Exit(_DIFFERENT)
 
 
-def _check_groups(second: str | None, weights: str | None, frequencies: int | None) -> None:
+def _check_groups(second: str | None, weights: str | None, frequencies: int | None, columns: list[str] | None) -> None:
     """Raise on what has no meaning for the groups of one file."""
     if second is not None:
         raise ValueError("give one file with --by, or two files without it")
+    if columns:
+        raise ValueError("give --by, or --column-a and --column-b; got both")
     for option, value in (("--weights", weights), ("--frequencies", frequencies)):
         if value is not None:
             raise ValueError(f"{option} is for two files; leave it out with --by")
 
 
-def _compare_files(
-    reader: Reader, first: str, second: str | None, weights: str | None, **options: Any
-) -> un.Comparison:
-    if second is None:
-        raise ValueError(f"give a second file to compare {first} with, or the column of its groups with --by")
-    X, Y = reader.pair(first, second, weights)
-    return un.compare(X, Y, names=_short_names(first, second), weights=(weights, weights), **options)
+def _samples(
+    reader: Reader,
+    first: str,
+    second: str | None,
+    weights: str | None,
+    pair: tuple[list[str] | None, list[str] | None],
+) -> tuple[Any, Any, tuple[str, str]]:
+    """Return two samples and their names: two files, or columns of one file."""
+    if pair == (None, None):
+        if second is None:
+            raise ValueError(
+                f"give a second file to compare {first} with, the column of its groups with --by, or two of its "
+                "columns with --column-a and --column-b"
+            )
+        return *reader.pair(first, second, weights), _short_names(first, second)
+    if second is not None or weights is not None:
+        raise ValueError("--column-a and --column-b are for one file without --weights")
+    if pair[0] is None or pair[1] is None:
+        raise ValueError("--column-a and --column-b must be given together; got one of them")
+    return *reader.column_pair(first, pair[0], pair[1]), (", ".join(pair[0]), ", ".join(pair[1]))
 
 
 def _short_names(first: str, second: str) -> tuple[str, str]:
     """Return short names for two files that are different."""
-    short = Path(first).name or first, Path(second).name or second
+    short = tuple("standard input" if path == "-" else Path(path).name or path for path in (first, second))
     if short[0] != short[1]:
-        return short
+        return short[0], short[1]
     return (first, second) if first != second else (f"{first} (1)", f"{second} (2)")
 
 
@@ -159,6 +199,7 @@ def sketch(
     answer.check_output("--output", output, ".npz")
     with opened(split_columns(columns), reading, answer, scheduler) as reader:
         made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed, frequencies)
+        reader.print_notes()
         made.save(output)
         print_sketch(made, output, answer)
 

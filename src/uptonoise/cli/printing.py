@@ -17,6 +17,7 @@ import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer
 from uptonoise.comparison import Verdict
+from uptonoise.rows import InputRecord
 from uptonoise.twosample import pvalue_text
 
 _TABLE_ROWS = 20
@@ -54,8 +55,9 @@ def print_comparison(comparison: un.Comparison, answer: Answer) -> None:
         lines.add_row(Text(label), "", Text(text))
     for text in comparison.missing:
         lines.add_row("missing", "", Text(text))
-    rows = f"{comparison.sizes[0]:,} and {comparison.sizes[1]:,}"
-    lines.add_row("rows", "", Text(f"{rows}; seed {comparison.seed}"))
+    for label, text in comparison.input.lines():
+        lines.add_row(label, "", Text(text))
+    lines.add_row("seed", "", str(comparison.seed))
     console.print(lines)
     if len(comparison.by_column) > 1:
         console.print()
@@ -100,7 +102,15 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
         numbers = (pairs.pvalues[i, j], pairs.adjusted[i, j])
         names = (Text(groups.names[i]), Text(groups.names[j]))
         table.add_row(*names, *map(pvalue_text, numbers), f"{pairs.effects[i, j]:.2g}")
+    console.print(_input_lines(groups.input))
     console.print(table)
+
+
+def _input_lines(record: InputRecord) -> Table:
+    lines = Table.grid(padding=(0, 2))
+    for label, text in record.lines():
+        lines.add_row(label, Text(text))
+    return lines
 
 
 def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:

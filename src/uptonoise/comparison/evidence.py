@@ -9,7 +9,7 @@ a margin, with confidence.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
@@ -17,6 +17,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.fourier import Sketch
+from uptonoise.rows import InputRecord
 from uptonoise.twosample import EffectSize, ExtraNoise, FlipResult, MeResult, MmdResult, PhaseResult
 
 MARGIN = 0.04  # the effect of a shift by 0.2 standard deviations
@@ -107,6 +108,7 @@ class Evidence(Result):
     sketches: tuple[Sketch, Sketch]
     symmetric: bool
     shown: tuple[Floats, Floats] | None
+    input: InputRecord = field(default_factory=InputRecord)
 
     @property
     def at_all_pvalue(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +12,11 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
+from uptonoise.comparison.inputs import Missing, check_missing
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison, ReportedResult
 from uptonoise.fourier import Sketch
-from uptonoise.rows import RowSource, as_rows, grouped_rows, is_frame
+from uptonoise.rows import InputRecord, SourceRecord, as_rows, grouped_rows, is_frame, without_missing
 from uptonoise.twosample import Adjustment, PairwiseResult, pairwise_phase_test
 
 _FEW_IN_GROUP = 10
@@ -37,6 +38,8 @@ class GroupComparison(ReportedResult):
         As for :func:`compare`.
     seed : int or None
         The seed that gives this comparison again.
+    input : InputRecord
+        Which rows and columns were used, which were left out, and why.
     """
 
     hidden: ClassVar[tuple[str, ...]] = ("sketches",)
@@ -48,6 +51,7 @@ class GroupComparison(ReportedResult):
     alpha: float
     margin: float
     seed: int | None
+    input: InputRecord = field(default_factory=InputRecord)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,6 +115,7 @@ def compare_groups(
     adjust: Adjustment = "holm",
     margin: float = MARGIN,
     alpha: float = 0.05,
+    missing: Missing = "error",
     random_state: RandomState = 0,
 ) -> GroupComparison:
     """Compare all pairs of many samples beyond noise, from one sketch of each.
@@ -127,6 +132,8 @@ def compare_groups(
         How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
     margin, alpha : float
         As for :func:`compare`.
+    missing : {"error", "drop"}
+        Whether a missing value is an error, or its row is left out; ``result.input`` counts such rows.
     random_state : None, int, Generator or RandomState
         The seed of the frequencies.
 
@@ -147,8 +154,9 @@ def compare_groups(
     [('a', 'c'), ('b', 'c')]
     """
     check_margin_and_alpha(margin, alpha)
+    check_missing(missing)
     generator, seed = seeded_generator(random_state)
-    sketches = _sketches_of(groups, by, columns, generator)
+    sketches, records = _sketches_of(groups, by, columns, missing, generator)
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     pairs = pairwise_phase_test(sketches, adjust=adjust)
@@ -160,25 +168,50 @@ def compare_groups(
         alpha=float(alpha),
         margin=float(margin),
         seed=seed,
+        input=_input_record(sketches, records, first.columns),
     )
 
 
 def _sketches_of(
-    groups: Any, by: str | None, columns: Sequence[str] | None, generator: np.random.Generator
-) -> dict[Any, Sketch]:
+    groups: Any, by: str | None, columns: Sequence[str] | None, missing: Missing, generator: np.random.Generator
+) -> tuple[dict[Any, Sketch], dict[str, SourceRecord]]:
+    """Return the sketch of each group, and what each source has left out, by its name."""
     if is_frame(groups):
         if by is None:
             raise ValueError("by must name the column with each row's group; got None")
         grouped = grouped_rows(groups, by, columns)
-        source = grouped if grouped is not None else Bags.from_long(groups, by=by, values=columns)
-        return Sketch.for_groups(source, random_state=generator)
+        source = Bags.from_long(groups, by=by, values=columns) if grouped is None else grouped
+        return _of_groups(source, missing, generator)
     if by is not None or columns is not None:
         what = "dict" if isinstance(groups, Mapping) else type(groups).__name__
         raise ValueError(f"by and columns are for frames; groups is a {what}, which has its groups and columns already")
     if not isinstance(groups, Mapping):
-        source = groups if isinstance(groups, RowSource) else as_rows(groups, name="groups")
-        return Sketch.for_groups(source, random_state=generator)
+        return _of_groups(groups, missing, generator)
     if all(isinstance(group, Sketch) for group in groups.values()):
-        return dict(groups)
-    empty = Sketch.for_samples(*groups.values(), random_state=generator)
-    return {name: Sketch.like(empty).update(source) for name, source in groups.items()}
+        return dict(groups), {}
+    samples = {name: as_rows(group, name=str(name)) for name, group in groups.items()}
+    if missing == "drop":
+        samples = {name: without_missing(sample) for name, sample in samples.items()}
+    empty = Sketch.for_samples(*samples.values(), random_state=generator)
+    sketches = {name: Sketch.like(empty).update(sample) for name, sample in samples.items()}
+    return sketches, {str(name): sample.record() for name, sample in samples.items()}
+
+
+def _of_groups(
+    groups: Any, missing: Missing, generator: np.random.Generator
+) -> tuple[dict[Any, Sketch], dict[str, SourceRecord]]:
+    source = as_rows(groups, name="groups")
+    if missing == "drop":
+        source = without_missing(source)
+    sketches = Sketch.for_groups(source, random_state=generator)
+    return sketches, {source.name: source.record()}
+
+
+def _input_record(
+    sketches: Mapping[Any, Sketch], records: Mapping[str, SourceRecord], columns: Sequence[str]
+) -> InputRecord:
+    sizes = [int(sketch.n_rows) for sketch in sketches.values()]
+    if len(records) == len(sketches) != 1:
+        return InputRecord.of(list(records), sizes, columns, list(records.values()))
+    names = list(records) or ["the sketches"]
+    return InputRecord.of(names, [sum(sizes)], columns, list(records.values()) or [SourceRecord()])

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import Sketch
-from uptonoise.rows import Block, RowSource, read_rows, some_rows, two_samples
+from uptonoise.rows import Block, RowSource, SourceRecord, read_rows, some_rows, two_samples, without_missing
 from uptonoise.twosample import Pair, as_sketches, check_size, check_weights
 
 _IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
 _MOST_COLUMNS = 1_000
+
+
+Missing = Literal["error", "drop"]
+
+
+def check_missing(missing: str) -> None:
+    """Raise on an unknown treatment of rows with missing values."""
+    if missing not in get_args(Missing):
+        raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
 
 
 class Inputs(NamedTuple):
@@ -25,13 +34,20 @@ class Inputs(NamedTuple):
     pair: Pair
     rows: tuple[Floats, Floats] | str
     names: tuple[str, str]
+    records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
 
 
 def read_inputs(
-    X: Any, Y: Any, weights: tuple[Any, Any], n_frequencies: int | None, generator: np.random.Generator
+    X: Any,
+    Y: Any,
+    weights: tuple[Any, Any],
+    n_frequencies: int | None,
+    generator: np.random.Generator,
+    missing: Missing = "error",
 ) -> Inputs:
     """Read two samples: the first pass scales the frequencies, the second one makes the sketches."""
     check_weights(weights)
+    check_missing(missing)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         if n_frequencies is not None:
             raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
@@ -44,6 +60,8 @@ def read_inputs(
             f"{names[0]} must have at most {_MOST_COLUMNS:,} columns for a comparison; got "
             f"{len(sources[0].columns):,}. Choose those that matter"
         )
+    if missing == "drop":
+        sources = without_missing(sources[0]), without_missing(sources[1])
     why_none = _why_no_rows(sources, weights)
     if why_none is None:
         sources = _keeping(sources[0]), _keeping(sources[1])
@@ -52,7 +70,8 @@ def read_inputs(
     left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
-    return Inputs(Pair.of(left, right), why_none or (rows_of[0](), rows_of[1]()), names)
+    rows = why_none or (rows_of[0](), rows_of[1]())
+    return Inputs(Pair.of(left, right), rows, names, (sources[0].record(), sources[1].record()))
 
 
 def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any]) -> str | None:
@@ -96,6 +115,10 @@ class KeptRows(RowSource):
         self.all_rows: NDArray[Any] | None = None
         self._wanted = np.empty(0, dtype=np.int64)
         self._picked: list[NDArray[Any]] = []
+
+    def record(self) -> SourceRecord:
+        """Return what the source has left out."""
+        return self.source.record()
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source, or all rows where they were kept."""

@@ -17,9 +17,10 @@ from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise.comparison.columns import compare_columns
 from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
-from uptonoise.comparison.inputs import Inputs, read_inputs
+from uptonoise.comparison.inputs import Inputs, Missing, read_inputs
 from uptonoise.comparison.result import Comparison
 from uptonoise.fourier import Sketch
+from uptonoise.rows import InputRecord
 from uptonoise.twosample import (
     ExtraNoise,
     FlipResult,
@@ -50,6 +51,7 @@ def compare(
     margin: float = MARGIN,
     alpha: float = 0.05,
     weights: tuple[Any, Any] = (None, None),
+    missing: Missing = "error",
     n_frequencies: int | None = None,
     random_state: RandomState = 0,
 ) -> Comparison:
@@ -68,6 +70,8 @@ def compare(
         The significance level of the tests, and one minus the confidence of bounds.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
+    missing : {"error", "drop"}
+        Whether a missing value is an error, or its row is left out; ``result.input`` counts such rows.
     n_frequencies : int, optional
         Maximum number of frequencies, as for :meth:`Sketch.for_samples`. Fewer is faster but less sensitive.
     random_state : None, int, Generator or RandomState
@@ -92,7 +96,7 @@ def compare(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    inputs = read_inputs(X, Y, weights, n_frequencies, generator)
+    inputs = read_inputs(X, Y, weights, n_frequencies, generator, missing)
     return _climbed(inputs, _two_names(names, inputs.names), float(margin), float(alpha), generator, seed)
 
 
@@ -134,6 +138,7 @@ def _climbed(
         sketches=(pair.X, pair.Y),
         symmetric=symmetric,
         shown=shown,
+        input=InputRecord.of(names, pair.sizes, pair.columns, inputs.records),
     )
 
 

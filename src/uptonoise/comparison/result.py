@@ -85,6 +85,8 @@ class Comparison(Evidence, ReportedResult):
         Whether neither sample is clearly skewed: its phases then tell where it lies, and nothing else.
     shown : tuple of arrays or None
         Some rows of each sample, at most 5,000, for plots; None without rows.
+    input : InputRecord
+        Which rows and columns were used, which were left out, and why.
     """
 
     derived: ClassVar[tuple[str, ...]] = (
@@ -128,6 +130,8 @@ class Comparison(Evidence, ReportedResult):
         lines = [f"{label + '?':33}{answer:5}{why}" for label, answer, why in self.ladder()]
         lines += [f"{label:33}{text}" for label, text in self.findings()]
         lines += [f"{'missing':33}{text}" for text in self.missing]
+        if self.input.is_partial:
+            lines += [f"{label:33}{text}" for label, text in self.input.lines()]
         sizes = f"{self.sizes[0]:,} and {self.sizes[1]:,} rows"
         lines.append(f"{sizes:33}columns {wording.first_few(self.columns)}; seed {self.seed}")
         return "\n".join([self.sentence, *(f"  {line}" for line in lines)])

@@ -120,6 +120,7 @@ def _settings(comparison: Comparison | GroupComparison) -> list[tuple[str, str]]
         ("significance level", f"{comparison.alpha:g}"),
         ("margin", f"{comparison.margin:g}"),
         ("seed", "given as a Generator" if comparison.seed is None else str(comparison.seed)),
+        *comparison.input.settings.items(),
     ]
 
 

@@ -10,16 +10,25 @@ from uptonoise.rows.convert import (
     register_rows,
     two_samples,
 )
-from uptonoise.rows.derived import RowsByBag, SelectedRows, difference, select_columns, with_weights
+from uptonoise.rows.derived import (
+    RowsByBag,
+    SelectedRows,
+    difference,
+    select_columns,
+    with_weights,
+    without_missing,
+)
 from uptonoise.rows.frames import as_frame, is_frame, is_series
 from uptonoise.rows.keys import BagSample, bag_keys, keyed_rows, rows_by_bag, smallest
 from uptonoise.rows.matching import Columns, aligned, as_column_names, check_same_columns, numbered_columns
 from uptonoise.rows.memory import ArrayRows, FrameRows
+from uptonoise.rows.record import NOT_CHOSEN, InputRecord, SampleRecord, SourceRecord, left_out_text
 from uptonoise.rows.sampling import sample_rows, some_rows
 from uptonoise.rows.source import RowSource, read_rows
 
 __all__ = [
     "CHUNK_ROWS",
+    "NOT_CHOSEN",
     "Accumulator",
     "AnyAccumulator",
     "ArrayRows",
@@ -27,9 +36,12 @@ __all__ = [
     "Block",
     "Columns",
     "FrameRows",
+    "InputRecord",
     "RowSource",
     "RowsByBag",
+    "SampleRecord",
     "SelectedRows",
+    "SourceRecord",
     "aligned",
     "as_column_names",
     "as_frame",
@@ -45,6 +57,7 @@ __all__ = [
     "is_series",
     "is_tensor",
     "keyed_rows",
+    "left_out_text",
     "numbered_columns",
     "one_sample",
     "read_rows",
@@ -58,4 +71,5 @@ __all__ = [
     "tensor_values",
     "two_samples",
     "with_weights",
+    "without_missing",
 ]

@@ -1,13 +1,16 @@
 """Rows of files: CSV, Parquet, Arrow and numpy."""
 
+from uptonoise.engines.files.choice import Choice, chosen_columns
 from uptonoise.engines.files.csv import scan_csv
-from uptonoise.engines.files.formats import OpenFiles, open_rows
+from uptonoise.engines.files.formats import FORMATS, OpenFiles, open_rows
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.parquet import scan_parquet
 from uptonoise.engines.files.rows import FileRows, Missing
 from uptonoise.engines.files.table import TableFile
 
 __all__ = [
+    "FORMATS",
+    "Choice",
     "FileRows",
     "GroupIds",
     "Groups",
@@ -15,6 +18,7 @@ __all__ = [
     "NoGroupError",
     "OpenFiles",
     "TableFile",
+    "chosen_columns",
     "open_rows",
     "scan_csv",
     "scan_parquet",
