@@ -125,10 +125,9 @@ class Reading:
 
     def chosen(self) -> dict[str, str]:
         """Return the options that differ from their defaults, for the record."""
-        values = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
-        return {
-            name.replace("_", "-"): _as_text(value) for name, (value, default) in values.items() if value != default
-        }
+        chosen = {field.name: getattr(self, field.name) for field in fields(self)}
+        defaults = {field.name: field.default for field in fields(self)}
+        return {name.replace("_", "-"): _as_text(value) for name, value in chosen.items() if value != defaults[name]}
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer, Reading, split_columns
 from uptonoise.engines import Choice, OpenFiles, chosen_columns, connected, scan_dask
-from uptonoise.rows import InputRecord, as_rows
+from uptonoise.rows import NOT_CHOSEN, InputRecord, as_rows
 
 if TYPE_CHECKING:
     from uptonoise.rows import RowSource
@@ -53,6 +53,7 @@ class Reader:
         self.progress = None if answer.in_words else False
         self.on_cluster = on_cluster
         self.sources: list[Any] = []
+        self.notes: list[str] = []
         self._stack = stack
         self._opened: dict[str, OpenFiles] = {}
 
@@ -143,6 +144,7 @@ class Reader:
             raise ValueError(f"--column-a and --column-b must name as many columns; got {len(first)} and {len(second)}")
         called = [left if left == right else f"{left} / {right}" for left, right in zip(first, second, strict=True)]
         left, right = (self.rows(path, Choice(columns, {}), called=called) for columns in (first, second))
+        self.notes.append("both samples come from the same rows, and are compared as if they were independent")
         return left, right
 
     def finished(self, comparison: AnyComparison, answer: Answer, files: Sequence[str]) -> AnyComparison:
@@ -151,7 +153,11 @@ class Reader:
         settings = {"files": ", ".join(files)}
         if self.columns is not None:
             settings["columns"] = ", ".join(self.columns)
-        record = replace(comparison.input, settings=settings | self.reading.chosen())
+        record = replace(
+            comparison.input,
+            settings=settings | self.reading.chosen(),
+            notes=(*comparison.input.notes, *self.notes),
+        )
         if answer.quiet and not answer.as_json:
             _print_notes(record)
         return replace(comparison, input=record)
@@ -187,7 +193,8 @@ def with_column(choice: Choice, name: str | None) -> Choice:
 
 
 def _print_notes(record: InputRecord) -> None:
-    for label, text in record.lines() if record.is_partial else ():
+    unasked = {name: why for name, why in record.left_out.items() if why != NOT_CHOSEN}
+    for label, text in replace(record, left_out=unasked).lines():
         if label != "columns" and (label != "rows" or record.n_dropped):
             print(f"uptonoise: {label}: {text}", file=sys.stderr)
 

@@ -130,10 +130,8 @@ def compare_groups(
         The columns to compare; by default all but `by`.
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
-    margin, alpha : float
+    margin, alpha, missing
         As for :func:`compare`.
-    missing : {"error", "drop"}
-        Whether a missing value is an error, or its row is left out; ``result.input`` counts such rows.
     random_state : None, int, Generator or RandomState
         The seed of the frequencies.
 

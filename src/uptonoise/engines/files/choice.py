@@ -15,7 +15,7 @@ from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.columns import check_excluded, quoted
-from uptonoise.engines.files.habits import DATE, INDEX, no_measurement
+from uptonoise.engines.files.habits import no_measurement
 from uptonoise.engines.files.table import TableFile
 from uptonoise.rows import NOT_CHOSEN, left_out_text
 
@@ -188,10 +188,8 @@ def _check_enough(
     where = " and ".join(given.name for given in inputs)
     dropped = {name: left_out[name] for name in numeric if name not in used}
     if not used:
-        hint = "{columns} takes them as measurements"
-        what = "look like an index or a date" if set(dropped.values()) <= {INDEX, DATE} else "are no measurements"
-        problem = f"{where}: all columns of numbers {what}: {left_out_text(dropped)}"
-        raise hinted(ValueError, problem, hint, columns=list(dropped))
+        problem = f"{where}: no column of numbers seems to be a measurement: {left_out_text(dropped)}"
+        raise hinted(ValueError, problem, "{columns} takes them as such", columns=list(dropped))
     if len(dropped) > len(numeric) / 2:
         problem = f"{where}: {len(dropped)} of {counted(len(numeric), 'column')} of numbers would be left out: "
         raise hinted(ValueError, problem + left_out_text(dropped), "{columns} goes on without them", columns=used)

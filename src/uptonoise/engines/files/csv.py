@@ -78,8 +78,7 @@ def scan_csv(
     {exclude}
     {by}
     delimiter : str, optional
-        What separates the values; by default the one of comma, semicolon, tab, ``|`` and blanks that fits the first
-        lines. A blank stands for any number of them.
+        What separates the values, by default as the first lines tell. A blank stands for any number of them.
     decimal : {".", ","}
         The decimal mark.
     encoding : str
@@ -163,6 +162,10 @@ class CsvFile(TableFile):
         if not present:
             return None
         texts = [value for value, _ in present]
+        # A value such as 1,5 tells more than 1,500, which may be a thousand and a half.
+        told = [place for place in present if other_decimal(place[0], self._decimal) is not None]
+        if told and all(is_number(value, {".": ",", ",": "."}[self._decimal]) for value in texts):
+            present = told
         numbers = [is_number(value, self._decimal) or is_truth(value) for value in texts]
         percentages = [is_percentage(value, self._decimal) for value in texts]
         return _Look(
