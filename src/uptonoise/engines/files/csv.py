@@ -140,7 +140,7 @@ class CsvFile(TableFile):
         self.names: tuple[str, ...]
         layout = Layout(path, csv_format)
         self.names = self.data_names = layout.names
-        self.named, self.notes = layout.has_header, layout.notes
+        self.notes = layout.notes
         self.first_row = "the first after the header is 1" if layout.has_header else "the first is 1"
         self._places = {name: place for place, name in enumerate(self.names)}
         sample, layout.rows = layout.rows, []
