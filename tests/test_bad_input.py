@@ -141,8 +141,9 @@ def test_two_samples_with_other_columns(function):
 
 
 @pytest.mark.parametrize("function", [name for name in OF_TWO if name != "median_scale"])
-def test_two_samples_are_not_bags(function):
-    with pytest.raises(ValueError, match="Y must be one sample; got 2 bags"):
+def test_a_sample_is_not_compared_with_bags(function):
+    message = "both samples must have clusters, or none|Y must be one sample; got 2 bags"
+    with pytest.raises(ValueError, match=message):
         OF_TWO[function](GOOD, [GOOD, GOOD])
 
 

@@ -13,7 +13,7 @@ True
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 # The public names of each package, which is loaded when one of them is first used; __init__.pyi tells type checkers.
 _NAMES = {
@@ -22,12 +22,14 @@ _NAMES = {
     "engines": "scan_csv scan_dask scan_parquet",
     "fourier": (
         "Sketch UnreliablePhaseWarning ecf embedding_kernel fourier_kernel median_scale mmd paired_mmd "
-        "pairwise_mmd pairwise_phd phase phase_kernel phd sample_frequencies"
+        "pairwise_mmd pairwise_phd phase phase_kernel phd sample_frequencies show_versions"
     ),
     "learning": (
         "BagRidgeCV FourierFeatures MeanFeatures NoiseAugmented PhaseFeatures RobustnessCurve RowTransformer "
         "add_noise ggrr glrr lgrr make_bag_classifier pgrr plrr robustness_curve"
     ),
+    "monitor": "Monitor MonitorState",
+    "rows": "DependentRowsWarning SharedClustersWarning blocks",
     "twosample": (
         "TwoSampleResult UnequalNoiseWarning extra_noise flip_test me_test mmd_test paired_difference_test "
         "pairwise_phase_test phase_test phase_test_power phd_test sme_test"

@@ -30,6 +30,7 @@ from uptonoise.fourier import (
     phase_kernel as phase_kernel,
     phd as phd,
     sample_frequencies as sample_frequencies,
+    show_versions as show_versions,
 )
 from uptonoise.learning import (
     BagRidgeCV as BagRidgeCV,
@@ -47,6 +48,15 @@ from uptonoise.learning import (
     pgrr as pgrr,
     plrr as plrr,
     robustness_curve as robustness_curve,
+)
+from uptonoise.monitor import (
+    Monitor as Monitor,
+    MonitorState as MonitorState,
+)
+from uptonoise.rows import (
+    DependentRowsWarning as DependentRowsWarning,
+    SharedClustersWarning as SharedClustersWarning,
+    blocks as blocks,
 )
 from uptonoise.twosample import (
     TwoSampleResult as TwoSampleResult,

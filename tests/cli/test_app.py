@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import uptonoise as un
+from uptonoise.fourier import kernel_name
 
 from .helpers import run
 
@@ -19,7 +20,7 @@ def test_demo_is_right_about_every_pair():
 def test_help_has_examples_and_version_is_told():
     assert "uptonoise compare a.csv b.csv" in run("compare", "--help").stdout
     assert "--like a.npz" in run("sketch", "--help").stdout
-    assert run("--version").stdout == f"uptonoise {un.__version__}\n"
+    assert run("--version").stdout == f"uptonoise {un.__version__}\nkernel: {kernel_name()}\n"
 
 
 def test_help_imports_nothing_heavy():

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import uptonoise as un
+from uptonoise.comparison import Verdict
 
 
 def gamma(n, d=2, seed=0, noise=0.0):
@@ -49,6 +50,26 @@ class TestGroups:
         assert found.differing == []
         assert found.sentence.startswith("No two of 3 groups")
 
+    def test_every_pair_has_a_verdict(self):
+        found = un.compare_groups(self.frame(), by="site")
+        verdicts = {frozenset(entry["pair"]): entry["verdict"] for entry in found.verdicts}
+        assert len(verdicts) == 3
+        assert verdicts[frozenset("ac")].is_difference
+        assert not verdicts[frozenset("ab")].is_difference
+        assert set(found.to_frame()["verdict"]) <= set(map(str, Verdict))
+        assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["verdicts"][0]["noise"] == []
+
+    @pytest.mark.parametrize("n", [30, 400])
+    def test_two_groups_are_compared_as_two_samples(self, n):
+        X, Y = gamma(n, 1), gamma(n, 1, seed=1, noise=2.0)
+        alone = un.compare(X, Y, names=("a", "b"))
+        groups = un.compare_groups({"a": X, "b": Y})
+        assert groups.pair("a", "b") == alone
+        assert groups.sentence == alone.sentence
+        assert groups.verdict("a", "b") == alone.verdict
+        frame = pd.DataFrame({"g": np.repeat(["a", "b"], n), "x0": np.r_[X[:, 0], Y[:, 0]]})
+        assert un.compare_groups(frame, by="g").pair("a", "b") == alone
+
     def test_columns_choose(self):
         assert un.compare_groups(self.frame(), by="site", columns=["y"]).differing == []
 
@@ -60,6 +81,7 @@ class TestGroups:
             (np.ones((3, 2)), {}, "which row is in which group"),
             ({"a": np.ones((3, 2))}, {"by": "s"}, "by and columns are for frames"),
             ({}, {}, "at least two"),
+            ({"a": np.ones(1), "b": np.ones(3)}, {}, "the group a must have at least 2 rows"),
             ({"a": np.ones(3), "b": np.ones(3)}, {"adjust": "fdr"}, "adjust must be one of"),
         ],
     )

@@ -1,7 +1,6 @@
 """compare and compare_groups: verdicts, what they rest on, and what they need."""
 
 import json
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 import uptonoise as un
 from uptonoise.comparison import Verdict
 from uptonoise.datasets import make_demo_pairs
+from uptonoise.experiments._signal_pairs import PAIRS
 from uptonoise.rows import ArrayRows
 
 
@@ -38,11 +38,36 @@ def test_each_verdict_is_found_where_it_is_the_truth(pair):
 def test_only_by_noise_is_said_only_below_the_margin(noisy):
     assert noisy.verdict == "differ only by noise"
     bound = noisy.effect.upper_bound(noisy.alpha)
+    assert noisy.bound == bound
     strict = replace(noisy, margin=bound * 0.99)
-    assert strict.verdict == "no difference beyond noise found"
-    assert "no difference beyond noise was found; effects above" in strict.sentence
-    assert "would have been seen" in strict.sentence
+    assert strict.verdict == "a difference beyond noise was not found, and not ruled out"
+    assert "not ruled out: it may be as large as a shift of" in strict.sentence
     assert replace(noisy, margin=bound * 1.01).verdict == "differ only by noise"
+
+
+def test_a_negligible_difference_is_no_failure():
+    generator = np.random.default_rng(0)
+    comparison = un.compare(generator.normal(size=50_000), generator.normal(0.05, size=50_000))
+    assert comparison.verdict == "differ, but by less than the margin"
+    assert comparison.differs_beyond_noise
+    assert not comparison.verdict.is_difference
+    assert "smaller than a shift of 0.0" in comparison.sentence
+    assert replace(comparison, margin=0.01).verdict == "differ by noise and an offset"
+    assert replace(comparison, margin=0.01).verdict.is_difference
+
+
+def test_noise_that_hides_a_difference_is_not_called_the_only_difference():
+    X, Y = PAIRS["exponential and mirror image"].sample(np.random.default_rng(0), 2_000, (16.0, 0.0))
+    assert un.compare(X, Y).verdict in ("too noisy to tell", Verdict.NOT_RULED_OUT)
+
+
+def test_an_offset_that_could_not_be_tested_is_not_claimed():
+    comparison = un.compare(gamma(4, 3) + 30, gamma(4, 3, seed=1))
+    assert comparison.beyond_offset_pvalue is None
+    without = replace(un.compare(gamma(300, 1) + 1, gamma(300, 1, seed=1)), up_to_offset=None)
+    assert without.verdict == "differ beyond noise, too few rows to tell an offset"
+    assert "too few rows to tell" in without.sentence
+    assert not without.differs_beyond_offset
 
 
 def test_its_phase_test_is_the_phase_test(noisy):
@@ -65,10 +90,15 @@ def test_extra_noise_and_offsets_are_told_with_names():
     X[:, 1] += 2
     found = un.compare(X, Y, names=("old", "new"))
     assert found.verdict == "differ by noise and an offset"
-    assert "differ by an offset (x1 by" in found.sentence
+    assert "old reads 1.9" in found.sentence or "old reads 2" in found.sentence
+    assert "higher in x1 than new" in found.sentence
     offset = found.offsets()[1]
     assert offset.low < 2 < offset.high
-    assert "new in x0" in str(found)
+    assert "noise added in new" in str(found)
+    noises = {noise.column: noise for noise in found.noise}
+    assert noises["x0"].sample == "new"
+    assert noises["x0"].low < 1 < noises["x0"].high
+    assert found.by_column[1].offset == offset
     assert found.differs_beyond_noise
     assert not found.differs_beyond_offset
 
@@ -83,7 +113,8 @@ def test_columns_by_themselves_are_adjusted_by_holm():
     assert all(by_name[name].adjusted_beyond_noise > 0.05 for name in "abd")
     smallest = min(one.beyond_noise for one in found.by_column)
     assert min(one.adjusted_beyond_noise for one in found.by_column) == pytest.approx(4 * smallest)
-    assert "c (p = " in str(found)
+    assert "c (p < 0.0001)" in str(found)
+    assert found.noise == ()
 
 
 def test_a_column_alone_is_compared_as_by_itself():
@@ -109,32 +140,87 @@ def test_few_rows_are_decided_by_the_exact_test():
 def test_symmetric_samples_are_told_to_be_so():
     rows = np.random.default_rng(0).normal(size=(4_000, 2))
     other = np.random.default_rng(1).normal(size=(4_000, 2))
-    wider = un.compare(rows, 1.5 * other)
+    wider = un.compare(rows, 3 * other)
     assert wider.symmetric
-    assert "Neither is clearly skewed" in wider.sentence
+    assert wider.verdict == "cannot tell noise from signal"
+    assert "neither is clearly skewed" in wider.sentence
+    assert wider.noise == ()
     assert not un.compare(gamma(500), gamma(500, seed=1)).symmetric
 
 
 def test_symmetric_differences_that_are_no_noise_are_told_to_be_so():
     found = un.compare(np.tile([-1.0, 1.0], 250), np.zeros(500))
     assert found.verdict == "differ beyond noise and an offset"
-    assert "symmetrically" in found.sentence
+    assert "in a symmetric way" in found.sentence
+    assert "positive characteristic function" in found.ladder()[1][2]
 
 
-def test_an_effect_above_the_stated_one_would_have_been_seen():
+def test_a_shift_above_the_stated_noncentrality_is_detected():
     generator = np.random.default_rng(0)
-    seen = np.sqrt(un.phase_test(*generator.normal(size=(2, 300))).effect.detectable())
+    seen = np.sqrt(un.phase_test(*generator.normal(size=(2, 300))).noncentrality.detectable())
     pvalues = [un.phase_test(generator.normal(size=300), generator.normal(seen, size=300)).pvalue for _ in range(30)]
     assert np.mean(np.array(pvalues) <= 0.05) > 0.8
     for options in ({"alpha": 2}, {"power": 0}, {"power": "high"}):
         with pytest.raises(ValueError, match="must be a number above 0 and below 1"):
-            un.phase_test([0.0, 1.0, 2.0], [0.0, 1.0, 3.0]).effect.detectable(**options)
+            un.phase_test([0.0, 1.0, 2.0], [0.0, 1.0, 3.0]).noncentrality.detectable(**options)
 
 
-def test_a_small_effect_is_said_to_be_below_the_margin():
-    X, Y = gamma(2_000, 1), gamma(2_000, 1, seed=1) ** 1.3
-    assert "below the margin" in un.compare(X, Y, margin=10.0).sentence
-    assert "below the margin" not in un.compare(X, Y).sentence
+def test_the_headline_has_the_numbers_of_its_own_step():
+    comparison = un.compare(gamma(3_000, 1) + 20, 4 - gamma(3_000, 1, seed=1))
+    assert comparison.verdict == "differ beyond noise and an offset"
+    beyond = comparison.effect_beyond_offset
+    assert f"as large as a shift of {beyond.estimate:.2g} SD" in comparison.sentence
+    assert comparison.effect.estimate > 5 > beyond.estimate
+
+
+def test_uniform_noise_is_named_as_the_part_that_rejects():
+    generator = np.random.default_rng(0)
+    comparison = un.compare(gamma(3_000, 1), gamma(3_000, 1, seed=1) + generator.uniform(-4, 4, size=(3_000, 1)))
+    assert comparison.only_symmetric
+    assert "uniform noise or rounding can" in comparison.sentence
+
+
+def test_few_rows_give_one_answer_in_any_order():
+    X, Y = gamma(20, 1) + 0.8, gamma(25, 1, seed=1)
+    pvalues = {un.compare(np.random.default_rng(seed).permutation(X), Y[::-1]).flip.pvalue for seed in range(3)}
+    assert len(pvalues) == 1
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_rows_of_the_same_objects(paired):
+    generator = np.random.default_rng(0)
+    objects = generator.gamma(2, size=(200, 2))
+    first, second = objects + 0.2 * generator.normal(size=objects.shape), objects + generator.normal(size=objects.shape)
+    comparison = un.compare(first + np.array([0.6, 0.0]), second, paired=paired)
+    assert comparison.paired == paired
+    if paired:
+        assert comparison.verdict == "differ by noise and an offset"
+        assert comparison.flip.paired
+        assert comparison.mmd.method == "swaps"
+        assert comparison.offsets()[0].shift == pytest.approx(np.mean(first[:, 0] - second[:, 0]) + 0.6, abs=0.05)
+        assert un.compare(first, second, paired=True).verdict == "differ only by noise"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda X, Y: {"Y": Y[:-1]}, "the same number of rows in X and in Y; got 40 and 39"),
+        (lambda X, Y: {"weights": (np.ones(40), None)}, "weights must be left out"),
+        (lambda X, Y: {"X": un.Sketch.for_samples(X).update(X)}, "needs the rows"),
+        (lambda X, Y: {"paired": "yes"}, "paired must be True or False"),
+    ],
+)
+def test_bad_pairs_are_refused(change, said):
+    X, Y = gamma(40, 1), gamma(40, 1, seed=1)
+    with pytest.raises(ValueError, match=said):
+        un.compare(**({"X": X, "Y": Y, "paired": True} | change(X, Y)))
+
+
+def test_columns_of_other_units_do_not_hide_a_difference():
+    pressure, noisy = 100 * gamma(400, 1), 100 * gamma(400, 1, seed=1, noise=1.0)
+    ids = np.arange(400.0)[:, None] * 1e6
+    alone, beside = un.mmd_test(pressure, noisy), un.mmd_test(np.c_[pressure, ids], np.c_[noisy, ids])
+    assert max(alone.pvalue, beside.pvalue) < 0.05
 
 
 def test_too_many_columns_and_paths_are_refused():
@@ -152,7 +238,7 @@ def test_very_few_rows_say_what_is_missing():
     assert any("must have at least" in text for text in found.missing)
     assert found.ladder()[2][2] == "too few rows"
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["beyond_offset_pvalue"] is None
-    assert math.isnan(un.compare(gamma(2, 1), gamma(2, 1, seed=1)).by_column[0].offset)
+    assert un.compare(gamma(2, 1), gamma(2, 1, seed=1)).by_column[0].offset is None
 
 
 def test_sketches_give_what_they_can_and_say_what_is_missing(noisy):
@@ -219,15 +305,19 @@ def test_to_dict_is_json_and_to_frame_has_a_row_a_column(noisy):
     assert read["verdict"] == noisy.verdict
     assert read["phase"]["pvalue"] == noisy.phase.pvalue
     assert "sketches" not in read
+    assert "permuted" not in read["mmd"]
+    assert read["noise"][0]["sample"] == "new"
     frame = noisy.to_frame()
     assert list(frame["column"]) == ["x0", "x1"]
-    assert noisy.to_frame("polars").shape == (2, 13)
+    assert noisy.to_frame("polars").shape == (2, 18)
+    assert list(frame["noise_in"]) == ["new", "new"]
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"margin": 0}, "margin must be a number above 0"),
+        ({"margin": 0}, "margin must be a number of standard deviations above 0 and at most 3"),
+        ({"margin": 3.1}, "margin must be"),
         ({"margin": "wide"}, "margin"),
         ({"alpha": 1.5}, "alpha must be a number above 0 and below 1"),
         ({"names": ("a",)}, "names must be two names"),

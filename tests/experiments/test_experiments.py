@@ -48,16 +48,16 @@ def test_verdicts_of_a_cell_add_up_to_one(tmp_path):
 def test_models_on_bags_are_compared_on_splits(tmp_path):
     whole = experiment("bag-models")
 
-    def few_bags(seed):
-        bags, y = make_aerosol_like(60, 10, random_state=seed)
-        return bag_models.Data(bags, y, None)
+    def few_bags(random_state):
+        bags, y = make_aerosol_like(60, 10, random_state=random_state)
+        return bags, y
 
     def split(data, generator):
         order = generator.permutation(60)
         return bag_models.Part(order[:45], order[45:], None)
 
     setting = bag_models.Setting("few", few_bags, split, exact=True)
-    rows = table(replace(whole, settings=(setting,)).run(tmp_path, repetitions=1, workers=1))
+    rows = table(replace(whole, settings=lambda quick: (setting,)).run(tmp_path, repetitions=1, workers=1))
     assert [row["model"] for row in rows] == ["mean", *bag_models.MODELS, "exact kernel"]
     assert all(float(row["MSE"]) > 0 for row in rows)
 
@@ -67,16 +67,16 @@ def test_noise_that_training_bags_had_not(tmp_path, monkeypatch):
     monkeypatch.setattr(covariate_shift, "LEVELS", (0.0, 3.0))
     monkeypatch.setattr(covariate_shift, "KINDS", ("laplace",))
 
-    def few_bags(seed):
-        bags, y = make_gamma_bags(60, 20, random_state=seed)
-        return bag_models.Data(bags, y, None)
+    def few_bags(random_state):
+        bags, y = make_gamma_bags(60, 20, random_state=random_state)
+        return bags, y
 
     def split(data, generator):
         order = generator.permutation(60)
         return bag_models.Part(order[:45], order[45:], None)
 
-    setting = bag_models.Setting("few", few_bags, split, exact=False)
-    rows = table(replace(whole, settings=(setting,)).run(tmp_path, repetitions=1, workers=1))
+    setting = bag_models.Setting("few", few_bags, split)
+    rows = table(replace(whole, settings=lambda quick: (setting,)).run(tmp_path, repetitions=1, workers=1))
     assert {row["model"] for row in rows} == {"mean", *covariate_shift.models()}
     assert {(row["noise"], row["level"]) for row in rows} == {
         (kind, level)
@@ -86,8 +86,8 @@ def test_noise_that_training_bags_had_not(tmp_path, monkeypatch):
 
 def test_bags_of_other_sizes(tmp_path):
     whole = experiment("bag-sizes")
-    few = [replace(one, fitted=10, tested=(5, (3, 30)), n_fitted=30, n_tested=20) for one in whole.settings[:2]]
-    rows = table(replace(whole, settings=few).run(tmp_path, repetitions=1, workers=1))
+    few = [replace(one, fitted=10, tested=(5, (3, 30)), n_fitted=30, n_tested=20) for one in whole.settings(False)[:2]]
+    rows = table(replace(whole, settings=lambda quick: few).run(tmp_path, repetitions=1, workers=1))
     assert {row["rows tested"] for row in rows} == {"5", "3 to 30"}
     assert {row["phases"] for row in rows} == {"mean", "plain", "shrunk"}
 
@@ -143,7 +143,7 @@ def test_the_record_says_where_networks_were_trained(tmp_path, monkeypatch):
     whole = replace(plain, name="networks-made-up", trains_networks=True)
     with monkeypatch.context() as patch:  # a run that another machine began
         patch.setattr(_experiment, "device_of_networks", lambda: "some GPU")
-        begun = whole.kept(tmp_path, whole.default_repetitions)
+        begun = whole.kept(tmp_path, whole.repetitions)
     begun.add(
         "a / seed 0 / one", [{"problem": "a", "seed": "0", "model": "one", "measure": "error", "value": "9"}], 1.0
     )
@@ -287,7 +287,7 @@ def test_every_experiment_is_in_the_frame():
         assert one.name == name
         assert one.paper == title(name)
         assert one.paper.endswith(".")
-        assert one.default_repetitions >= 1
+        assert one.repetitions >= 1
         json.dumps(one.described())
 
 

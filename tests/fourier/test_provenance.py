@@ -53,3 +53,9 @@ def test_frequencies_remember_through_pickle_and_forget_through_arithmetic():
     assert W[:3].provenance is None
     W[0] = 0
     assert W.provenance is None
+
+
+def test_frequencies_remember_how_they_were_sampled_until_some_are_chosen():
+    W = un.sample_frequencies(3, 2, random_state=0)
+    assert W.provenance == {"law": "gaussian", "scale": 1.0, "method": "iid", "seed": 0}
+    assert W[:2].provenance is None

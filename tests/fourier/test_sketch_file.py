@@ -45,7 +45,7 @@ def test_the_file_is_plain_arrays(tmp_path, rows, W):
             "scatter": "f",
             "centre": "f",
         }
-    assert header["version"] == 2
+    assert header["version"] == 3
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path, rows, W, monkeypatch):
@@ -100,7 +100,7 @@ def test_files_with_wrong_content_or_a_newer_format(tmp_path, rows, W):
         arrays = {name: file[name] for name in file.files}
     header = json.loads(str(arrays["header"]))
     for change, match in [
-        ({"header": np.array(json.dumps(header | {"version": 3}))}, "upgrade"),
+        ({"header": np.array(json.dumps(header | {"version": 4}))}, "upgrade"),
         ({"header": np.array(json.dumps(header | {"precision": "half"}))}, "precision"),
         ({"mean": arrays["mean"][:-1]}, "damaged"),
         ({"scatter": np.full_like(arrays["scatter"], np.nan)}, "not finite"),

@@ -6,6 +6,7 @@ from sklearn.model_selection import GroupKFold, KFold
 
 import uptonoise as un
 from uptonoise.datasets import make_gamma_bags
+from uptonoise.learning.search import best_within
 
 
 def gamma_bags(n_bags=60, seed=0, d=2, sizes=(5, 40)):
@@ -135,3 +136,8 @@ class StandardBags(TransformerMixin, BaseEstimator):
 
     def transform(self, X):
         return np.array([bag.std(axis=0) for bag in X])
+
+
+def test_within_the_tolerance_the_largest_penalty_is_chosen():
+    results = {"mean_test_score": -np.array([1.0, 1.01, 2.0]), "param_alpha": np.array([0.1, 1.0, 10.0])}
+    assert (best_within(results, 0.0), best_within(results, 0.02)) == (0, 1)

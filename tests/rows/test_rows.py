@@ -288,3 +288,12 @@ def test_an_accumulator_needs_no_more_than_its_part():
     assert total.empty().total() is None
     assert total.renumbered(3, np.arange(2)) == 3
     assert not total.needs_known_bags
+
+
+def test_engines_are_asked_before_bags_whatever_is_imported_first():
+    code = (
+        "import numpy as np; import uptonoise.engines; from uptonoise.rows.convert import _CONVERTERS\n"
+        "print([converter.matches([np.zeros((2, 1))]) for converter in _CONVERTERS])"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output == "[False, False, True]\n"

@@ -18,16 +18,7 @@ from uptonoise._util.errors import hinted
 
 
 def checked_target(path: str | os.PathLike[str], *, force: bool) -> Path:
-    """Return where to write; raise in one clear line where that cannot be, before any work is done.
-
-    Examples
-    --------
-    >>> from uptonoise._util.files import checked_target
-    >>> checked_target("no such folder/report.html", force=False)
-    Traceback (most recent call last):
-        ...
-    FileNotFoundError: the folder no such folder does not exist; make it first
-    """
+    """Return where to write; raise in one clear line where that cannot be, before any work is done."""
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder; name a file in it, such as {target / 'report.html'}")
@@ -42,18 +33,7 @@ def checked_target(path: str | os.PathLike[str], *, force: bool) -> Path:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """Open a file beside the target, and move it there at the end: readers see the old file or the new one, whole.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from uptonoise._util.files import written_whole
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with written_whole(pathlib.Path(folder, "a.txt")) as file:
-    ...         _ = file.write(b"all of it")
-    ...     pathlib.Path(folder, "a.txt").read_text()
-    'all of it'
-    """
+    """Open a file beside the target, and move it there at the end: readers see the old file or the new one, whole."""
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         with temporary.open("xb") as file:

@@ -28,17 +28,6 @@ class Progress:
         Where the bar goes; stderr by default.
     units : str
         What is counted: "rows", "runs", "epochs", ...
-
-    Examples
-    --------
-    >>> from uptonoise._util.progress import Progress
-    >>> with Progress("reading a.csv", total=4_000, show=False) as progress:
-    ...     for chunk in (1_500, 2_500):
-    ...         progress.advance(chunk)
-    >>> progress.done
-    4000
-    >>> sum(Progress("adding", show=False, units="numbers").over([1, 2, 3]))
-    6
     """
 
     def __init__(

@@ -22,12 +22,6 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
     Returns
     -------
     numpy.random.Generator
-
-    Examples
-    --------
-    >>> from uptonoise._util.random import as_generator
-    >>> int(as_generator(0).integers(100)), int(as_generator(0).integers(100))
-    (85, 85)
     """
     return seeded_generator(random_state)[0]
 
@@ -37,14 +31,6 @@ def seeded_generator(random_state: RandomState) -> tuple[np.random.Generator, in
 
     The seed is the entropy drawn where `random_state` is None, and None where a Generator was given, since
     nobody knows how far that one has moved.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise._util.random import seeded_generator
-    >>> generator, seed = seeded_generator(None)
-    >>> generator.random() == np.random.default_rng(seed).random()
-    True
     """
     if isinstance(random_state, np.random.Generator):
         return random_state, None

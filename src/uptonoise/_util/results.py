@@ -92,15 +92,7 @@ class Result:
 
 
 def as_json(value: Any) -> Any:
-    """Convert to JSON types; NaN and infinity become None (null).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise._util.results import as_json
-    >>> as_json({"pvalues": np.array([0.5, np.nan])})
-    {'pvalues': [0.5, None]}
-    """
+    """Convert to JSON types; NaN and infinity become None (null)."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):

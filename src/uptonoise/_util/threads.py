@@ -81,6 +81,11 @@ class _BlasLimit:
                 self.limiter = limit_blas()
             self.callers += 1
 
+    def start_again(self) -> None:
+        """Forget the callers: none of them, nor who held the lock, came along to a process that was forked."""
+        self.lock = threading.Lock()
+        self.callers = 0
+
     def __exit__(self, *_: object) -> None:
         with self.lock:
             self.callers -= 1
@@ -104,3 +109,6 @@ def _free_blas_control() -> None:
 
 single_threaded_blas = _BlasLimit()
 """Keeps BLAS to one thread: ours already use the cores, and its splits would change the order of sums."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=single_threaded_blas.start_again)

@@ -17,16 +17,7 @@ def positive_int(value: Any, name: str) -> int:
 
 
 def checked_choice(value: Any, choices: Iterable[str], name: str) -> str:
-    """Return a string that is one of the choices, or raise.
-
-    Examples
-    --------
-    >>> from uptonoise._util.validation import checked_choice
-    >>> checked_choice("halton", ("iid", "sobol"), "method")
-    Traceback (most recent call last):
-        ...
-    ValueError: method must be one of iid, sobol; got 'halton'
-    """
+    """Return a string that is one of the choices, or raise."""
     names = list(choices)
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
@@ -34,32 +25,14 @@ def checked_choice(value: Any, choices: Iterable[str], name: str) -> str:
 
 
 def checked_flag(value: Any, name: str) -> bool:
-    """Return a truth value, or raise where it is something else.
-
-    Examples
-    --------
-    >>> from uptonoise._util.validation import checked_flag
-    >>> checked_flag("no", "steady")
-    Traceback (most recent call last):
-        ...
-    ValueError: steady must be True or False; got 'no'
-    """
+    """Return a truth value, or raise where it is something else."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False; got {value!r}")
     return bool(value)
 
 
 def checked_number(value: Any, name: str, *, least: float = 0.0, above: bool = False, most: float = np.inf) -> float:
-    """Return a number at least (or above) `least` and below `most`, or raise.
-
-    Examples
-    --------
-    >>> from uptonoise._util.validation import checked_number
-    >>> checked_number(-1, "decay")
-    Traceback (most recent call last):
-        ...
-    ValueError: decay must be a number at least 0 and below inf; got -1
-    """
+    """Return a number at least (or above) `least` and below `most`, or raise."""
     real = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not real or not (least < value if above else least <= value) or not value < most:
         lower = f"above {least:g}" if above else f"at least {least:g}"

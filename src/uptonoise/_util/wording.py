@@ -13,12 +13,5 @@ def shown(value: Any) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, in the plural where it must be.
-
-    Examples
-    --------
-    >>> from uptonoise._util.wording import counted
-    >>> counted(1, "row"), counted(2_000, "row")
-    ('1 row', '2,000 rows')
-    """
+    """Return a number with its noun, in the plural where it must be."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

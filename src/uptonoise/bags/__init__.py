@@ -3,9 +3,3 @@
 from uptonoise.bags.checks import checked_weights
 from uptonoise.bags.container import Bags
 from uptonoise.bags.rows import BagRows
-
-__all__ = [
-    "BagRows",
-    "Bags",
-    "checked_weights",
-]

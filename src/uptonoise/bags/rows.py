@@ -30,6 +30,8 @@ class BagRows(ArrayRows):
     def __init__(self, bags: _RowsOfBags, name: str = "X") -> None:
         super().__init__(bags.values, name, bags.columns, bag_ids=bags.ids)
         self.named, self.offsets = bags.named, bags.offsets
+        # Bags that were given no ids are called 0, 1, ..., as those of every other sample.
+        self.ids_are_local = bags.ids.dtype.kind == "i" and np.array_equal(bags.ids, np.arange(len(bags.ids)))
 
     def chunks(self) -> Iterator[Block]:
         """Yield views of the rows, with bag numbers made for one chunk at a time."""

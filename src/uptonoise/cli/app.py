@@ -1,4 +1,4 @@
-"""The command line: ``uptonoise compare``, ``sketch``, ``fit``, ``predict``, ``demo`` and ``reproduce``.
+"""The command line: ``uptonoise compare``, ``monitor``, ``sketch``, ``fit``, ``predict``, ``demo`` and ``reproduce``.
 
 A command prints its answer and ends with 0. If it cannot do its work, it prints one line on stderr and ends with 2.
 Files are read in pieces, with a progress bar on a terminal.
@@ -12,13 +12,14 @@ from typing import Annotated
 try:
     import typer
 
-    from uptonoise.cli import comparing, models, reproducing
+    from uptonoise.cli import comparing, models, reproducing, watching
 except ImportError as error:
     if error.name not in ("typer", "rich"):
         raise
     sys.exit('uptonoise: the command line needs typer and rich: pip install "uptonoise[cli]"')
 
 import uptonoise as un
+from uptonoise.fourier import kernel_name
 
 app = typer.Typer(
     name="uptonoise",
@@ -29,6 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
+app.command(epilog=watching.EXAMPLES)(watching.monitor)
 app.command(epilog=comparing.SKETCH_EXAMPLES)(comparing.sketch)
 app.command(epilog=models.EXAMPLES)(models.fit)
 app.command(epilog=models.EXAMPLES)(models.predict)
@@ -37,10 +39,12 @@ app.command(epilog=reproducing.EXAMPLES)(reproducing.reproduce)
 
 
 @app.callback(invoke_without_command=True)
-def _uptonoise(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _uptonoise(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and the kernel in use.")] = False,
+) -> None:
     """Tell whether two samples really differ, or only by noise: additive, symmetric, of unknown size and kind."""
     if version:
-        print(f"uptonoise {un.__version__}")
+        print(f"uptonoise {un.__version__}\nkernel: {kernel_name()}")
         raise typer.Exit
 
 

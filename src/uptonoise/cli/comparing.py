@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +19,7 @@ from uptonoise.cli.options import (
     Report,
     Scheduler,
     Seed,
+    Units,
     Weights,
     command,
     split_columns,
@@ -34,6 +36,10 @@ COMPARE_EXAMPLES = """Examples:
 - `uptonoise compare data.parquet --by site`
 - `uptonoise compare data.xlsx --column-a SBP1 --column-b SBP2`
 - `zcat a.csv.gz | uptonoise compare - b.csv`
+- `uptonoise compare first.csv second.csv --paired` where row i of both is of one object
+- `uptonoise compare ill.parquet well.parquet --cluster patient` where rows are cells of patients
+- `uptonoise compare cells.parquet --by diagnosis --cluster patient`
+- `uptonoise compare 2015.csv 2016.csv --block 168` where rows are hours, and weeks are independent
 - `uptonoise compare a.npz b.npz` for two sketches, which `uptonoise sketch` makes
 - `uptonoise compare 2023/ 2024/ --scheduler tcp://10.0.0.1:8786` on a Dask cluster
 """
@@ -55,13 +61,22 @@ ColumnB = Annotated[
 Margin = Annotated[
     float | None,
     typer.Option(
-        help='Largest effect that still counts as "only by noise"; the default, 0.04, is a shift of 0.2 SD.',
+        help="Largest difference that is negligible, as a shift in standard deviations; the default is 0.2.",
         rich_help_panel=ANSWER,
     ),
 ]
 Alpha = Annotated[float, typer.Option(help="The significance level of the tests.", rich_help_panel=ANSWER)]
 Fail = Annotated[
-    bool, typer.Option("--fail", help="End with 1 where they differ beyond noise.", rich_help_panel=ANSWER)
+    bool,
+    typer.Option(
+        "--fail", help="End with 1 where they differ beyond noise by more than the margin.", rich_help_panel=ANSWER
+    ),
+]
+Paired = Annotated[
+    bool,
+    typer.Option(
+        "--paired", help="Row i of A and row i of B are of the same object, on two devices.", rich_help_panel=WHICH
+    ),
 ]
 
 _DIFFERENT = 1
@@ -80,10 +95,12 @@ def compare(
     column_b: ColumnB = None,
     columns: Columns = None,
     weights: Weights = None,
+    units: Units,
     reading: Reading,
     margin: Margin = None,
     alpha: Alpha = 0.05,
     fail: Fail = False,
+    paired: Paired = False,
     report: Report = None,
     answer: Answer,
     seed: Seed = 0,
@@ -102,58 +119,88 @@ def compare(
     options: dict[str, Any] = {"alpha": alpha, "random_state": seed}
     if margin is not None:
         options["margin"] = margin
-    with opened(split_columns(columns), reading, answer, scheduler) as reader:
+    with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         if by is not None:
-            _check_groups(second, weights, frequencies, column_a or column_b)
-            rows = reader.rows(first, reader.choose(first, kept_apart=[by]), by)
-            groups = reader.finished(un.compare_groups(rows, **options), answer, [first])
+            _check_groups(second, weights, frequencies, units.block, paired, column_a or column_b)
+            source = reader.rows(first, reader.choose(first, kept_apart=[by]), by)
+            groups = un.compare_groups(source, clusters=units.cluster, **options)
+            groups = reader.finished(groups, answer, [first])
             print_groups(groups, answer)
             _write_report(groups, report, answer)
-            different = bool(groups.differing)
+            different = any(groups.verdict(*pair).is_difference for pair in groups.differing)
         else:
             pair = split_columns(column_a, "--column-a"), split_columns(column_b, "--column-b")
-            X, Y, names = _samples(reader, first, second, weights, pair)
-            options |= {"names": names, "weights": (weights, weights), "n_frequencies": frequencies}
-            files = [first] if second is None else [first, second]
-            comparison = reader.finished(un.compare(X, Y, **options), answer, files)
+            options |= {"n_frequencies": frequencies, "paired": paired}
+            comparison = _compare_files(reader, first, second, weights, pair, **options)
+            comparison = reader.finished(comparison, answer, [first] if second is None else [first, second])
             print_comparison(comparison, answer)
             _write_report(comparison, report, answer)
-            different = comparison.differs_beyond_noise
+            different = comparison.verdict.is_difference
     if fail and different:
         raise typer.Exit(_DIFFERENT)
 
 
-def _check_groups(second: str | None, weights: str | None, frequencies: int | None, columns: list[str] | None) -> None:
+def _check_groups(
+    second: str | None,
+    weights: str | None,
+    frequencies: int | None,
+    block: int | None,
+    paired: bool,
+    columns: list[str] | None,
+) -> None:
     """Raise on what has no meaning for the groups of one file."""
     if second is not None:
         raise ValueError("give one file with --by, or two files without it")
     if columns:
         raise ValueError("give --by, or --column-a and --column-b; got both")
-    for option, value in (("--weights", weights), ("--frequencies", frequencies)):
+    for option, value in (("--weights", weights), ("--frequencies", frequencies), ("--block", block)):
         if value is not None:
             raise ValueError(f"{option} is for two files; leave it out with --by")
+    if paired:
+        raise ValueError("--paired is for two files; leave it out with --by")
 
 
-def _samples(
+def _compare_files(
     reader: Reader,
     first: str,
     second: str | None,
     weights: str | None,
     pair: tuple[list[str] | None, list[str] | None],
-) -> tuple[Any, Any, tuple[str, str]]:
-    """Return two samples and their names: two files, or columns of one file."""
-    if pair == (None, None):
-        if second is None:
-            raise ValueError(
-                f"give a second file to compare {first} with, the column of its groups with --by, or two of its "
-                "columns with --column-a and --column-b"
-            )
-        return *reader.pair(first, second, weights), _short_names(first, second)
+    **options: Any,
+) -> un.Comparison:
+    """Compare two files, or columns of one file."""
+    if pair != (None, None):
+        return _compare_columns(reader, first, second, weights, pair, **options)
+    if second is None:
+        raise ValueError(
+            f"give a second file to compare {first} with, the column of its groups with --by, or two of its columns "
+            "with --column-a and --column-b"
+        )
+    if options["paired"] and reader.missing == "drop":
+        raise ValueError("--missing drop breaks the pairs of --paired; leave one of them out")
+    X, Y = reader.pair(first, second, weights)
+    names = _short_names(first, second)
+    with reader.noting_warnings():
+        comparison = un.compare(X, Y, names=names, weights=(weights, weights), **options)
+    signs = reader.units_in_text(first, second, names)
+    return replace(comparison, dependent=comparison.dependent + signs)
+
+
+def _compare_columns(
+    reader: Reader,
+    path: str,
+    second: str | None,
+    weights: str | None,
+    pair: tuple[list[str] | None, list[str] | None],
+    **options: Any,
+) -> un.Comparison:
     if second is not None or weights is not None:
         raise ValueError("--column-a and --column-b are for one file without --weights")
     if pair[0] is None or pair[1] is None:
         raise ValueError("--column-a and --column-b must be given together; got one of them")
-    return *reader.column_pair(first, pair[0], pair[1]), (", ".join(pair[0]), ", ".join(pair[1]))
+    X, Y = reader.column_pair(path, pair[0], pair[1], paired=options["paired"])
+    with reader.noting_warnings():
+        return un.compare(X, Y, names=(", ".join(pair[0]), ", ".join(pair[1])), **options)
 
 
 def _short_names(first: str, second: str) -> tuple[str, str]:
@@ -182,6 +229,7 @@ def sketch(
     ] = None,
     columns: Columns = None,
     weights: Weights = None,
+    units: Units,
     reading: Reading,
     answer: Answer,
     seed: Seed = 0,
@@ -197,7 +245,7 @@ def sketch(
     from uptonoise.cli.reader import opened
 
     answer.check_output("--output", output, ".npz")
-    with opened(split_columns(columns), reading, answer, scheduler) as reader:
+    with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed, frequencies)
         reader.print_notes()
         made.save(output)

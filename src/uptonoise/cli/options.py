@@ -131,6 +131,27 @@ class Reading:
 
 
 @dataclass(frozen=True)
+class Units:
+    """Which rows belong together."""
+
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="The column with the ids of units, such as patients, whose rows belong together.",
+            rich_help_panel=WHICH,
+        ),
+    ] = None
+    block: Annotated[
+        int | None,
+        typer.Option(
+            help="How many consecutive rows belong together, such as 168 hours of a week.",
+            min=1,
+            rich_help_panel=WHICH,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
 class Answer:
     """Where the answer goes, and in which form."""
 

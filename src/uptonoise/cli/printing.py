@@ -16,7 +16,7 @@ from rich.text import Text
 import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer
-from uptonoise.comparison import Verdict
+from uptonoise.comparison import ColumnComparison, Verdict
 from uptonoise.rows import InputRecord
 from uptonoise.twosample import pvalue_text
 
@@ -25,11 +25,14 @@ _COLUMNS_IN_LINE = 10
 _WIDTH = 100  # characters of a line where the width of the screen is not known
 _COLOURS = {
     Verdict.NO_DIFFERENCE: "blue",
-    Verdict.NOT_BEYOND_NOISE: "blue",
     Verdict.ONLY_NOISE: "blue",
+    Verdict.NEGLIGIBLE: "blue",
     Verdict.OFFSET: "yellow",
+    Verdict.BEYOND_NOISE: "magenta",
     Verdict.BEYOND_OFFSET: "magenta",
+    Verdict.SYMMETRIC: "yellow",
     Verdict.TOO_NOISY: "yellow",
+    Verdict.NOT_RULED_OUT: "yellow",
 }
 
 
@@ -69,7 +72,14 @@ def _column_table(comparison: un.Comparison) -> Table:
     more = len(ordered) - _TABLE_ROWS
     note = "p-values adjusted by Holm's method" + (f"; {more} more columns with --json" if more > 0 else "")
     table = Table(
-        "column", "p at all", "p beyond noise", "p beyond offset", "effect", "offset", "extra noise", caption=note
+        "column",
+        "p at all",
+        "p beyond noise",
+        "p beyond offset",
+        "effect (SD)",
+        "offset",
+        "noise added (SD)",
+        caption=note,
     )
     for column in ordered[:_TABLE_ROWS]:
         adjusted = (column.adjusted_at_all, column.adjusted_beyond_noise, column.adjusted_beyond_offset)
@@ -77,10 +87,17 @@ def _column_table(comparison: un.Comparison) -> Table:
             Text(column.column),
             *map(pvalue_text, adjusted),
             f"{column.effect.estimate:.2g}",
-            f"{column.offset:.3g}",
-            f"{column.extra_noise:+.2g} +- {column.extra_noise_error:.1g}",
+            "" if column.offset is None else f"{column.offset.shift:.3g}",
+            _noise_text(column),
         )
     return table
+
+
+def _noise_text(column: ColumnComparison) -> str:
+    noise = column.noise
+    if noise is None or noise.sample is None:
+        return ""
+    return f"{noise.sample}: {noise.sd:.2g} ({noise.low:.2g} to {noise.high:.2g})"
 
 
 def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
@@ -97,11 +114,12 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
     more = f"; {n_pairs - _TABLE_ROWS:,} more pairs with --json" if n_pairs > _TABLE_ROWS else ""
     sizes = f"{min(pairs.sizes):,} to {max(pairs.sizes):,} rows per group"
     note = f"{sizes}; adjusted ({pairs.adjust}); seed {groups.seed}{more}"
-    table = Table("first", "second", "p", "adjusted p", "effect", caption=note)
+    table = Table("first", "second", "adjusted p", "verdict", "effect (SD)", caption=note)
     for i, j in list(zip(*pairs.ordered(), strict=True))[:_TABLE_ROWS]:
-        numbers = (pairs.pvalues[i, j], pairs.adjusted[i, j])
-        names = (Text(groups.names[i]), Text(groups.names[j]))
-        table.add_row(*names, *map(pvalue_text, numbers), f"{pairs.effects[i, j]:.2g}")
+        names = (groups.names[i], groups.names[j])
+        comparison = groups.pair(*names)
+        effect = f"{comparison.effect.estimate:.2g}"
+        table.add_row(*map(Text, names), pvalue_text(pairs.adjusted[i, j]), Text(groups.verdict(*names)), effect)
     console.print(_input_lines(groups.input))
     console.print(table)
 
@@ -116,10 +134,19 @@ def _input_lines(record: InputRecord) -> Table:
 def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:
     """Print what a sketch holds and where it is."""
     if answer.as_json:
-        print_json({"path": str(path), "rows": sketch.n_rows, "columns": sketch.columns, "sizes": sketch.n_frequencies})
+        print_json(
+            {
+                "path": str(path),
+                "rows": sketch.n_rows,
+                "clusters": sketch.n_clusters,
+                "columns": sketch.columns,
+                "sizes": sketch.n_frequencies,
+            }
+        )
     elif answer.in_words:
         shown = ", ".join(sketch.columns[:_COLUMNS_IN_LINE]) + (", ..." if sketch.n_columns > _COLUMNS_IN_LINE else "")
-        print(f"{path}: {counted(sketch.n_rows, 'row')}, {sketch.n_frequencies} frequencies, columns {shown}")
+        clusters = "" if sketch.n_clusters is None else f" in {counted(sketch.n_clusters, 'cluster')}"
+        print(f"{path}: {counted(sketch.n_rows, 'row')}{clusters}, {sketch.n_frequencies} frequencies, columns {shown}")
 
 
 def print_model(fitted: un.BagRidgeCV, kind: str, bags: un.Bags, path: Path, answer: Answer) -> None:

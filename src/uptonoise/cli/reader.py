@@ -6,6 +6,7 @@ import logging
 import shutil
 import sys
 import tempfile
+import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -18,27 +19,36 @@ import numpy as np
 import uptonoise as un
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
-from uptonoise.cli.options import Answer, Reading, split_columns
+from uptonoise.cli.options import Answer, Reading, Units, split_columns
 from uptonoise.engines import Choice, OpenFiles, chosen_columns, connected, scan_dask
-from uptonoise.rows import NOT_CHOSEN, InputRecord, as_rows
+from uptonoise.rows import NOT_CHOSEN, BlockedRows, InputRecord, SelectedRows, as_rows, dependence_on_column
 
 if TYPE_CHECKING:
     from uptonoise.rows import RowSource
 
 STANDARD_INPUT = "-"
 _SHOWN_STANDARD_INPUT = "standard input"
+_CANDIDATES = 5  # columns of text that may hold ids
 AnyComparison = TypeVar("AnyComparison", un.Comparison, un.GroupComparison)
 
 
 @contextmanager
 def opened(
-    columns: list[str] | None, reading: Reading, answer: Answer, scheduler: str | None = None
+    columns: list[str] | None,
+    reading: Reading,
+    answer: Answer,
+    scheduler: str | None = None,
+    units: Units | None = None,
 ) -> Iterator[Reader]:
     """Give a reader, at work on a Dask cluster where there is one."""
     if scheduler is not None:  # Dask's own log would only be in the way of one clear line
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with nullcontext() if scheduler is None else connected(scheduler), ExitStack() as stack:
-        yield Reader(columns, reading, answer, stack, on_cluster=scheduler is not None)
+        reader = Reader(columns, reading, answer, stack, on_cluster=scheduler is not None)
+        reader.set_units(units or Units())
+        yield reader
+        for note in reader.warnings:
+            print(f"uptonoise: warning: {note}", file=sys.stderr)
 
 
 class Reader:
@@ -54,11 +64,23 @@ class Reader:
         self.on_cluster = on_cluster
         self.sources: list[Any] = []
         self.notes: list[str] = []
+        self.warnings: list[str] = []
+        self.units = Units()
+        self.choice = Choice(None, {})
         self._stack = stack
         self._opened: dict[str, OpenFiles] = {}
 
+    def set_units(self, units: Units) -> None:
+        """Say which rows belong together."""
+        if units.cluster is not None and units.block is not None:
+            raise ValueError("give --cluster or --block, not both")
+        if units.block is not None and self.on_cluster:
+            raise ValueError("--block is for files that are read here; use --cluster with --scheduler")
+        self.units = units
+
     def rows(self, path: str, choice: Choice, by: str | None = None, called: Sequence[str] | None = None) -> RowSource:
-        """Open the rows of a file with the columns that were chosen."""
+        """Open the rows of a file: in groups, in clusters or blocks where these were asked for, or one by one."""
+        by = self.units.cluster if by is None else by
         source: RowSource = self.files(path).rows(
             columns=choice.columns,
             exclude=() if choice.columns is not None else self.exclude,
@@ -71,7 +93,35 @@ class Reader:
         if self.on_cluster:
             source = scan_dask(source)
         self.sources.append(source)
-        return source
+        return source if self.units.block is None or by is not None else BlockedRows(source, self.units.block)
+
+    @contextmanager
+    def noting_warnings(self) -> Iterator[None]:
+        """Make notes of warnings about the rows."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for warning in caught:
+            if issubclass(warning.category, un.DependentRowsWarning | un.SharedClustersWarning):
+                self.warnings.append(str(warning.message))
+            else:
+                warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+
+    def units_in_text(self, first: str, second: str, names: tuple[str, str]) -> tuple[str, ...]:
+        """Return which columns of text look like the ids of units, where none were named."""
+        if self.on_cluster or self.units != Units():
+            return ()
+        signs = []
+        texts = [name for name, why in self.choice.left_out.items() if why == "text" and name]
+        for path, name in zip((first, second), names, strict=True):
+            for column in texts[:_CANDIDATES]:
+                source: RowSource = self.files(path).rows(
+                    columns=self.choice.columns, by=column, missing="drop", progress=False
+                )
+                sign = dependence_on_column(source.renamed(name), column)
+                signs += [] if sign is None else [str(sign)]
+        self.warnings += signs
+        return tuple(signs)
 
     def files(self, path: str) -> OpenFiles:
         """Return the files of a path, whose first rows are looked at once."""
@@ -96,8 +146,9 @@ class Reader:
 
     def choose(self, *paths: str, kept_apart: Sequence[str | None] = ()) -> Choice:
         """Return the columns that all files have and that can be measurements."""
-        apart = [name for name in kept_apart if name is not None]
-        return chosen_columns([self.files(path) for path in paths], self.columns, self.exclude, apart)
+        apart = [name for name in (*kept_apart, self.units.cluster) if name is not None]
+        self.choice = chosen_columns([self.files(path) for path in paths], self.columns, self.exclude, apart)
+        return self.choice
 
     def sketched(
         self, path: str, weights: str | None, like: un.Sketch | None, seed: int, frequencies: int | None = None
@@ -136,16 +187,24 @@ class Reader:
             )
         return left or self.sketched(first, weights, known, 0), right or self.sketched(second, weights, known, 0)
 
-    def column_pair(self, path: str, first: list[str], second: list[str]) -> tuple[RowSource, RowSource]:
+    def column_pair(self, path: str, first: list[str], second: list[str], *, paired: bool) -> tuple[Any, Any]:
         """Return some columns of a file as one sample, and as many others as the other sample."""
         if self.columns is not None or self.exclude:
             raise ValueError("--columns and --exclude must be left out with --column-a and --column-b, which choose")
         if len(first) != len(second):
             raise ValueError(f"--column-a and --column-b must name as many columns; got {len(first)} and {len(second)}")
         called = [left if left == right else f"{left} / {right}" for left, right in zip(first, second, strict=True)]
-        left, right = (self.rows(path, Choice(columns, {}), called=called) for columns in (first, second))
-        self.notes.append("both samples come from the same rows, and are compared as if they were independent")
-        return left, right
+        if not paired:
+            self.notes.append(
+                "both samples come from the same rows, and are compared as if they were independent; --paired "
+                "compares them row by row"
+            )
+            return tuple(self.rows(path, Choice(columns, {}), called=called) for columns in (first, second))
+        both = self.rows(path, Choice(list(dict.fromkeys([*first, *second])), {}))
+        samples = SelectedRows(both, first), SelectedRows(both, second)
+        for sample in samples:
+            sample.columns = tuple(called)
+        return samples
 
     def finished(self, comparison: AnyComparison, answer: Answer, files: Sequence[str]) -> AnyComparison:
         """Return a comparison whose record has the options too; raise where too many rows were left out."""

@@ -1,65 +1,64 @@
-"""The ladder of each column by itself, adjusted for the number of columns."""
+"""The comparison of each column by itself, adjusted for the number of columns."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.comparison.evidence import ColumnComparison
-from uptonoise.twosample import (
-    ExtraNoise,
-    Pair,
-    PhaseResult,
-    adjusted_pvalues,
-    fitted_shift,
-    mmd_of_pair,
-    phase_result,
-)
+from uptonoise.comparison.evidence import ColumnComparison, Evidence, NoiseAdded, Verdict
+from uptonoise.comparison.inputs import Inputs
+from uptonoise.comparison.steps import column_pvalues
+from uptonoise.twosample import Pair, adjusted_pvalues, mmd_of_pair
+
+_SIGNALS_DIFFER = (Verdict.BEYOND_OFFSET, Verdict.BEYOND_NOISE, Verdict.SYMMETRIC)
 
 
-def compare_columns(pair: Pair, extra: ExtraNoise, missing: list[str]) -> tuple[ColumnComparison, ...]:
-    """Return the ladder of each column that has frequencies of its own, and add to `missing` if others have none."""
+def compare_columns(inputs: Inputs, evidence: Evidence, missing: list[str]) -> tuple[ColumnComparison, ...]:
+    """Return the comparison of each column that has frequencies of its own.
+
+    Effects, offsets and noises are those of the whole comparison, so that nothing is told twice with other numbers.
+    """
+    pair = inputs.pair
     alone = np.count_nonzero(pair.X.frequencies, axis=1) == 1
     places = np.flatnonzero((pair.X.frequencies[alone] != 0).any(axis=0)).tolist()
     own = [pair.columns[place] for place in places]
     if len(own) < len(pair.columns):
         missing.append(f"columns by themselves: the sketches have frequencies of their own for {own} only")
-    margins = [Pair.of(pair.X.select([pair.X.columns[j]]), pair.Y.select([pair.Y.columns[j]])) for j in places]
-    beyond_noise = [phase_result(margin) for margin in margins]
-    beyond_offset = [_up_to_offset(margin) for margin in margins]
-    pvalues = {
-        "at_all": np.array([mmd_of_pair(margin).pvalue for margin in margins]),
-        "beyond_noise": np.array([result.pvalue for result in beyond_noise]),
-        "beyond_offset": np.array([math.nan if result is None else result.pvalue for result in beyond_offset]),
-    }
-    pvalues |= {f"adjusted_{step}": _holm(values) for step, values in pvalues.items()}
+    steps = []
+    for place in places:
+        left, right = (sketch.select([sketch.columns[place]]) for sketch in (pair.X, pair.Y))
+        column = Pair.of(left, right)
+        differences = inputs.differences and inputs.differences.select([inputs.differences.columns[place]])
+        steps.append((mmd_of_pair(column).pvalue, *column_pvalues(column, differences)))
+    table = np.array(steps).reshape(-1, 3)
+    pvalues = dict(zip(("at_all", "beyond_noise", "beyond_offset"), table.T, strict=True))
+    pvalues |= {f"adjusted_{name}": _holm(values) for name, values in pvalues.items()}
+    offsets = {offset.column: offset for offset in evidence.offsets()}
+    noises = _noises(evidence)
     return tuple(
         ColumnComparison(
             column=name,
             **{step: float(values[i]) for step, values in pvalues.items()},
-            effect=beyond_noise[i].effect,
-            **_offset_fields(beyond_offset[i]),
-            extra_noise=float(extra.variances[place]),
-            extra_noise_error=float(extra.standard_errors[place]),
+            effect=evidence.effect.in_column(name),
+            effect_beyond_offset=evidence.effect_beyond_offset.in_column(name),
+            offset=offsets.get(name),
+            noise=noises.get(name),
         )
-        for i, (name, place) in enumerate(zip(own, places, strict=True))
+        for i, name in enumerate(own)
     )
 
 
-def _up_to_offset(margin: Pair) -> PhaseResult | None:
-    try:
-        return phase_result(fitted_shift(margin.X, margin.Y))
-    except ValueError:  # too few rows or frequencies
-        return None
-
-
-def _offset_fields(result: PhaseResult | None) -> dict[str, float]:
-    if result is None or result.shift is None or result.shift_interval is None:
-        return {"offset": math.nan, "offset_low": math.nan, "offset_high": math.nan}
-    low, high = result.shift_interval[0]
-    return {"offset": float(result.shift[0]), "offset_low": float(low), "offset_high": float(high)}
+def _noises(evidence: Evidence) -> dict[str, NoiseAdded]:
+    """Return the noise of each column; none where the signals differ, so that amplitudes tell more than noise."""
+    if evidence.extra_noise is None or evidence.verdict in _SIGNALS_DIFFER:
+        return {}
+    extra = evidence.extra_noise
+    noises = {}
+    for name, variance, (low, high) in zip(evidence.columns, extra.variances, extra.interval(), strict=True):
+        noise = NoiseAdded.of(name, evidence.names, float(variance), float(low), float(high))
+        if noise is not None:
+            noises[name] = noise
+    return noises
 
 
 def _holm(pvalues: Floats) -> Floats:

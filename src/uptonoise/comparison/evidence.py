@@ -1,45 +1,118 @@
 """What a comparison rests on, and the rules that make a verdict of it.
 
-The ladder: do the samples differ at all (MMD and ME)? Do they differ beyond symmetric noise (phase test; flip test
+Three tests: do the samples differ at all (MMD and ME)? Do they differ beyond symmetric noise (phase test; flip test
 where rows are few)? Do they differ beyond noise and an offset? Each null hypothesis holds wherever the one before it
-does, so a step counts only if the one before it was taken, and the false-positive rate of "beyond noise" is at most
-alpha, however many steps follow. "Only by noise" is a claim of its own: it needs an effect beyond noise that is below
-a margin, with confidence.
+does, so the false-positive rate of "beyond noise" is at most alpha, however many steps follow.
+
+Two bounds: that no difference beyond noise is larger than the margin is a claim of its own, and so is that a difference
+that was detected is smaller than it. Each needs an effect whose upper bound, with confidence 1 - alpha, is below the
+margin. So each is wrong with probability alpha at most, however many rows there are and whatever the noise.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import ClassVar, NamedTuple
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
 
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
+from uptonoise.comparison.places import Place
 from uptonoise.fourier import Sketch
 from uptonoise.rows import InputRecord
-from uptonoise.twosample import EffectSize, ExtraNoise, FlipResult, MeResult, MmdResult, PhaseResult
+from uptonoise.twosample import (
+    POSITIVITY_SHARE,
+    EffectSize,
+    ExtraNoise,
+    FlipResult,
+    MeResult,
+    MmdResult,
+    PhaseResult,
+)
 
-MARGIN = 0.04  # the effect of a shift by 0.2 standard deviations
+MARGIN = 0.2
+"""The largest effect that is negligible by default, in standard deviations of a shift."""
+_LARGEST_MARGIN = 3.0
 
 
 class Verdict(StrEnum):
     """The verdicts of a comparison; each is a string and equals its text."""
 
     NO_DIFFERENCE = "no difference found"
-    NOT_BEYOND_NOISE = "no difference beyond noise found"
     ONLY_NOISE = "differ only by noise"
     OFFSET = "differ by noise and an offset"
     BEYOND_OFFSET = "differ beyond noise and an offset"
+    NEGLIGIBLE = "differ, but by less than the margin"
+    BEYOND_NOISE = "differ beyond noise, too few rows to tell an offset"
+    SYMMETRIC = "cannot tell noise from signal"
     TOO_NOISY = "too noisy to tell"
+    NOT_RULED_OUT = "a difference beyond noise was not found, and not ruled out"
+
+    @property
+    def is_difference(self) -> bool:
+        """Whether it says that the samples differ beyond noise, by more than may be negligible."""
+        return self in (Verdict.OFFSET, Verdict.BEYOND_OFFSET, Verdict.BEYOND_NOISE)
 
     def __repr__(self) -> str:
         return repr(self.value)
 
 
+class Offset(NamedTuple):
+    """By how much a column of X reads higher than that of Y, with a 95 % interval; all columns are fitted together."""
+
+    column: str
+    shift: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields by name."""
+        return self._asdict()
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low > 0 or self.high < 0
+
+    def __str__(self) -> str:
+        return f"{self.column} {self.shift:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+
+class NoiseAdded(NamedTuple):
+    """The standard deviation of the noise that one sample has more of in a column, in its units, with a 95 % interval.
+
+    `sample` is None where the interval includes 0, so that neither is clearly noisier; `high` is then a bound for the
+    noise that either has more of.
+    """
+
+    column: str
+    sample: str | None
+    sd: float
+    low: float
+    high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields by name."""
+        return self._asdict()
+
+    @classmethod
+    def of(cls, column: str, names: tuple[str, str], variance: float, low: float, high: float) -> NoiseAdded | None:
+        """Return the noise from the variance of X's noise less that of Y, with its interval; None where not known."""
+        if not math.isfinite(high - low):
+            return None
+        if low > 0 or high < 0:
+            ends = sorted((abs(low), abs(high)))
+            sd, least, most = (math.sqrt(value) for value in (abs(variance), *ends))
+            return cls(column, names[0 if variance > 0 else 1], sd, least, most)
+        return cls(column, None, math.sqrt(abs(variance)), 0.0, math.sqrt(max(-low, high)))
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ColumnComparison(Result):
-    """The ladder of one column alone.
+    """The comparison of one column alone.
 
     Attributes
     ----------
@@ -50,12 +123,12 @@ class ColumnComparison(Result):
         NaN where there are too few rows for it.
     adjusted_at_all, adjusted_beyond_noise, adjusted_beyond_offset : float
         The same, adjusted for the number of columns by Holm's method.
-    effect : EffectSize
-        How large the difference beyond noise is.
-    offset, offset_low, offset_high : float
-        By how much X lies further than Y up to noise, with a 95 % interval; NaN where it is not known.
-    extra_noise, extra_noise_error : float
-        The variance of the noise of X less that of Y, and its standard error, infinite where it is not known.
+    effect, effect_beyond_offset : EffectSize
+        How large the difference beyond noise is, and beyond noise and an offset, in standard deviations.
+    offset : Offset or None
+        By how much X reads higher than Y: the column's part of the joint offset. None where it is not known.
+    noise : NoiseAdded or None
+        Which sample is noisier in this column, and by how much. None where the signals differ, or it is not known.
     """
 
     column: str
@@ -66,40 +139,30 @@ class ColumnComparison(Result):
     adjusted_beyond_noise: float
     adjusted_beyond_offset: float
     effect: EffectSize
-    offset: float
-    offset_low: float
-    offset_high: float
-    extra_noise: float
-    extra_noise_error: float
-
-
-class Offset(NamedTuple):
-    """By how much a column of X lies further than that of Y, with a 95 % interval."""
-
-    column: str
-    shift: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.column} {self.shift:.3g} ({self.low:.3g} to {self.high:.3g})"
+    effect_beyond_offset: EffectSize
+    offset: Offset | None
+    noise: NoiseAdded | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Evidence(Result):
     """The tests and estimates of a comparison, and the verdict that follows from them."""
 
-    hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown")
+    hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown", "extra_noise")
 
     names: tuple[str, str]
     sizes: tuple[int, int]
     columns: tuple[str, ...]
+    paired: bool
     mmd: MmdResult
     me: MeResult | None
     phase: PhaseResult
     flip: FlipResult | None
     up_to_offset: PhaseResult | None
+    effect: EffectSize
+    effect_beyond_offset: EffectSize
     extra_noise: ExtraNoise | None
+    places: tuple[Place, ...]
     by_column: tuple[ColumnComparison, ...]
     missing: tuple[str, ...]
     alpha: float
@@ -108,6 +171,9 @@ class Evidence(Result):
     sketches: tuple[Sketch, Sketch]
     symmetric: bool
     shown: tuple[Floats, Floats] | None
+    n_clusters: tuple[int, int] | None = None
+    independent_rows: tuple[float, float] | None = None
+    dependent: tuple[str, ...] = ()
     input: InputRecord = field(default_factory=InputRecord)
 
     @property
@@ -141,30 +207,44 @@ class Evidence(Result):
     def differs_beyond_offset(self) -> bool:
         """Whether a difference beyond noise and an offset was detected."""
         pvalue = self.beyond_offset_pvalue
-        return self.differs_beyond_noise and (pvalue is None or pvalue <= self.alpha)
+        return self.differs_beyond_noise and pvalue is not None and pvalue <= self.alpha
 
     @property
-    def effect(self) -> EffectSize:
-        """How large the difference beyond noise is; up to an offset, where that is the verdict."""
-        is_offset = self.differs_beyond_noise and not self.differs_beyond_offset
-        return self.up_to_offset.effect if is_offset and self.up_to_offset is not None else self.phase.effect
+    def only_symmetric(self) -> bool:
+        """Whether the difference beyond noise is one of symmetric parts alone, which the effect does not measure."""
+        return (
+            self.flip is None
+            and self.differs_beyond_noise
+            and self.phase.phase_pvalue > self.alpha * (1 - POSITIVITY_SHARE)
+        )
+
+    @property
+    def bound(self) -> float:
+        """What the effect beyond noise is below, with confidence 1 - alpha, in standard deviations."""
+        return self.effect.upper_bound(self.alpha)
 
     @property
     def verdict(self) -> Verdict:
-        """The last step of the ladder that was taken, or why none could be."""
-        if self.differs_beyond_offset:
-            return Verdict.BEYOND_OFFSET
+        """What follows from the tests and the bound."""
         if self.differs_beyond_noise:
-            return Verdict.OFFSET
-        if self.phase.too_noisy and self.effect.distribution is not None:
+            return self._verdict_beyond_noise()
+        if self.differs_at_all and self.symmetric:
+            return Verdict.SYMMETRIC
+        if self.differs_at_all and self.bound < self.margin:
+            return Verdict.ONLY_NOISE
+        if self.phase.too_noisy and self.bound >= self.margin:
             return Verdict.TOO_NOISY
-        if not self.differs_at_all:
-            return Verdict.NO_DIFFERENCE
-        is_shown = self.effect.equivalent(self.margin, self.alpha)
-        return Verdict.ONLY_NOISE if is_shown else Verdict.NOT_BEYOND_NOISE
+        return Verdict.NOT_RULED_OUT if self.differs_at_all else Verdict.NO_DIFFERENCE
+
+    def _verdict_beyond_noise(self) -> Verdict:
+        if self.bound < self.margin and not self.only_symmetric:
+            return Verdict.NEGLIGIBLE
+        if self.beyond_offset_pvalue is None:
+            return Verdict.BEYOND_NOISE
+        return Verdict.BEYOND_OFFSET if self.differs_beyond_offset else Verdict.OFFSET
 
     def offsets(self) -> list[Offset]:
-        """Return by how much the first sample lies further than the second in each column, up to noise.
+        """Return by how much the first sample reads higher than the second in each column, up to noise.
 
         They are estimated together, with 95 % intervals; none where there are too few rows.
         """
@@ -174,8 +254,16 @@ class Evidence(Result):
         parts = zip(self.columns, result.shift.tolist(), result.shift_interval.tolist(), strict=True)
         return [Offset(name, shift, low, high) for name, shift, (low, high) in parts]
 
+    @property
+    def noise(self) -> tuple[NoiseAdded, ...]:
+        """The noise that one sample has more of, in each column where it is known; none where the signals differ."""
+        return tuple(column.noise for column in self.by_column if column.noise is not None)
+
 
 def check_margin_and_alpha(margin: float, alpha: float) -> None:
     """Raise where one of the two is out of range."""
-    checked_number(margin, "margin", above=True)
+    if not isinstance(margin, Real) or isinstance(margin, bool) or not 0 < margin <= _LARGEST_MARGIN:
+        raise ValueError(
+            f"margin must be a number of standard deviations above 0 and at most {_LARGEST_MARGIN:g}; got {margin!r}"
+        )
     checked_number(alpha, "alpha", above=True, most=1.0)

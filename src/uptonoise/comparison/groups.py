@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
-from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
+from uptonoise.comparison.clustered import clustered_sketches
+from uptonoise.comparison.evidence import MARGIN, Verdict, check_margin_and_alpha
 from uptonoise.comparison.inputs import Missing, check_missing
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison, ReportedResult
 from uptonoise.fourier import Sketch
-from uptonoise.rows import InputRecord, SourceRecord, as_rows, grouped_rows, is_frame, without_missing
+from uptonoise.rows import (
+    ArrayRows,
+    InputRecord,
+    RowSource,
+    SourceRecord,
+    as_frame,
+    as_rows,
+    grouped_rows,
+    is_frame,
+    without_missing,
+)
 from uptonoise.twosample import Adjustment, PairwiseResult, pairwise_phase_test
 
 _FEW_IN_GROUP = 10
+_MOST_IN_FULL = 500  # pairs
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -29,7 +44,9 @@ class GroupComparison(ReportedResult):
     Attributes
     ----------
     pairs : PairwiseResult
-        The phase tests of all pairs: p-values, adjusted ones, effects.
+        The phase tests of all pairs: p-values, and adjusted ones.
+    two : Comparison or None
+        Of two groups whose rows are there: what :func:`compare` says of them.
     sketches : dict of Sketch
         The sketch of each group, which is all that another comparison needs.
     columns : tuple of str
@@ -42,8 +59,8 @@ class GroupComparison(ReportedResult):
         Which rows and columns were used, which were left out, and why.
     """
 
-    hidden: ClassVar[tuple[str, ...]] = ("sketches",)
-    derived: ClassVar[tuple[str, ...]] = ("sentence", "differing")
+    hidden: ClassVar[tuple[str, ...]] = ("sketches", "two")
+    derived: ClassVar[tuple[str, ...]] = ("sentence", "differing", "verdicts")
 
     pairs: PairwiseResult
     sketches: dict[str, Sketch]
@@ -51,6 +68,7 @@ class GroupComparison(ReportedResult):
     alpha: float
     margin: float
     seed: int | None
+    two: Comparison | None = None
     input: InputRecord = field(default_factory=InputRecord)
 
     @property
@@ -67,6 +85,8 @@ class GroupComparison(ReportedResult):
     @property
     def sentence(self) -> str:
         """The answer in a plain sentence."""
+        if self.two is not None:
+            return self.two.sentence
         n_groups, n_differing = len(self.names), len(self.differing)
         pairs = counted(n_groups * (n_groups - 1) // 2, "pair")
         if n_differing == 0:
@@ -81,7 +101,9 @@ class GroupComparison(ReportedResult):
         return f"Of {pairs} of {n_groups:,} groups {n_differing:,} {differ} beyond noise (adjusted): {named}{others}."
 
     def pair(self, first: str, second: str) -> Comparison:
-        """Compare two of the groups in full, as far as sketches can; p-values are those of this pair alone.
+        """Compare two of the groups in full, as far as sketches can.
+
+        P-values are those of this pair alone; :meth:`verdict` counts the number of pairs.
 
         Examples
         --------
@@ -95,13 +117,66 @@ class GroupComparison(ReportedResult):
         for name in (first, second):
             if name not in self.sketches:
                 raise ValueError(f"groups must be out of {list(self.names)[:20]}; got {name!r}")
-        left, right = self.sketches[first], self.sketches[second]
-        comparison = compare(left, right, names=(first, second), margin=self.margin, alpha=self.alpha)
-        return replace(comparison, seed=self.seed)
+        if self.two is not None and (first, second) == self.two.names:
+            return self.two
+        if (first, second) not in self._compared:
+            left, right = self.sketches[first], self.sketches[second]
+            comparison = compare(left, right, names=(first, second), margin=self.margin, alpha=self.alpha)
+            self._compared[first, second] = replace(comparison, seed=self.seed)
+        return self._compared[first, second]
+
+    @cached_property
+    def _compared(self) -> dict[tuple[str, str], Comparison]:
+        """The pairs that were compared in full so far."""
+        return {}
+
+    def verdict(self, first: str, second: str) -> Verdict:
+        """Return the verdict on two of the groups, adjusted for the number of pairs.
+
+        A difference beyond noise that is not significant among so many pairs was not found, and not ruled out.
+        """
+        comparison = self.pair(first, second)
+        i, j = self.names.index(first), self.names.index(second)
+        if comparison.verdict.is_difference and self.pairs.adjusted[i, j] > self.alpha:
+            return Verdict.NOT_RULED_OUT
+        return comparison.verdict
+
+    @property
+    def verdicts(self) -> list[dict[str, Any]]:
+        """The verdict, the effect, the offset and the noise of each pair, the smallest p-value first.
+
+        Of very many pairs, the first 500.
+        """
+        entries = []
+        for i, j in list(zip(*self.pairs.ordered(), strict=True))[:_MOST_IN_FULL]:
+            names = self.names[i], self.names[j]
+            comparison = self.pair(*names)
+            entries.append(
+                {
+                    "pair": names,
+                    "verdict": self.verdict(*names),
+                    "sentence": comparison.sentence,
+                    "effect": comparison.effect,
+                    "bound": comparison.bound,
+                    "offsets": comparison.offsets(),
+                    "noise": comparison.noise,
+                }
+            )
+        return entries
 
     def table(self) -> Mapping[str, Any]:
-        """Return the columns of :meth:`to_frame`, which has one row per pair, the smallest p-value first."""
-        return self.pairs.table()
+        """Return the columns of :meth:`to_frame`, which has one row per pair, the smallest p-value first.
+
+        Of very many pairs, the first 500 have a verdict and an effect.
+        """
+        table = dict(self.pairs.table())
+        in_full = self.verdicts
+        rest = len(table["pvalue"]) - len(in_full)
+        table["verdict"] = [str(entry["verdict"]) for entry in in_full] + [None] * rest
+        for name in ("estimate", "low", "high"):
+            values = [getattr(entry["effect"], name) for entry in in_full] + [math.nan] * rest
+            table["effect" if name == "estimate" else f"effect_{name}"] = values
+        return table
 
     def __repr__(self) -> str:
         return f"{self.sentence}\n{self.pairs!r}"
@@ -112,6 +187,7 @@ def compare_groups(
     *,
     by: str | None = None,
     columns: Sequence[str] | None = None,
+    clusters: Any = None,
     adjust: Adjustment = "holm",
     margin: float = MARGIN,
     alpha: float = 0.05,
@@ -128,12 +204,12 @@ def compare_groups(
         The column of the frame that names each row's group.
     columns : sequence of str, optional
         The columns to compare; by default all but `by`.
+    clusters : str, array of shape (n_rows,), or dict of arrays, optional
+        Ids of rows that belong together. A bag with a label is a cluster of the group that its label names.
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs, as for :func:`pairwise_phase_test`.
-    margin, alpha, missing
+    margin, alpha, missing, random_state
         As for :func:`compare`.
-    random_state : None, int, Generator or RandomState
-        The seed of the frequencies.
 
     Returns
     -------
@@ -153,63 +229,108 @@ def compare_groups(
     """
     check_margin_and_alpha(margin, alpha)
     check_missing(missing)
+    groups, records = _recorded(groups, by, columns, drops=missing == "drop")
     generator, seed = seeded_generator(random_state)
-    sketches, records = _sketches_of(groups, by, columns, missing, generator)
+    seed_again = generator if seed is None else seed
+    two = _compared_as_two(groups, by, columns, clusters, margin, alpha, seed_again)
+    sketches: dict[Any, Sketch] = (
+        dict(zip(two.names, two.sketches, strict=True))
+        if two is not None
+        else _sketches_of(groups, by, columns, clusters, generator)
+    )
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     pairs = pairwise_phase_test(sketches, adjust=adjust)
     first = next((sketch for sketch in sketches.values() if sketch.named), next(iter(sketches.values())))
-    return GroupComparison(
-        pairs=pairs,
-        sketches={str(name): sketch for name, sketch in sketches.items()},
-        columns=first.columns,
-        alpha=float(alpha),
-        margin=float(margin),
-        seed=seed,
-        input=_input_record(sketches, records, first.columns),
-    )
+    named = {str(name): sketch for name, sketch in sketches.items()}
+    record = _input_record(named, records, first.columns)
+    numbers: dict[str, Any] = {"alpha": float(alpha), "margin": float(margin), "seed": seed}
+    return GroupComparison(pairs=pairs, sketches=named, columns=first.columns, two=two, input=record, **numbers)
+
+
+def _recorded(
+    groups: Any, by: str | None, columns: Sequence[str] | None, *, drops: bool
+) -> tuple[Any, dict[str, Callable[[], SourceRecord]]]:
+    """Return the groups, without missing values where these are dropped, and what tells later what was left out."""
+    if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
+        if not drops:
+            return groups, {"the frame": SourceRecord}
+        frame = as_frame(groups, "groups")
+        used = [by, *(columns or [name for name in frame.columns if name != by])]
+        complete = frame.drop_nulls(used).filter(~nw.any_horizontal(*_are_nan(frame, used), ignore_nulls=True))
+        n_dropped = len(frame) - len(complete)
+        return complete.to_native(), {"the frame": lambda: SourceRecord(len(frame), n_dropped)}
+    if isinstance(groups, RowSource):
+        source = without_missing(groups) if drops else groups
+        return source, {source.name: source.record}
+    if isinstance(groups, Mapping) and not any(isinstance(group, Sketch) for group in groups.values()):
+        sources = {name: as_rows(group, name=str(name)) for name, group in groups.items()}
+        if drops:
+            sources = {name: without_missing(source) for name, source in sources.items()}
+        return sources, {str(name): source.record for name, source in sources.items()}
+    return groups, {"the groups": SourceRecord}
+
+
+def _are_nan(frame: Any, columns: Sequence[str]) -> list[Any]:
+    """Return an expression for each column that says where it is NaN."""
+    floats = [name for name in columns if frame.schema[name].is_float()]
+    return [nw.col(name).is_nan() for name in floats] or [nw.lit(False)]
+
+
+def _input_record(
+    sketches: Mapping[str, Sketch], records: Mapping[str, Callable[[], SourceRecord]], columns: Sequence[str]
+) -> InputRecord:
+    sizes = [int(sketch.n_rows) for sketch in sketches.values()]
+    if len(records) != len(sketches):
+        sizes = [sum(sizes)]
+    return InputRecord.of(list(records), sizes, columns, [record() for record in records.values()])
+
+
+def _compared_as_two(
+    groups: Any,
+    by: str | None,
+    columns: Sequence[str] | None,
+    clusters: Any,
+    margin: float,
+    alpha: float,
+    random_state: RandomState,
+) -> Comparison | None:
+    """Compare two groups as two samples, where there are two, without clusters, and their rows are in memory."""
+    if clusters is not None or (isinstance(groups, Bags) and groups.labels is not None):
+        return None
+    bags, is_dict = groups, isinstance(groups, Mapping) and by is None and columns is None
+    if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
+        bags = Bags.from_long(groups, by=by, values=columns)
+    sources: dict[Any, RowSource] | None = None
+    if isinstance(bags, Bags) and len(bags) == 2:
+        named = bags.columns if bags.named else None
+        sources = {name: ArrayRows(np.asarray(bags[i]), f"the group {name}", named) for i, name in enumerate(bags.ids)}
+    elif is_dict and len(groups) == 2 and not any(isinstance(group, Sketch) for group in groups.values()):
+        sources = {name: as_rows(group, name=f"the group {name}") for name, group in groups.items()}
+    if sources is None:
+        return None
+    X, Y = sources.values()
+    return compare(X, Y, names=[str(name) for name in sources], margin=margin, alpha=alpha, random_state=random_state)
 
 
 def _sketches_of(
-    groups: Any, by: str | None, columns: Sequence[str] | None, missing: Missing, generator: np.random.Generator
-) -> tuple[dict[Any, Sketch], dict[str, SourceRecord]]:
-    """Return the sketch of each group, and what each source has left out, by its name."""
+    groups: Any, by: str | None, columns: Sequence[str] | None, clusters: Any, generator: np.random.Generator
+) -> dict[Any, Sketch]:
+    if clusters is not None or (isinstance(groups, Bags) and groups.labels is not None):
+        return clustered_sketches(groups, by, columns, clusters, generator)
     if is_frame(groups):
         if by is None:
             raise ValueError("by must name the column with each row's group; got None")
         grouped = grouped_rows(groups, by, columns)
-        source = Bags.from_long(groups, by=by, values=columns) if grouped is None else grouped
-        return _of_groups(source, missing, generator)
+        source = grouped if grouped is not None else Bags.from_long(groups, by=by, values=columns)
+        return Sketch.for_groups(source, random_state=generator)
     if by is not None or columns is not None:
         what = "dict" if isinstance(groups, Mapping) else type(groups).__name__
         raise ValueError(f"by and columns are for frames; groups is a {what}, which has its groups and columns already")
     if not isinstance(groups, Mapping):
-        return _of_groups(groups, missing, generator)
+        source = groups if isinstance(groups, RowSource) else as_rows(groups, name="groups")
+        return Sketch.for_groups(source, random_state=generator)
     if all(isinstance(group, Sketch) for group in groups.values()):
-        return dict(groups), {}
-    samples = {name: as_rows(group, name=str(name)) for name, group in groups.items()}
-    if missing == "drop":
-        samples = {name: without_missing(sample) for name, sample in samples.items()}
-    empty = Sketch.for_samples(*samples.values(), random_state=generator)
-    sketches = {name: Sketch.like(empty).update(sample) for name, sample in samples.items()}
-    return sketches, {str(name): sample.record() for name, sample in samples.items()}
-
-
-def _of_groups(
-    groups: Any, missing: Missing, generator: np.random.Generator
-) -> tuple[dict[Any, Sketch], dict[str, SourceRecord]]:
-    source = as_rows(groups, name="groups")
-    if missing == "drop":
-        source = without_missing(source)
-    sketches = Sketch.for_groups(source, random_state=generator)
-    return sketches, {source.name: source.record()}
-
-
-def _input_record(
-    sketches: Mapping[Any, Sketch], records: Mapping[str, SourceRecord], columns: Sequence[str]
-) -> InputRecord:
-    sizes = [int(sketch.n_rows) for sketch in sketches.values()]
-    if len(records) == len(sketches) != 1:
-        return InputRecord.of(list(records), sizes, columns, list(records.values()))
-    names = list(records) or ["the sketches"]
-    return InputRecord.of(names, [sum(sizes)], columns, list(records.values()) or [SourceRecord()])
+        return dict(groups)
+    empty = Sketch.for_samples(*groups.values(), random_state=generator)
+    return {name: Sketch.like(empty).update(source) for name, source in groups.items()}

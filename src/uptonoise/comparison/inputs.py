@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
@@ -11,8 +12,22 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import Sketch
-from uptonoise.rows import Block, RowSource, SourceRecord, read_rows, some_rows, two_samples, without_missing
-from uptonoise.twosample import Pair, as_sketches, check_size, check_weights
+from uptonoise.rows import (
+    LEAST_CLUSTERS,
+    ArrayRows,
+    Block,
+    Dependence,
+    RowSource,
+    SharedClustersWarning,
+    SourceRecord,
+    find_dependence,
+    read_rows,
+    some_rows,
+    two_clustered,
+    two_samples,
+    without_missing,
+)
+from uptonoise.twosample import Pair, as_sketches, check_size, check_weights, read_samples, warn_of_shared_clusters
 
 _IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
@@ -34,6 +49,9 @@ class Inputs(NamedTuple):
     pair: Pair
     rows: tuple[Floats, Floats] | str
     names: tuple[str, str]
+    differences: Sketch | None = None  # of rows that belong together
+    clusters: Any = None  # the ids of the clusters of the rows
+    dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
     records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
 
 
@@ -41,6 +59,7 @@ def read_inputs(
     X: Any,
     Y: Any,
     weights: tuple[Any, Any],
+    clusters: Any,
     n_frequencies: int | None,
     generator: np.random.Generator,
     missing: Missing = "error",
@@ -51,9 +70,9 @@ def read_inputs(
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         if n_frequencies is not None:
             raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
-        left, right, _ = as_sketches(X, Y, weights, None, generator)
+        left, right, _ = as_sketches(X, Y, weights, None, generator, clusters)
         return Inputs(Pair.of(left, right), "the rows: only sketches were given", ("X", "Y"))
-    sources = two_samples(X, Y, weights)
+    sources = two_clustered(X, Y, weights, clusters)
     names = sources[0].name, sources[1].name
     if len(sources[0].columns) > _MOST_COLUMNS:
         raise ValueError(
@@ -63,6 +82,10 @@ def read_inputs(
     if missing == "drop":
         sources = without_missing(sources[0]), without_missing(sources[1])
     why_none = _why_no_rows(sources, weights)
+    dependent = tuple(filter(None, map(find_dependence, sources)))  # before the pass, which may be the only one
+    if sources[0].bag_ids is not None:
+        inputs = _clustered_inputs(sources, n_frequencies, why_none, generator)
+        return inputs._replace(records=(sources[0].record(), sources[1].record()))
     if why_none is None:
         sources = _keeping(sources[0]), _keeping(sources[1])
     empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
@@ -70,8 +93,72 @@ def read_inputs(
     left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
+    records = sources[0].record(), sources[1].record()
     rows = why_none or (rows_of[0](), rows_of[1]())
-    return Inputs(Pair.of(left, right), rows, names, (sources[0].record(), sources[1].record()))
+    return Inputs(Pair.of(left, right), rows, names, dependent=dependent, records=records)
+
+
+def _clustered_inputs(
+    sources: tuple[RowSource, RowSource],
+    n_frequencies: int | None,
+    why_none: str | None,
+    generator: np.random.Generator,
+) -> Inputs:
+    """Read two samples of clusters; their rows too where they are few enough."""
+    names = sources[0].name, sources[1].name
+    empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
+    left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
+    for name, sketch in zip(names, (left, right), strict=True):
+        check_size(name, sketch)
+    warn_of_shared_clusters(left, right, *sources)
+    pair = Pair.of(left, right)
+    if any(source.is_remote for source in sources) or sum(pair.sizes) > _IN_MEMORY:
+        why_none = why_none or f"all rows in memory where they come in clusters, at most {_IN_MEMORY:,}"
+    if why_none is not None:
+        return Inputs(pair, why_none, names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SharedClustersWarning)  # which has been given
+        samples = read_samples(*sources, needed=LEAST_CLUSTERS, why="a comparison")
+    clusters = None
+    if samples.clusters is not None and samples.n_clusters is not None:
+        clusters = samples.clusters[0], samples.clusters[1] + samples.n_clusters[0]
+    return Inputs(pair, (samples.X, samples.Y), names, clusters=clusters)
+
+
+def read_pairs(
+    X: Any, Y: Any, weights: tuple[Any, Any], n_frequencies: int | None, generator: np.random.Generator
+) -> Inputs:
+    """Read two samples whose rows belong together, into memory."""
+    check_weights(weights)
+    if any(weight is not None for weight in weights):
+        raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")
+    if isinstance(X, Sketch) or isinstance(Y, Sketch):
+        raise ValueError("paired=True needs the rows of X and Y; a sketch does not know which rows belong together")
+    sources = two_samples(X, Y)
+    names = sources[0].name, sources[1].name
+    rows = read_rows(sources[0]), read_rows(sources[1])
+    records = sources[0].record(), sources[1].record()
+    if any(record.n_dropped for record in records) and _origin(sources[0]) is not _origin(sources[1]):
+        raise ValueError("paired=True needs all rows; rows with missing values were left out, which breaks pairs")
+    if len(rows[0]) != len(rows[1]):
+        raise ValueError(
+            f"paired=True needs the same number of rows in X and in Y; got {len(rows[0])} and {len(rows[1])}"
+        )
+    columns = (sources[0] if sources[0].named else sources[1]).columns
+    named = [ArrayRows(values, name, columns) for values, name in zip(rows, names, strict=True)]
+    empty = Sketch.for_samples(*named, n_frequencies=n_frequencies, random_state=generator)
+    left, right = (Sketch.like(empty).update(source) for source in named)
+    for name, sketch in zip(names, (left, right), strict=True):
+        check_size(name, sketch)
+    differences = Sketch.like(empty).update(ArrayRows(rows[0] - rows[1], "X - Y", columns))
+    return Inputs(Pair.of(left, right), rows, names, differences, records=records)
+
+
+def _origin(source: RowSource) -> RowSource:
+    """Return the source that a source was made of."""
+    while hasattr(source, "source"):
+        source = source.source
+    return source
 
 
 def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any]) -> str | None:

@@ -15,29 +15,30 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_flag
 from uptonoise.comparison.columns import compare_columns
 from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
-from uptonoise.comparison.inputs import Inputs, Missing, read_inputs
+from uptonoise.comparison.inputs import Inputs, Missing, read_inputs, read_pairs
+from uptonoise.comparison.pairs import swap_test
+from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
-from uptonoise.fourier import Sketch
-from uptonoise.rows import InputRecord
+from uptonoise.comparison.steps import PhaseSteps, is_symmetric, paired_steps, phase_steps
+from uptonoise.rows import InputRecord, warn_of_dependence
 from uptonoise.twosample import (
     ExtraNoise,
     FlipResult,
     MeResult,
     MmdResult,
     Pair,
-    fitted_shift,
     flip_test,
     me_test,
     mmd_of_pair,
     mmd_test,
     noise_difference,
-    phase_pvalue,
-    phase_result,
 )
 
 _FEW_ROWS = 50  # below which the exact test decides
+_N_PAIRINGS = 60  # of few rows, so that the seed matters little
 _QUADRATIC = 4_000  # rows of both samples up to which MMD has its exact kernel
 _LEAST_FOR_ME = 20
 _SHOWN_ROWS = 5_000
@@ -50,7 +51,9 @@ def compare(
     names: Sequence[str] | None = None,
     margin: float = MARGIN,
     alpha: float = 0.05,
+    paired: bool = False,
     weights: tuple[Any, Any] = (None, None),
+    clusters: Any = None,
     missing: Missing = "error",
     n_frequencies: int | None = None,
     random_state: RandomState = 0,
@@ -59,17 +62,25 @@ def compare(
 
     Parameters
     ----------
-    X, Y : array, tensor, frame, iterator of these, RowSource, or Sketch
-        The two samples; or two sketches with the same frequencies, for all that needs no rows.
+    X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
+        The two samples; two Bags are two samples of clusters. Or two sketches with the same frequencies, for all that
+        needs no rows.
     names : pair of str, optional
         What to call them; by default X and Y, or their files.
     margin : float
-        "Only by noise" needs an effect below this. An effect is about the square of a shift in standard deviations,
-        so the default, 0.04, is that of a shift by 0.2 SD.
+        The largest difference that you call negligible, in standard deviations of the less spread-out sample: a
+        difference as large as a shift by this much. "Differ only by noise" and "differ, but by less than the margin"
+        are said only where larger differences are ruled out.
     alpha : float
         The significance level of the tests, and one minus the confidence of bounds.
+    paired : bool
+        Whether row i of X and row i of Y are of the same object, as a patient on two devices. The exact flip test
+        decides then; the rows are read into memory.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together: an id for each row of X and of Y, or the column of both that holds the ids. Without
+        it, rows that look dependent give a :class:`DependentRowsWarning`.
     missing : {"error", "drop"}
         Whether a missing value is an error, or its row is left out; ``result.input`` counts such rows.
     n_frequencies : int, optional
@@ -96,7 +107,15 @@ def compare(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    inputs = read_inputs(X, Y, weights, n_frequencies, generator, missing)
+    if checked_flag(paired, "paired"):
+        if clusters is not None:
+            raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
+        if missing != "error":
+            raise ValueError('missing must be "error" with paired=True; drop both rows of a pair first')
+        inputs = read_pairs(X, Y, weights, n_frequencies, generator)
+    else:
+        inputs = read_inputs(X, Y, weights, clusters, n_frequencies, generator, missing)
+    warn_of_dependence(inputs.dependent)
     return _climbed(inputs, _two_names(names, inputs.names), float(margin), float(alpha), generator, seed)
 
 
@@ -111,85 +130,95 @@ def _climbed(
     pair, missing = inputs.pair, list[str]()
     mmd, me, flip = _tests_of_rows(inputs, missing, generator)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
-        phase = phase_result(pair, seed=seed)
-        aligned = _aligned(pair.X, pair.Y, missing)
-        up_to_offset = None if aligned is None else phase_result(aligned, seed=seed)
-        extra = _extra_noise(pair, None if up_to_offset is None else up_to_offset.phase_pvalue, missing)
-        by_column = () if extra is None else compare_columns(pair, extra, missing)
-        symmetric = _is_symmetric(pair.X, alpha) and _is_symmetric(pair.Y, alpha)
+        steps = phase_steps(pair) if inputs.differences is None else paired_steps(pair, inputs.differences)
+        if steps.why_no_offset is not None:
+            missing.append(f"the test up to an offset: {steps.why_no_offset}")
+        extra = _extra_noise(pair, steps, missing)
+        symmetric = is_symmetric(pair.X, alpha) and is_symmetric(pair.Y, alpha)
     shown = None
     if not isinstance(inputs.rows, str):
         shown = _some(inputs.rows[0], generator), _some(inputs.rows[1], generator)
-    return Comparison(
+    comparison = Comparison(
         names=names,
         sizes=pair.sizes,
         columns=pair.columns,
+        paired=inputs.differences is not None,
         mmd=mmd,
         me=me,
-        phase=phase,
+        phase=replace(steps.phase, seed=seed),
         flip=flip,
-        up_to_offset=up_to_offset,
+        up_to_offset=None if steps.up_to_offset is None else replace(steps.up_to_offset, seed=seed),
+        effect=steps.effect,
+        effect_beyond_offset=steps.effect_beyond_offset,
         extra_noise=extra,
-        by_column=by_column,
-        missing=tuple(missing),
+        places=(),
+        by_column=(),
+        missing=(),
         alpha=alpha,
         margin=margin,
         seed=seed,
         sketches=(pair.X, pair.Y),
         symmetric=symmetric,
         shown=shown,
+        dependent=tuple(map(str, inputs.dependent)),
+        **pair.cluster_counts,
         input=InputRecord.of(names, pair.sizes, pair.columns, inputs.records),
     )
+    # What is shown of columns and places depends on the verdict.
+    with single_threaded_blas:
+        by_column = compare_columns(inputs, comparison, missing)
+    places = _places(inputs, comparison, generator)
+    return replace(comparison, by_column=by_column, places=places, missing=tuple(missing))
+
+
+def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generator) -> tuple[Place, ...]:
+    """Return where the samples differ, if they do and the rows are there."""
+    if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_at_all:
+        return ()
+    if inputs.pair.is_clustered:  # the search is judged by permutations of rows
+        return ()
+    return differing_places(*inputs.rows, comparison.columns, comparison.alpha, generator)
 
 
 def _tests_of_rows(
     inputs: Inputs, missing: list[str], generator: np.random.Generator
 ) -> tuple[MmdResult, MeResult | None, FlipResult | None]:
     """Return MMD, ME and the flip test, as far as there are rows for them."""
-    pair, smallest, columns = inputs.pair, min(inputs.pair.sizes), inputs.pair.columns
+    pair, columns, clusters = inputs.pair, inputs.pair.columns, inputs.clusters
+    smallest = min(pair.cluster_counts.get("n_clusters", pair.sizes))
+    units = "clusters" if pair.is_clustered else "rows"
     if isinstance(inputs.rows, str):
-        missing.append(f"ME and its places need {inputs.rows}")
-        if smallest < _FEW_ROWS:
+        missing.append(f"ME, and places where they differ, need {inputs.rows}")
+        if smallest < _FEW_ROWS and not pair.is_clustered:
             missing.append(f"the flip test, which is exact for few rows, needs {inputs.rows}")
         return mmd_of_pair(pair), None, None
     X, Y = inputs.rows
+    if inputs.differences is not None:
+        of_pairs = flip_test(X, Y, paired=True, random_state=generator)
+        at_all = swap_test(X, Y, random_state=generator)
+        return replace(at_all, columns=columns), None, replace(of_pairs, columns=columns)
     has_all = (len(X), len(Y)) == pair.sizes
     if has_all:
         method: Literal["quadratic", "fourier"] = "quadratic" if len(X) + len(Y) <= _QUADRATIC else "fourier"
-        mmd = replace(mmd_test(X, Y, method=method, random_state=generator), columns=columns)
+        mmd = replace(mmd_test(X, Y, method=method, clusters=clusters, random_state=generator), columns=columns)
     else:
         mmd = mmd_of_pair(pair)
     me = flip = None
     if smallest >= _LEAST_FOR_ME:
-        me = replace(me_test(X, Y, random_state=generator), columns=columns)
+        me = replace(me_test(X, Y, clusters=clusters, random_state=generator), columns=columns)
     else:
-        missing.append(f"ME and its places need {_LEAST_FOR_ME} rows of each sample")
-    if has_all and smallest < _FEW_ROWS:
-        flip = replace(flip_test(X, Y, random_state=generator), columns=columns)
+        missing.append(f"ME, and places where they differ, need {_LEAST_FOR_ME} {units} of each sample")
+    if has_all and smallest < _FEW_ROWS and not pair.is_clustered:
+        flip = replace(flip_test(X, Y, n_pairings=_N_PAIRINGS, random_state=generator), columns=columns)
     return mmd, me, flip
 
 
-def _aligned(X: Sketch, Y: Sketch, missing: list[str]) -> Pair | None:
-    """Return both sketches up to their offset, or None where it cannot be estimated."""
+def _extra_noise(pair: Pair, steps: PhaseSteps, missing: list[str]) -> ExtraNoise | None:
     try:
-        return fitted_shift(X, Y)
+        return noise_difference(pair, None if steps.up_to_offset is None else steps.up_to_offset.phase_pvalue)
     except ValueError as error:
-        missing.append(f"the test up to an offset: {error}")
+        missing.append(f"noise, and columns by themselves: {error}")
         return None
-
-
-def _extra_noise(pair: Pair, signals_agree: float | None, missing: list[str]) -> ExtraNoise | None:
-    try:
-        return noise_difference(pair, signals_agree)
-    except ValueError as error:
-        missing.append(f"extra noise, and columns by themselves: {error}")
-        return None
-
-
-def _is_symmetric(sketch: Sketch, alpha: float) -> bool:
-    """Tell whether a sample cannot be told from its mirror image, up to an offset."""
-    aligned = _aligned(sketch, sketch.mirrored(), [])
-    return aligned is not None and phase_pvalue(aligned) > alpha
 
 
 def _some(rows: Floats, generator: np.random.Generator) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 
 from uptonoise._util.results import Result
 from uptonoise.comparison import wording
-from uptonoise.comparison.evidence import ColumnComparison, Evidence
+from uptonoise.comparison.evidence import Evidence
 
 
 class ReportedResult(Result):
@@ -48,9 +49,10 @@ class Comparison(Evidence, ReportedResult):
     Attributes
     ----------
     verdict : Verdict
-        A string, one of six: "no difference found", "differ only by noise", "differ by noise and an offset", "differ
-        beyond noise and an offset", "too noisy to tell"; and "no difference beyond noise found", where the samples
-        differ and it is not shown that they do so only by noise.
+        A string, one of nine: "no difference found", "differ only by noise", "differ by noise and an offset", "differ
+        beyond noise and an offset", "differ, but by less than the margin", "differ beyond noise, too few rows to tell
+        an offset", "cannot tell noise from signal" (neither sample is clearly skewed), "too noisy to tell", and "a
+        difference beyond noise was not found, and not ruled out".
     sentence : str
         The verdict in plain words, with names and numbers.
     names : tuple of str
@@ -59,24 +61,35 @@ class Comparison(Evidence, ReportedResult):
         Their numbers of rows.
     columns : tuple of str
         The columns compared.
+    paired : bool
+        Whether the rows belong together.
     mmd : MmdResult
-        Whether they differ at all.
+        Whether they differ at all; by swaps within pairs where these are given.
     me : MeResult or None
-        The same, with the places where they differ most; None without rows.
+        The same, at learnt places; None without rows.
     phase : PhaseResult
         Whether they differ beyond noise.
     flip : FlipResult or None
         The same exactly, where rows are few; it decides then.
     up_to_offset : PhaseResult or None
         Whether they differ beyond noise and an offset, with the offset.
+    effect : EffectSize
+        How large the difference beyond noise is, in standard deviations of a shift.
+    effect_beyond_offset : EffectSize
+        How large the difference beyond noise and an offset is.
+    noise : tuple of NoiseAdded
+        Which sample is noisier in each column, as a standard deviation with its interval; none where the signals
+        differ.
     extra_noise : ExtraNoise or None
-        How much noisier X is than Y.
+        The same as differences of variances, whatever the verdict.
+    places : tuple of Place
+        At most three places where one sample has significantly more rows; none without rows.
     by_column : tuple of ColumnComparison
         The same for each column alone.
     missing : tuple of str
         What could not be computed, and why.
     alpha, margin : float
-        The significance level of the tests, and the effect that "only by noise" must stay below.
+        The significance level of the tests, and the largest effect that is negligible, in standard deviations.
     seed : int or None
         The seed that gives this comparison again; None where a Generator was given.
     sketches : tuple of Sketch
@@ -85,6 +98,12 @@ class Comparison(Evidence, ReportedResult):
         Whether neither sample is clearly skewed: its phases then tell where it lies, and nothing else.
     shown : tuple of arrays or None
         Some rows of each sample, at most 5,000, for plots; None without rows.
+    n_clusters : tuple of int, or None
+        Their numbers of clusters; None where rows count as independent.
+    independent_rows : tuple of float, or None
+        How many independent rows the clusters of each are worth.
+    dependent : tuple of str
+        Why rows look dependent, where no clusters were named.
     input : InputRecord
         Which rows and columns were used, which were left out, and why.
     """
@@ -92,6 +111,8 @@ class Comparison(Evidence, ReportedResult):
     derived: ClassVar[tuple[str, ...]] = (
         "verdict",
         "sentence",
+        "bound",
+        "noise",
         "at_all_pvalue",
         "beyond_noise_pvalue",
         "beyond_offset_pvalue",
@@ -122,9 +143,18 @@ class Comparison(Evidence, ReportedResult):
 
     def table(self) -> Mapping[str, Any]:
         """Return the columns of :meth:`to_frame`, which has one row per column of the samples."""
-        rows = [column.to_dict() for column in self.by_column]
-        names = [field.name for field in fields(ColumnComparison)]
-        return {name: [row[name]["estimate"] if name == "effect" else row[name] for row in rows] for name in names}
+        flat = []
+        for column in self.by_column:
+            row = {field.name: getattr(column, field.name) for field in fields(column)}
+            row["effect_low"], row["effect_high"] = column.effect.low, column.effect.high
+            row["effect"], row["effect_beyond_offset"] = column.effect.estimate, column.effect_beyond_offset.estimate
+            offset, noise = row.pop("offset"), row.pop("noise")
+            row["offset"], row["offset_low"], row["offset_high"] = (math.nan,) * 3 if offset is None else offset[1:]
+            row["noise_in"], row["noise_sd"], row["noise_low"], row["noise_high"] = (
+                (None, *(math.nan,) * 3) if noise is None else noise[1:]
+            )
+            flat.append(row)
+        return {name: [row[name] for row in flat] for name in (flat[0] if flat else ())}
 
     def __repr__(self) -> str:
         lines = [f"{label + '?':33}{answer:5}{why}" for label, answer, why in self.ladder()]

@@ -1,6 +1,7 @@
 """Simulators, and loaders of public data that users download themselves."""
 
 from uptonoise.datasets.aerosol import load_misr1, make_aerosol_like
+from uptonoise.datasets.air_quality import AirQuality, load_air_quality
 from uptonoise.datasets.dark_matter import load_dark_matter, make_dark_matter_like
 from uptonoise.datasets.demo import DEMO_COLUMNS, DemoPair, make_demo_pairs
 from uptonoise.datasets.gamma_bags import make_gamma_bags
@@ -13,9 +14,11 @@ __all__ = [
     "HIGGS_HIGH_LEVEL",
     "HIGGS_JET_PHI",
     "NOISE_KINDS",
+    "AirQuality",
     "BloodPressure",
     "DemoPair",
     "Higgs",
+    "load_air_quality",
     "load_blood_pressure",
     "load_dark_matter",
     "load_higgs",

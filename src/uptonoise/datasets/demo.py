@@ -64,7 +64,7 @@ def make_demo_pairs(random_state: RandomState = 0) -> list[DemoPair]:
         return generator.laplace(scale=sd / np.sqrt(2), size=(n_rows, len(DEMO_COLUMNS)))
 
     n, few = 3_000, 60
-    other = generator.gamma(3 * _SHAPE, size=(n, len(DEMO_COLUMNS))) / 3
+    other = 2 * _SHAPE - generator.gamma(_SHAPE, size=(n, len(DEMO_COLUMNS)))  # the mirror image, with the same mean
     samples = [
         (signal(n), signal(n)),
         (signal(n), signal(n) + noise(n, 1.0)),

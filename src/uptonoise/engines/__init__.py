@@ -1,20 +1,7 @@
 """Other row sources than what is in memory: files, read some thousand rows at a time, a Dask cluster, and a GPU."""
 
+# Bags register their types before the engines do: the type that was registered last is tried first.
+import uptonoise.bags
 from uptonoise.engines.dask import connected, scan_dask
 from uptonoise.engines.files import FORMATS, Choice, OpenFiles, chosen_columns, open_rows, scan_csv, scan_parquet
 from uptonoise.engines.gpu import on_device, tensor_bags, tensor_features
-
-__all__ = [
-    "FORMATS",
-    "Choice",
-    "OpenFiles",
-    "chosen_columns",
-    "connected",
-    "on_device",
-    "open_rows",
-    "scan_csv",
-    "scan_dask",
-    "scan_parquet",
-    "tensor_bags",
-    "tensor_features",
-]

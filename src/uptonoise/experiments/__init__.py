@@ -27,7 +27,7 @@ def load(name: str) -> Experiment:
     Examples
     --------
     >>> from uptonoise.experiments import load
-    >>> load("chi2-power").default_repetitions
+    >>> load("chi2-power").repetitions
     1000
     >>> load("chi2-pow")
     Traceback (most recent call last):
@@ -45,13 +45,6 @@ def load(name: str) -> Experiment:
 
 
 def title(name: str) -> str:
-    """Return the first line of what an experiment says about itself, without importing what it needs.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments import title
-    >>> title("noise-power")
-    "Power of the phase test and the flip test against the paper's tests and others (beyond the paper)."
-    """
+    """Return the first line of what an experiment says about itself, without importing what it needs."""
     source = Path(__path__[0], f"{name.replace('-', '_')}.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").splitlines()[0]

@@ -16,7 +16,6 @@ from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import load_dark_matter, load_misr1
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
-from uptonoise.experiments._figures import Draw
 from uptonoise.experiments._splits import SplitExperiment, error_row, root_mean_square
 from uptonoise.experiments.bag_models import AEROSOL, DARK_MATTER, Data, Setting, standardised
 from uptonoise.learning import add_noise, pooled_variances
@@ -26,22 +25,20 @@ Make = Callable[..., Any]
 
 def aerosol() -> Setting:
     """Return the MISR1 data where they are, else their stand-in."""
-    return replace(AEROSOL, name="MISR1", draw=_misr1) if _is_there(load_misr1) else AEROSOL
+    return replace(AEROSOL, name="MISR1", make=_misr1) if _is_there(load_misr1) else AEROSOL
 
 
 def dark_matter() -> Setting:
     """Return a dark matter catalogue where there is one, else its stand-in."""
-    return replace(DARK_MATTER, name="dark matter", draw=_catalogue) if _is_there(load_dark_matter) else DARK_MATTER
+    return replace(DARK_MATTER, name="dark matter", make=_catalogue) if _is_there(load_dark_matter) else DARK_MATTER
 
 
-def _misr1(seed: int) -> Data:
-    bags, y = load_misr1()
-    return Data(bags, y, None)
+def _misr1(random_state: int) -> Any:
+    return load_misr1()
 
 
-def _catalogue(seed: int) -> Data:
-    bags, y, groups = load_dark_matter()
-    return Data(bags, y, groups)
+def _catalogue(random_state: int) -> Any:
+    return load_dark_matter()
 
 
 def _is_there(load: Callable[[], Any]) -> bool:
@@ -109,9 +106,9 @@ class Fit:
         return Fitted(model, bags[part.test], y[part.test], float(y[part.fit].mean()), variances)
 
 
-def in_a_share(fits: Callable[[], Sequence[Fit]], named: str, share: float) -> Sequence[Fit]:
+def in_a_share(quick: bool, fits: Callable[[bool], Sequence[Fit]], named: str, share: float) -> Sequence[Fit]:
     """Return models, of which those whose name has `named` in it, since they take long, are in a share of the runs."""
-    return [replace(fit, share=share if named in fit.model else 1.0) for fit in fits()]
+    return [replace(fit, share=share if named in fit.model and not quick else 1.0) for fit in fits(quick)]
 
 
 @lru_cache(maxsize=2)
@@ -126,75 +123,42 @@ def clean_errors(fit: Fit, seed: int, number: int, n_splits: int) -> dict[tuple[
 
 
 @dataclass(frozen=True)
-class FitExperiment(Experiment):
-    """A table of errors of models over splits, with a task for each model and split.
+class FitExperiment(SplitExperiment):
+    """A table of errors of models over splits, with a task for each model and split; its settings are fits."""
 
-    `fits` and `quick_fits` say which models on which data; `errors` takes one, the seed and the run's number.
-    """
-
-    fits: Callable[[], Sequence[Fit]]
-    quick_fits: Callable[[], Sequence[Fit]]
-    errors: Callable[[Fit, int, int], dict[tuple[str], float]]
-    splits: int = 10
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many splits a full run has."""
-        return self.splits
-
-    def quickened(self) -> Self:
-        """Return the experiment with small data and two splits."""
-        return replace(self, fits=self.quick_fits, splits=2)
+    columns: Sequence[str] = ("model",)
 
     def described(self) -> Any:
         """Return the data and the models."""
-        return [(fit.name, fit.model) for fit in self.fits()]
-
-    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
-        """Return the errors of each model."""
-        return self._of_splits().rows(runner, repetitions)
-
-    def drawing(self) -> Draw:
-        """Return what draws the figure of errors over splits."""
-        return self._of_splits().drawing()
-
-    def _of_splits(self) -> SplitExperiment:
-        return SplitExperiment(
-            self.name, self.paper, self.fits(), self.errors, ("model",), seed=self.seed, draw=self.draw
-        )
+        return [(fit.name, fit.model) for fit in self.settings(self.quick)]
 
 
 @dataclass(frozen=True)
 class NoiseExperiment(Experiment):
     """A table of errors of models, fitted once, on test bags to which noise was added many times.
 
-    `fits` and `quick_fits` say which models on which data; `levels` are those of the noise.
+    `fits` says which models on which data, for a quick run or not; `levels` are those of the noise.
     """
 
-    fits: Callable[[], Sequence[Fit]]
-    quick_fits: Callable[[], Sequence[Fit]]
+    fits: Callable[[bool], Sequence[Fit]]
     levels: Sequence[float]
-    repetitions: int = 100
+    repetitions: int = field(default=100, kw_only=True)
+    quick: bool = field(default=False, kw_only=True)
     split: int = field(default=0, kw_only=True)
-
-    @property
-    def default_repetitions(self) -> int:
-        """How often noise is drawn at each level in a full run."""
-        return self.repetitions
 
     def quickened(self) -> Self:
         """Return the experiment with small data, three levels and two draws."""
         few = self.levels[:: max(1, (len(self.levels) - 1) // 2)]
-        return replace(self, fits=self.quick_fits, levels=few, repetitions=2)
+        return replace(self, quick=True, levels=few, repetitions=2)
 
     def described(self) -> Any:
         """Return the data, the models and the levels."""
-        fits = [(fit.name, fit.model) for fit in self.fits()]
+        fits = [(fit.name, fit.model) for fit in self.fits(self.quick)]
         return {"fits": fits, "levels": list(self.levels), "split": self.split}
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the errors of each model at each level."""
-        fits = self.fits()
+        fits = self.fits(self.quick)
         tasks = [
             Task(f"{fit.name}, {fit.model}", _noisy_errors, (fit, self.seed, self.split, self.levels, repetitions))
             for fit in fits
@@ -209,20 +173,9 @@ class NoiseExperiment(Experiment):
 def _noisy_errors(fit: Fit, seed: int, split: int, levels: Sequence[float], repetitions: int) -> list[list[float]]:
     """Return errors by level and draw; the draws are the same for all models, and at all levels but for their size."""
     fitted = fit.on_split(seed, split, random_state=split)
-    errors = []
-    for level in levels:
-        draws = range(repetitions if level > 0 else 1)
-        errors.append(
-            [
-                fitted.error(
-                    add_noise(
-                        fitted.test,
-                        level,
-                        variances=fitted.variances,
-                        random_state=np.random.default_rng([seed, split, 1, draw]),
-                    )
-                )
-                for draw in draws
-            ]
-        )
-    return errors
+
+    def error(level: float, draw: int) -> float:
+        generator = np.random.default_rng([seed, split, 1, draw])
+        return fitted.error(add_noise(fitted.test, level, variances=fitted.variances, random_state=generator))
+
+    return [[error(level, draw) for draw in range(repetitions if level > 0 else 1)] for level in levels]

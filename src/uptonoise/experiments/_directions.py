@@ -17,13 +17,6 @@ def make_direction_bags(n_bags: int, n_rows: int, n_columns: int, seed: int) -> 
     it, with mean 0 and standard deviation 1/2. The label is the sine of twice the place along the direction, which is
     that of the seed. One frequency along it tells the label; a frequency drawn at random also turns with the places
     across.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._directions import make_direction_bags
-    >>> bags, y = make_direction_bags(20, 30, 4, seed=0)
-    >>> len(bags), bags.n_columns, y.shape
-    (20, 4, (20,))
     """
     generator = np.random.default_rng(seed)
     turned = np.linalg.qr(generator.standard_normal((n_columns, n_columns)))[0]

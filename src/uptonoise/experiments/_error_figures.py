@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from uptonoise.experiments._figures import (
     _NAMED,
     STAND_INS,
-    Draw,
     Entries,
     Rows,
     _add_legends,
@@ -18,28 +17,25 @@ from uptonoise.experiments._figures import (
     number,
     panels_of,
     quantiles,
+    with_options,
 )
-from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, short_name, styled
+from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def split_errors(by: Sequence[str] = ("model",), measure: str = "RMSE") -> Draw:
-    """Return what draws errors of models as dots with 5 % and 95 % quantiles, a panel for each data set."""
-
-    def draw(title: str, rows: Rows) -> Figure:
-        kinds = list(dict.fromkeys(row["bags"] for row in rows))
-        longest = max(sum(row["bags"] == kind for row in rows) for kind in kinds)
-        with styled():
-            figure, axes = panels_of(title, len(kinds), (5.2, height_of(longest)))
-            for ax, kind in zip(axes, kinds, strict=True):
-                chosen = [row for row in rows if row["bags"] == kind]
-                _error_panel(ax, kind, chosen, by, measure)
-        return figure
-
-    return draw
+@with_options
+def split_errors(title: str, rows: Rows, by: Sequence[str] = ("model",), measure: str = "RMSE") -> Figure:
+    """Draw errors of models as dots with 5 % and 95 % quantiles, a panel for each data set."""
+    kinds = list(dict.fromkeys(row["bags"] for row in rows))
+    longest = max(sum(row["bags"] == kind for row in rows) for kind in kinds)
+    figure, axes = panels_of(title, len(kinds), (5.2, height_of(longest)))
+    for ax, kind in zip(axes, kinds, strict=True):
+        chosen = [row for row in rows if row["bags"] == kind]
+        _error_panel(ax, kind, chosen, by, measure)
+    return figure
 
 
 def _error_panel(ax: Axes, kind: str, rows: Rows, by: Sequence[str], measure: str) -> None:
@@ -61,35 +57,33 @@ def _counted(rows: Rows) -> str:
     return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) + " splits"
 
 
-def noise_errors(measure: str = "RMSE", models: Mapping[str, Sequence[str]] | None = None) -> Draw:
-    """Return what draws errors against the level of Gaussian noise on test bags, with 5 % and 95 % quantiles.
+@with_options
+def noise_errors(
+    title: str, rows: Rows, measure: str = "RMSE", models: Mapping[str, Sequence[str]] | None = None
+) -> Figure:
+    """Draw errors against the level of Gaussian noise on test bags, with 5 % and 95 % quantiles.
 
     `models` names what is drawn in the panels of a data set, by the panel's title; by default all in one. Errors are on
     a scale of logarithms, which is the same in all panels of a data set.
     """
-
-    def draw(title: str, rows: Rows) -> Figure:
-        gaussian = [row for row in rows if row.get("noise", "gaussian") == "gaussian"]
-        there = list(dict.fromkeys(row["model"] for row in gaussian if row["model"] != "mean"))
-        groups = models or {"": there}
-        shown = [name for name in dict.fromkeys(name for group in groups.values() for name in group) if name in there]
-        looks = {name: look(place) for place, name in enumerate(shown)}
-        kinds = list(dict.fromkeys(row["bags"] for row in gaussian))
-        with styled():
-            figure, axes = panels_of(title, len(kinds) * len(groups), (4.6, 4.2), most=max(3, len(groups)))
-            entries: dict[str, Any] = {}
-            for place, kind in enumerate(kinds):
-                of_kind = axes[place * len(groups) : (place + 1) * len(groups)]
-                chosen = [row for row in gaussian if row["bags"] == kind]
-                for ax, (group, names) in zip(of_kind, groups.items(), strict=True):
-                    here = {name: looks[name] for name in names if name in looks}
-                    entries |= _noise_panel(ax, ", ".join(filter(None, [kind, group])), chosen, measure, here)
-                _share_heights(of_kind)
-            ordered = [(entries[name], short_name(name)) for name in ("mean", *shown)]
-            add_legend(figure, ordered, loc="outside right upper")
-        return figure
-
-    return draw
+    gaussian = [row for row in rows if row.get("noise", "gaussian") == "gaussian"]
+    there = list(dict.fromkeys(row["model"] for row in gaussian if row["model"] != "mean"))
+    groups = models or {"": there}
+    shown = [name for name in dict.fromkeys(name for group in groups.values() for name in group) if name in there]
+    looks = {name: look(place) for place, name in enumerate(shown)}
+    kinds = list(dict.fromkeys(row["bags"] for row in gaussian))
+    figure, axes = panels_of(title, len(kinds) * len(groups), (4.6, 4.2), most=max(3, len(groups)))
+    entries: dict[str, Any] = {}
+    for place, kind in enumerate(kinds):
+        of_kind = axes[place * len(groups) : (place + 1) * len(groups)]
+        chosen = [row for row in gaussian if row["bags"] == kind]
+        for ax, (group, names) in zip(of_kind, groups.items(), strict=True):
+            here = {name: looks[name] for name in names if name in looks}
+            entries |= _noise_panel(ax, ", ".join(filter(None, [kind, group])), chosen, measure, here)
+        _share_heights(of_kind)
+    ordered = [(entries[name], short_name(name)) for name in ("mean", *shown)]
+    add_legend(figure, ordered, loc="outside right upper")
+    return figure
 
 
 def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, looks: Mapping[str, Look]) -> dict[str, Any]:
@@ -123,21 +117,17 @@ def _share_heights(axes: Sequence[Axes]) -> None:
         ax.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
 
 
-def size_errors() -> Draw:
-    """Return what draws errors of plain and shrunk phases against the rows of test bags, with 5 % and 95 % quantiles.
+@with_options
+def size_errors(title: str, rows: Rows) -> Figure:
+    """Draw errors of plain and shrunk phases against the rows of test bags, with 5 % and 95 % quantiles.
 
     There is a panel for each data set and number of rows fitted on; errors are on a scale of logarithms.
     """
-
-    def draw(title: str, rows: Rows) -> Figure:
-        groups = [chosen for _, chosen in _grouped(rows, ("bags", "rows fitted"))]
-        with styled():
-            figure, axes = panels_of(title, len(groups))
-            entries = [_size_panel(ax, chosen) for ax, chosen in zip(axes, groups, strict=True)]
-            _add_legends(figure, axes, entries)
-        return figure
-
-    return draw
+    groups = [chosen for _, chosen in _grouped(rows, ("bags", "rows fitted"))]
+    figure, axes = panels_of(title, len(groups))
+    entries = [_size_panel(ax, chosen) for ax, chosen in zip(axes, groups, strict=True)]
+    _add_legends(figure, axes, entries)
+    return figure
 
 
 def _size_panel(ax: Axes, rows: Rows) -> Entries:
@@ -170,28 +160,24 @@ def _banded_line(
     return _line(ax, x, means, style)
 
 
-def noise_bands(groups: Mapping[str, Sequence[str]], ylabel: str, line: float) -> Draw:
-    """Return what draws columns "noise LEVEL" of means with quantiles: for each problem a row, for each group a panel.
+@with_options
+def noise_bands(title: str, rows: Rows, groups: Mapping[str, Sequence[str]], ylabel: str, line: float) -> Figure:
+    """Draw columns "noise LEVEL" of means with quantiles: for each problem a row, for each group a panel.
 
     `groups` names the models of each panel by its title; `line` is the error of no use.
     """
-
-    def draw(title: str, rows: Rows) -> Figure:
-        problems = list(dict.fromkeys(row["problem"] for row in rows))
-        with styled():
-            figure, axes = panels_of(title, len(problems) * len(groups), (4.7, 4.8), most=len(groups))
-            for problem, across in zip(problems, axes.reshape(len(problems), -1), strict=True):
-                chosen = [row for row in rows if row["problem"] == problem]
-                for ax, (group, models) in zip(across, groups.items(), strict=True):
-                    ax.sharey(across[0])
-                    shown = [row for model in models for row in chosen if row["model"] == model]
-                    _level_panel(
-                        ax, f"{short_name(problem)}: {short_name(group, 60)} ({shown[0]['seeds']} seeds)", shown, ylabel
-                    )
-                    ax.axhline(line, color=GREY, linestyle=":")
-        return figure
-
-    return draw
+    problems = list(dict.fromkeys(row["problem"] for row in rows))
+    figure, axes = panels_of(title, len(problems) * len(groups), (4.7, 4.8), most=len(groups))
+    for problem, across in zip(problems, axes.reshape(len(problems), -1), strict=True):
+        chosen = [row for row in rows if row["problem"] == problem]
+        for ax, (group, models) in zip(across, groups.items(), strict=True):
+            ax.sharey(across[0])
+            shown = [row for model in models for row in chosen if row["model"] == model]
+            _level_panel(
+                ax, f"{short_name(problem)}: {short_name(group, 60)} ({shown[0]['seeds']} seeds)", shown, ylabel
+            )
+            ax.axhline(line, color=GREY, linestyle=":")
+    return figure
 
 
 def _level_panel(ax: Axes, title: str, rows: Rows, ylabel: str) -> None:

@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import time
+import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+import numpy as np
 from joblib import Parallel, delayed
 
 import uptonoise
@@ -30,6 +32,7 @@ from uptonoise._util.files import written_whole
 from uptonoise._util.progress import Progress
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise.experiments._figures import Draw, save_figure, titled
+from uptonoise.plots import styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,22 +75,35 @@ class Outputs(NamedTuple):
 
 
 @dataclass(frozen=True)
+class NamedCell:
+    """A cell of a table: the settings that make its name and its seeds."""
+
+    settings: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The settings as text."""
+        return ", ".join(f"{key}={value}" for key, value in self.settings.items())
+
+    def generator(self, seed: int, repetition: int) -> np.random.Generator:
+        """Return a generator of the experiment's seed, the name and the repetition's number."""
+        words = np.random.SeedSequence([seed, zlib.crc32(self.name.encode()), repetition])
+        return np.random.default_rng(words)
+
+
+@dataclass(frozen=True)
 class Experiment(ABC):
     """A figure or table: its name, what the paper shows, the seed, and how the figure is drawn from the rows.
 
-    Where it trains networks, the record says on which device.
+    `repetitions` is how many a full run has. Where the experiment trains networks, the record says on which device.
     """
 
     name: str
     paper: str
+    repetitions: int = field(default=1, kw_only=True)
     seed: int = field(default=0, kw_only=True)
     draw: Draw | None = field(default=None, kw_only=True)
     trains_networks: bool = field(default=False, kw_only=True)
-
-    @property
-    @abstractmethod
-    def default_repetitions(self) -> int:
-        """How many repetitions a full run has."""
 
     @abstractmethod
     def quickened(self) -> Self:
@@ -130,7 +146,7 @@ class Experiment(ABC):
             As for :class:`~uptonoise._util.progress.Progress`.
         """
         chosen = self.quickened() if quick else self
-        n = repetitions or chosen.default_repetitions
+        n = repetitions or chosen.repetitions
         outputs = Outputs.of(folder, self.name)
         if quick and outputs.table.exists() and not outputs.is_quick:
             raise FileExistsError(f"{outputs.table} is of a full run; give another folder for a quick one")
@@ -173,7 +189,8 @@ class Experiment(ABC):
 
     def figure(self, rows: Sequence[dict[str, str]]) -> Figure:
         """Return the figure of the rows of a table."""
-        return self.drawing()(titled(self.paper, rows), rows)
+        with styled():
+            return self.drawing()(titled(self.paper, rows), rows)
 
     def drawing(self) -> Draw:
         """Return what draws the figure."""
@@ -262,14 +279,7 @@ class Runner:
 
 
 def batches(repetitions: Sequence[int], size: int = BATCH) -> Iterator[Sequence[int]]:
-    """Cut repetitions into batches of a fixed size.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._experiment import batches
-    >>> list(batches(range(5), 2))
-    [range(0, 2), range(2, 4), range(4, 5)]
-    """
+    """Cut repetitions into batches of a fixed size."""
     return (repetitions[start : start + size] for start in range(0, len(repetitions), size))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
 
 import numpy as np
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 Rows = Sequence[Mapping[str, str]]
 Draw = Callable[[str, Rows], "Figure"]
 """Makes a figure of a title and the rows of a table."""
+Options = ParamSpec("Options")
 Entries = list[tuple[Any, str]]
 """Lines of a panel, and what they are called."""
 STAND_INS = {
@@ -33,6 +35,16 @@ _LEVEL = 0.05
 _NEAR_LEVEL = 0.2  # panels with all rates below it show no more than that
 
 
+def with_options(draw: Callable[Concatenate[str, Rows, Options], Figure]) -> Callable[Options, Draw]:
+    """Turn what draws a title and rows with options into a function of the options, which returns what draws."""
+
+    @wraps(draw)
+    def given(*arguments: Options.args, **options: Options.kwargs) -> Draw:
+        return lambda title, rows: draw(title, rows, *arguments, **options)
+
+    return given
+
+
 def save_figure(figure: Figure, png: Path, svg: Path) -> None:
     """Write a figure in both formats, without the time, so that the same figure gives the same files."""
     with styled(), require().rc_context({"svg.hashsalt": "uptonoise"}):
@@ -43,14 +55,7 @@ def save_figure(figure: Figure, png: Path, svg: Path) -> None:
 
 
 def titled(title: str, rows: Rows) -> str:
-    """Return a title that says so where the bags are simulated.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import titled
-    >>> titled("Errors: the paper's Figure 3.", [{"bags": "aerosol-like"}])
-    "Errors: the paper's Figure 3. Simulated stand-ins, not the paper's data."
-    """
+    """Return a title that says so where the bags are simulated."""
     named = {row.get(key) for row in rows for key in ("bags", "problem")}
     return f"{title} {_NOTE}" if named & set(STAND_INS) else title
 
@@ -80,14 +85,7 @@ def look(place: int) -> Look:
 
 
 def wald_band(alpha: float, repetitions: int) -> tuple[float, float]:
-    """Return the paper's 99 % Wald interval around the level.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import wald_band
-    >>> [round(edge, 4) for edge in wald_band(0.05, 1_000)]
-    [0.0323, 0.0677]
-    """
+    """Return the paper's 99 % Wald interval around the level."""
     width = 2.57 * np.sqrt(alpha * (1 - alpha) / repetitions)
     return float(alpha - width), float(alpha + width)
 
@@ -106,22 +104,17 @@ class Panel(NamedTuple):
         return [row for row in rows if all(row[key] == value for key, value in self.where.items())]
 
 
-def rates(panels: Sequence[Panel], tests: Sequence[str]) -> Draw:
-    """Return what draws rejection rates against sizes, with the 99 % band around the level."""
-
-    def draw(title: str, rows: Rows) -> Figure:
-        shown = [panel for panel in panels if panel.chosen(rows)]
-        with styled():
-            width = 5.4 if any(panel.by for panel in shown) else 4.4
-            figure, axes = panels_of(title, len(shown), (width, 3.6), most=2 if len(shown) == 4 else 3)
-            entries = [
-                _rate_panel(ax, panel, panel.chosen(rows), panel.tests or tests)
-                for ax, panel in zip(axes, shown, strict=True)
-            ]
-            _add_legends(figure, axes, entries)
-        return figure
-
-    return draw
+@with_options
+def rates(title: str, rows: Rows, panels: Sequence[Panel], tests: Sequence[str]) -> Figure:
+    """Draw rejection rates against sizes, with the 99 % band around the level."""
+    shown = [panel for panel in panels if panel.chosen(rows)]
+    width = 5.4 if any(panel.by for panel in shown) else 4.4
+    figure, axes = panels_of(title, len(shown), (width, 3.6), most=2 if len(shown) == 4 else 3)
+    entries = [
+        _rate_panel(ax, panel, panel.chosen(rows), panel.tests or tests) for ax, panel in zip(axes, shown, strict=True)
+    ]
+    _add_legends(figure, axes, entries)
+    return figure
 
 
 def _add_legends(figure: Figure, axes: Sequence[Axes], entries: Sequence[Entries]) -> None:
@@ -160,102 +153,80 @@ def _line(ax: Axes, x: Sequence[Any], y: Sequence[float], style: Look) -> Any:
     return line
 
 
-def strips(columns: Sequence[str]) -> Draw:
-    """Return what draws the rates of all cells of a table as one strip of dots for each test."""
-
-    def draw(title: str, rows: Rows) -> Figure:
-        rates_of_tests = {name: [float(row[name]) for row in rows if row.get(name)] for name in columns}
-        rates_of_tests = {name: values for name, values in rates_of_tests.items() if values}
-        repetitions = min(int(row["repetitions"]) for row in rows)
-        with styled():
-            figure = new_figure(title, 7.0, height_of(2 * len(rates_of_tests)))
-            ax = figure.subplots()
-            for place, values in enumerate(rates_of_tests.values()):
-                spread = place + 0.5 * ((np.arange(len(values)) * 0.618) % 1 - 0.5)
-                ax.plot(values, spread, "o", color=look(place).color, alpha=0.6, markersize=4)
-            rows_of_names(ax, [short_name(name, _NAMED) for name in rates_of_tests])
-            for edge in wald_band(_LEVEL, repetitions):
-                ax.axvline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
-            dress(ax, f"{len(rows)} cells, {repetitions:,} runs each", "rejection rate at 0.05", grid="x")
-        return figure
-
-    return draw
+@with_options
+def strips(title: str, rows: Rows, columns: Sequence[str]) -> Figure:
+    """Draw the rates of all cells of a table as one strip of dots for each test."""
+    rates_of_tests = {name: [float(row[name]) for row in rows if row.get(name)] for name in columns}
+    rates_of_tests = {name: values for name, values in rates_of_tests.items() if values}
+    repetitions = min(int(row["repetitions"]) for row in rows)
+    figure = new_figure(title, 7.0, height_of(2 * len(rates_of_tests)))
+    ax = figure.subplots()
+    for place, values in enumerate(rates_of_tests.values()):
+        spread = place + 0.5 * ((np.arange(len(values)) * 0.618) % 1 - 0.5)
+        ax.plot(values, spread, "o", color=look(place).color, alpha=0.6, markersize=4)
+    rows_of_names(ax, [short_name(name, _NAMED) for name in rates_of_tests])
+    for edge in wald_band(_LEVEL, repetitions):
+        ax.axvline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
+    dress(ax, f"{len(rows)} cells, {repetitions:,} runs each", "rejection rate at 0.05", grid="x")
+    return figure
 
 
-def dots(names: Sequence[str], columns: Sequence[str] | None, xlabel: str, line: float | None = None) -> Draw:
-    """Return what draws one named row of dots for each row of a table, a mark for each column; `line` is the target.
+@with_options
+def dots(
+    title: str, rows: Rows, names: Sequence[str], columns: Sequence[str] | None, xlabel: str, line: float | None = None
+) -> Figure:
+    """Draw one named row of dots for each row of a table, a mark for each column; `line` is the target.
 
     By default the columns are all between the names and the last one, which counts.
     """
-
-    def draw(title: str, rows: Rows) -> Figure:
-        shown = list(rows[0])[len(names) : -1] if columns is None else columns
-        with styled():
-            figure = new_figure(title, 9.0, height_of(max(len(rows), len(shown))))
-            ax = figure.subplots()
-            entries = []
-            for place, column in enumerate(shown):
-                at = [(number(row[column]), y) for y, row in enumerate(rows) if row.get(column)]
-                style = look(place)
-                (marks,) = ax.plot(*zip(*at, strict=True), color=style.color, marker=style.marker, linestyle="none")
-                entries.append((marks, short_name(column, _NAMED)))
-            if line is not None:
-                ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
-            rows_of_names(ax, [short_name(", ".join(row[name] for name in names if row.get(name)), 60) for row in rows])
-            dress(ax, "", xlabel, grid="x")
-            add_legend(ax, entries if len(entries) > 1 else [], loc="upper left", bbox_to_anchor=(1.01, 1.0))
-        return figure
-
-    return draw
+    shown = list(rows[0])[len(names) : -1] if columns is None else columns
+    figure = new_figure(title, 9.0, height_of(max(len(rows), len(shown))))
+    ax = figure.subplots()
+    entries = []
+    for place, column in enumerate(shown):
+        at = [(number(row[column]), y) for y, row in enumerate(rows) if row.get(column)]
+        style = look(place)
+        (marks,) = ax.plot(*zip(*at, strict=True), color=style.color, marker=style.marker, linestyle="none")
+        entries.append((marks, short_name(column, _NAMED)))
+    if line is not None:
+        ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
+    rows_of_names(ax, [short_name(", ".join(row[name] for name in names if row.get(name)), 60) for row in rows])
+    dress(ax, "", xlabel, grid="x")
+    add_legend(ax, entries if len(entries) > 1 else [], loc="upper left", bbox_to_anchor=(1.01, 1.0))
+    return figure
 
 
 def number(text: str) -> float:
-    """Return a number of a table: of "over 6,400" the limit, of "0.7 (0.6 to 0.8)" the mean.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import number
-    >>> number("over 6,400"), number("0.7 (0.6 to 0.8)")
-    (6400.0, 0.7)
-    """
+    """Return a number of a table: of "over 6,400" the limit, of "0.7 (0.6 to 0.8)" the mean."""
     return float(text.removeprefix("over ").replace(",", "").split(" ")[0])
 
 
 def quantiles(text: str) -> tuple[float, float]:
-    """Return the quantiles of a mean in a table.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import quantiles
-    >>> quantiles("0.7 (0.6 to 0.8)")
-    (0.6, 0.8)
-    """
+    """Return the quantiles of a mean in a table."""
     low, high = text.rstrip(")").split(" (")[1].split(" to ")
     return float(low), float(high)
 
 
-def histograms(panel: str, groups: Sequence[str], xlabel: str, mark: Callable[[Rows], float]) -> Draw:
-    """Return what draws histograms from bins in a table (`low`, `high`, `share`), a panel for each value of `panel`.
+@with_options
+def histograms(
+    title: str, rows: Rows, panel: str, groups: Sequence[str], xlabel: str, mark: Callable[[Rows], float]
+) -> Figure:
+    """Draw histograms from bins in a table (`low`, `high`, `share`), a panel for each value of `panel`.
 
     `groups` names the columns whose values have a histogram each in a panel; `mark` gives where a red line stands.
     """
-
-    def draw(title: str, rows: Rows) -> Figure:
-        kinds = list(dict.fromkeys(row[panel] for row in rows))
-        with styled():
-            figure, axes = panels_of(title, len(kinds), (4.4, 3.4))
-            for ax, kind in zip(axes, kinds, strict=True):
-                chosen = [row for row in rows if row[panel] == kind]
-                entries = [
-                    (_histogram(ax, bins, place), short_name(name, _NAMED))
-                    for place, (name, bins) in enumerate(_grouped(chosen, groups))
-                ]
-                ax.axvline(mark(chosen), color="#C00000", linewidth=1.5)
-                dress(ax, f"{short_name(panel)}: {short_name(kind, 60)}", xlabel, "share", grid="y")
-                add_legend(ax, entries if len(entries) > 1 else [], loc="best")
-        return figure
-
-    return draw
+    kinds = list(dict.fromkeys(row[panel] for row in rows))
+    figure, axes = panels_of(title, len(kinds), (4.4, 3.4))
+    for ax, kind in zip(axes, kinds, strict=True):
+        chosen = [row for row in rows if row[panel] == kind]
+        entries = [
+            (_histogram(ax, bins, place), short_name(name, _NAMED))
+            for place, (name, bins) in enumerate(_grouped(chosen, groups))
+        ]
+        ax.axvline(mark(chosen), color="#C00000", linewidth=1.5)
+        dress(ax, f"{short_name(panel)}: {short_name(kind, 60)}", xlabel, "share", grid="y")
+        add_legend(ax, entries if len(entries) > 1 else [], loc="best")
+    return figure
 
 
 def _grouped(rows: Rows, keys: Sequence[str]) -> Iterator[tuple[str, Rows]]:
@@ -270,14 +241,7 @@ def _histogram(ax: Axes, bins: Rows, place: int) -> Any:
 
 
 def binned(values: Any, n_bins: int, limits: tuple[float, float] | None = None) -> list[dict[str, str]]:
-    """Return the histogram of numbers as rows of a table: what `histograms` draws.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._figures import binned
-    >>> binned([0.1, 0.2, 0.9], 2, (0.0, 1.0))
-    [{'low': '0', 'high': '0.5', 'share': '0.66667'}, {'low': '0.5', 'high': '1', 'share': '0.33333'}]
-    """
+    """Return the histogram of numbers as rows of a table: what `histograms` draws."""
     counts, edges = np.histogram(values, bins=n_bins, range=limits)
     shares = counts / max(counts.sum(), 1)
     return [

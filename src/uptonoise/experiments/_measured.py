@@ -5,28 +5,21 @@ Every repetition of every cell has a seed of its own, so that neither the order 
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from uptonoise.experiments._experiment import Experiment, Row, Runner, Task, batched
+from uptonoise.experiments._experiment import Experiment, NamedCell, Row, Runner, Task, batched
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(NamedCell):
     """One cell: its settings for the table, what a repetition gives, and numbers that need no repetition."""
 
-    settings: dict[str, Any]
     measure: Callable[[np.random.Generator], dict[str, float]]
     constants: Callable[[], dict[str, float]] = dict
-
-    @property
-    def name(self) -> str:
-        """The settings as text, from which the cell's seeds are made."""
-        return ", ".join(f"{key}={value}" for key, value in self.settings.items())
 
 
 @dataclass(frozen=True)
@@ -34,14 +27,9 @@ class MeasuredExperiment(Experiment):
     """A table of means over repetitions."""
 
     cells: Callable[[], Sequence[Measured]]
-    repetitions: int = 2_000
+    repetitions: int = field(default=2_000, kw_only=True)
     quick_repetitions: int = field(default=5, kw_only=True)
     quick_cells: int = field(default=4, kw_only=True)
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many repetitions each cell has in a full run."""
-        return self.repetitions
 
     def quickened(self) -> Self:
         """Return a few of the cells, from all parts of the table, and few repetitions."""
@@ -73,5 +61,4 @@ def _row(cell: Measured, constants: dict[str, float], measures: Sequence[dict[st
 
 
 def _measures(cell: Measured, seed: int, repetitions: Sequence[int]) -> list[dict[str, float]]:
-    words = [[seed, zlib.crc32(cell.name.encode()), repetition] for repetition in repetitions]
-    return [cell.measure(np.random.default_rng(np.random.SeedSequence(seed))) for seed in words]
+    return [cell.measure(cell.generator(seed, repetition)) for repetition in repetitions]

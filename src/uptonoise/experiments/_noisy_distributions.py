@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,41 +38,43 @@ DISTRIBUTIONS = {
 }
 
 
-def cell(
-    tests: Tests,
-    distribution: str,
-    sizes: tuple[int, int],
-    d: int,
-    noise: tuple[float, float],
-    kind: str,
-    exact: frozenset[str],
-) -> Cell:
+class NoisyPair(NamedTuple):
+    """Two samples of a distribution with noise of their own, in units of its variance; X is moved by a shift in SDs."""
+
+    distribution: str
+    sizes: tuple[int, int]
+    d: int
+    noise: tuple[float, float]
+    kind: str
+    shift: float = 0.0
+
+    @property
+    def moved(self) -> float:
+        """How far X is moved."""
+        return float(self.shift * DISTRIBUTIONS[self.distribution].sd)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings for a table, but for the shift."""
+        noise = {"d": self.d, "noise": self.kind, "n1": self.noise[0], "n2": self.noise[1]}
+        return {"law": self.distribution, "n": self.sizes[0], "k": self.sizes[1], **noise}
+
+    @property
+    def settings_of_one_size(self) -> dict[str, Any]:
+        """The same where both samples have as many rows."""
+        return {"N" if key == "n" else key: value for key, value in self.settings.items() if key != "k"}
+
+    def draw(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw both samples."""
+        distribution = DISTRIBUTIONS[self.distribution]
+        samples = []
+        for size, ratio in zip(self.sizes, self.noise, strict=True):
+            signal = distribution.draw(generator, (size, self.d))
+            noise_sd = distribution.sd * np.sqrt(ratio)
+            samples.append(signal + symmetric_noise(size, self.d, noise_sd, self.kind, generator) if ratio else signal)
+        return samples[0] + self.moved, samples[1]
+
+
+def cell(tests: Tests, pair: NoisyPair, exact: frozenset[str]) -> Cell:
     """Return the cell of one setting; the tests in `exact` should reject at the level, the others at most at it."""
-    settings = {
-        "law": distribution,
-        "n": sizes[0],
-        "k": sizes[1],
-        "d": d,
-        "noise": kind,
-        "n1": noise[0],
-        "n2": noise[1],
-    }
-    sampler = partial(draw, distribution=distribution, sizes=sizes, d=d, noise=noise, kind=kind)
-    return Cell(settings, sampler, tests, exact & set(tests), frozenset(set(tests) - exact))
-
-
-def draw(
-    generator: np.random.Generator,
-    distribution: str,
-    sizes: tuple[int, int],
-    d: int,
-    noise: tuple[float, float],
-    kind: str,
-) -> tuple[Floats, Floats]:
-    """Draw two samples of one distribution with noise of its own in each."""
-    samples = []
-    for size, ratio in zip(sizes, noise, strict=True):
-        signal = DISTRIBUTIONS[distribution].draw(generator, (size, d))
-        sd = DISTRIBUTIONS[distribution].sd * np.sqrt(ratio)
-        samples.append(signal + symmetric_noise(size, d, sd, kind, generator) if ratio else signal)
-    return samples[0], samples[1]
+    return Cell(pair.settings, pair.draw, tests, exact & set(tests), frozenset(set(tests) - exact))

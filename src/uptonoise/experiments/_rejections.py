@@ -12,7 +12,6 @@ again with four times as many fresh repetitions, and that run's rate and band st
 from __future__ import annotations
 
 import warnings
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -20,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.experiments._experiment import Experiment, Row, Runner, batched
+from uptonoise.experiments._experiment import Experiment, NamedCell, Row, Runner, batched
 from uptonoise.experiments._figures import Draw as Drawing, strips, wald_band
 from uptonoise.twosample import UnequalNoiseWarning
 
@@ -31,22 +30,16 @@ _AGAIN = 4  # times as many repetitions
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(NamedCell):
     """One setting: its values for the table, how to draw X and Y, and the tests by name.
 
     Of these, some should reject at the level, and some at most at the level.
     """
 
-    settings: dict[str, Any]
     draw: Draw
     tests: Tests
     at_level: frozenset[str] = field(default_factory=frozenset)
     at_most: frozenset[str] = field(default_factory=frozenset)
-
-    @property
-    def name(self) -> str:
-        """The settings as text, from which the cell's seeds are made."""
-        return ", ".join(f"{key}={value}" for key, value in self.settings.items())
 
     @property
     def n_rows(self) -> int:
@@ -65,15 +58,10 @@ class RejectionExperiment(Experiment):
     """A table of rejection rates: the cells, and the levels of the tests."""
 
     cells: Callable[[], Sequence[Cell]]
-    repetitions: int = 1_000
+    repetitions: int = field(default=1_000, kw_only=True)
     alphas: tuple[float, ...] = field(default=(0.05,), kw_only=True)
     quick_rows: int = field(default=1_000, kw_only=True)
     quick_repetitions: int = field(default=5, kw_only=True)
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many repetitions each cell has in a full run."""
-        return self.repetitions
 
     def quickened(self) -> Self:
         """Return the cells with few rows, and few repetitions."""
@@ -155,8 +143,7 @@ def _pvalues(cell: Cell, seed: int, repetitions: Sequence[int]) -> list[list[flo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnequalNoiseWarning)  # that it happens is what these experiments show
         for repetition in repetitions:
-            words = np.random.SeedSequence([seed, zlib.crc32(cell.name.encode()), repetition])
-            generator = np.random.default_rng(words)
+            generator = cell.generator(seed, repetition)
             X, Y = cell.draw(generator)
             pvalues.append([float(test(X, Y, random_state=generator).pvalue) for test in cell.tests.values()])
     return pvalues

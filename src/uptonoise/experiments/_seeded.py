@@ -41,18 +41,13 @@ class SeededExperiment(Experiment):
     """A table with a row for each problem and model, and a column for each measure."""
 
     problems: Sequence[Problem]
-    seeds: int = 10
+    repetitions: int = field(default=10, kw_only=True)
     quick_problems: Sequence[Problem] | None = field(default=None, kw_only=True)
     adds_seeds: bool = field(default=True, kw_only=True)
 
-    @property
-    def default_repetitions(self) -> int:
-        """How many seeds a full run has."""
-        return self.seeds
-
     def quickened(self) -> Self:
         """Return the experiment with one seed of smaller problems."""
-        return replace(self, problems=self.quick_problems or self.problems, seeds=1, adds_seeds=False)
+        return replace(self, problems=self.quick_problems or self.problems, repetitions=1, adds_seeds=False)
 
     def described(self) -> Any:
         """Return the problems by name, with their models and settings."""
@@ -104,14 +99,7 @@ def _known(path: Path) -> dict[tuple[str, str, str], list[Row]]:
 
 
 def by_model(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], dict[str, list[float]]]:
-    """Return the values over seeds of each measure, for each problem and model, in the order of the file.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._seeded import by_model
-    >>> by_model([{"problem": "a", "seed": "0", "model": "b", "measure": "c", "value": "2"}])[("a", "b")]["c"]
-    [2.0]
-    """
+    """Return the values over seeds of each measure, for each problem and model, in the order of the file."""
     values_by_model: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         values_by_model[row["problem"], row["model"]][row["measure"]].append(float(row["value"]))

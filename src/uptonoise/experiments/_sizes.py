@@ -51,13 +51,8 @@ class SizeExperiment(Experiment):
     alternatives: Mapping[str, Alternative]
     tests: Tests
     limits: Callable[[str], dict[str, int]]
-    repetitions: int = 200
+    repetitions: int = field(default=200, kw_only=True)
     quick_limit: int = field(default=200, kw_only=True)
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many repetitions each size has in a full run."""
-        return self.repetitions
 
     def quickened(self) -> Self:
         """Return the experiment with a low limit on the sizes, and few repetitions."""
@@ -100,14 +95,7 @@ class SizeExperiment(Experiment):
 
 
 def interpolated(below: tuple[float, float], above: tuple[float, float]) -> float:
-    """Return the size for the power between two sizes with theirs; the first may be (0, 0), where there is none.
-
-    Examples
-    --------
-    >>> from uptonoise.experiments._sizes import interpolated
-    >>> round(interpolated((100, 0.8), (200, 1.0)), 1)
-    141.4
-    """
+    """Return the size for the power between two sizes with theirs; the first may be (0, 0), where there is none."""
     if below[0] == 0:
         return above[0]
     part = (_POWER - below[1]) / (above[1] - below[1])

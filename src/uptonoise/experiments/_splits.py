@@ -17,36 +17,32 @@ from uptonoise.experiments._figures import Draw
 class SplitExperiment(Experiment):
     """A table of root mean squared errors: means over splits with 5 % and 95 % quantiles.
 
-    `errors` takes a setting, the seed and the number of the split, and returns errors by what `columns` names; a
-    setting has a name, and may have a share of the splits that it takes part in. `quick_settings` are smaller ones of
-    the same kind.
+    `settings` takes whether the run is a quick one, with smaller settings of the same kind. `errors` takes a setting,
+    the seed and the number of the split, and returns errors by what `columns` names; a setting has a name, and may have
+    a share of the splits that it takes part in.
     """
 
-    settings: Sequence[Any]
+    settings: Callable[[bool], Sequence[Any]]
     errors: Callable[[Any, int, int], dict[Any, float]]
     columns: Sequence[str]
-    splits: int = 10
-    quick_settings: Sequence[Any] | None = field(default=None, kw_only=True)
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many splits a full run has."""
-        return self.splits
+    repetitions: int = field(default=10, kw_only=True)
+    quick: bool = field(default=False, kw_only=True)
 
     def quickened(self) -> Self:
         """Return the experiment with two splits of smaller problems."""
-        return replace(self, settings=self.quick_settings or self.settings, splits=2)
+        return replace(self, quick=True, repetitions=2)
 
     def described(self) -> Any:
         """Return the names of the problems, and what errors are told by."""
-        return {"bags": [setting.name for setting in self.settings], "columns": list(self.columns)}
+        return {"bags": [setting.name for setting in self.settings(self.quick)], "columns": list(self.columns)}
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the errors of each problem and model."""
+        settings = self.settings(self.quick)
         cells = [
             (number, place)
             for number in range(repetitions)
-            for place, setting in enumerate(self.settings)
+            for place, setting in enumerate(settings)
             if number < max(1, round(getattr(setting, "share", 1.0) * repetitions))
         ]
         tasks = [
@@ -54,14 +50,14 @@ class SplitExperiment(Experiment):
                 f"{place}, {setting.name} / split {number}", errors_as_pairs, (self.errors, setting, self.seed, number)
             )
             for number, place in cells
-            for setting in [self.settings[place]]
+            for setting in [settings[place]]
         ]
-        splits: list[list[dict[Any, float]]] = [[] for _ in self.settings]
+        splits: list[list[dict[Any, float]]] = [[] for _ in settings]
         for (_, place), errors in zip(cells, runner.map(tasks), strict=True):
             splits[place].append({tuple(key): error for key, error in errors})
         return [
             error_row(setting.name, self.columns, key, [split[key] for split in splits[place]])
-            for place, setting in enumerate(self.settings)
+            for place, setting in enumerate(settings)
             for key in splits[place][0]
         ]
 

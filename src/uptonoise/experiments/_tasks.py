@@ -22,13 +22,7 @@ class TaskExperiment(Experiment):
     values: Values
     tasks: Callable[[Values, int, int], Sequence[Task]]
     table: Callable[[Values, list[Any]], list[Row]]
-    repetitions: int = 1
     quick_values: Values = field(default_factory=dict, kw_only=True)
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many repetitions a full run has."""
-        return self.repetitions
 
     def quickened(self) -> Self:
         """Return the experiment with the quick values, and one repetition."""

@@ -10,7 +10,7 @@ training.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,7 +30,7 @@ from uptonoise.inference import (
     simulate,
 )
 from uptonoise.learning import BagRidgeCV, plrr
-from uptonoise.plots import GREY, add_legend, dress, styled
+from uptonoise.plots import GREY, add_legend, dress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,12 +98,7 @@ class InferenceExperiment(Experiment):
     n_exact: tuple[int, int] = (100, 1_000)
     n_rows: int = 200
     quantile: float = 0.05
-    repetitions: int = 200
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many data sets are observed in a full run."""
-        return self.repetitions
+    repetitions: int = field(default=200, kw_only=True)
 
     def quickened(self) -> Self:
         """Return the experiment with two sigmas at most, and few simulations of few rows."""
@@ -168,22 +163,19 @@ def _against_sigma(title: str, rows: Rows) -> Figure:
     """Draw the errors against sigma, one panel for each kind of observed noise."""
     kinds = list(dict.fromkeys(row["observed"] for row in rows))
     methods = list(dict.fromkeys(row["method"] for row in rows))
-    with styled():
-        figure, axes = panels_of(title, len(kinds), (4.6, 4.2))
-        for ax, kind in zip(axes, kinds, strict=True):
-            entries = []
-            for place, method in enumerate(methods):
-                chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
-                style = look(place)
-                x, y = ([float(row[name]) for row in chosen] for name in ("sigma", "RMSE"))
-                (line,) = ax.plot(x, y, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
-                entries.append((line, method))
-            ax.axhline(float(PRIOR.std()), color=GREY, linestyle=":")
-            ax.set_xscale("symlog", linthresh=0.02)
-            dress(
-                ax, f"Observed noise: {kind}", "sigma, the largest noise variance in training", "RMSE of posterior mean"
-            )
-            add_legend(ax, entries if kind == kinds[-1] else [], loc="best")
+    figure, axes = panels_of(title, len(kinds), (4.6, 4.2))
+    for ax, kind in zip(axes, kinds, strict=True):
+        entries = []
+        for place, method in enumerate(methods):
+            chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
+            style = look(place)
+            x, y = ([float(row[name]) for row in chosen] for name in ("sigma", "RMSE"))
+            (line,) = ax.plot(x, y, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
+            entries.append((line, method))
+        ax.axhline(float(PRIOR.std()), color=GREY, linestyle=":")
+        ax.set_xscale("symlog", linthresh=0.02)
+        dress(ax, f"Observed noise: {kind}", "sigma, the largest noise variance in training", "RMSE of posterior mean")
+        add_legend(ax, entries if kind == kinds[-1] else [], loc="best")
     return figure
 
 

@@ -18,9 +18,8 @@ _SHARE = 0.6
 EXPERIMENT = FitExperiment(
     "aerosol-table",
     __doc__.splitlines()[0],
-    partial(in_a_share, aerosol_noise.fits, "network", _SHARE),
-    aerosol_noise.quick_fits,
+    partial(in_a_share, fits=aerosol_noise.fits, named="network", share=_SHARE),
     partial(clean_errors, n_splits=SPLITS),
-    SPLITS,
+    repetitions=SPLITS,
     trains_networks=True,
 )

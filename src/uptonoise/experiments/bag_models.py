@@ -33,7 +33,7 @@ class Data(NamedTuple):
 
     bags: Bags
     y: Floats
-    groups: NDArray[Any] | None
+    groups: NDArray[Any] | None = None
 
 
 class Part(NamedTuple):
@@ -51,32 +51,17 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Setting:
-    """A data set and the protocol of its splits."""
+    """A data set of given sizes and the protocol of its splits."""
 
     name: str
-    draw: Callable[[int], Data]
+    make: Callable[..., Any]
     split: Callable[[Data, np.random.Generator], Part]
-    exact: bool
+    sizes: tuple[int, ...] = ()
+    exact: bool = False
 
-
-def _aerosol(seed: int) -> Data:
-    bags, y = make_aerosol_like(random_state=seed)
-    return Data(bags, y, None)
-
-
-def _dark_matter(seed: int) -> Data:
-    bags, y, groups = make_dark_matter_like(random_state=seed)
-    return Data(bags, y, groups)
-
-
-def _few_aerosol(seed: int) -> Data:
-    bags, y = make_aerosol_like(100, 20, random_state=seed)
-    return Data(bags, y, None)
-
-
-def _few_dark_matter(seed: int) -> Data:
-    bags, y, groups = make_dark_matter_like(60, 2, random_state=seed)
-    return Data(bags, y, groups)
+    def draw(self, seed: int) -> Data:
+        """Return the bags of a seed."""
+        return Data(*self.make(*self.sizes, random_state=seed))
 
 
 def _by_bag(data: Data, generator: np.random.Generator) -> Part:
@@ -94,10 +79,10 @@ def _by_group(data: Data, generator: np.random.Generator) -> Part:
     return Part(fit, test, np.isin(np.arange(len(fit)), validating))
 
 
-AEROSOL = Setting("aerosol-like", _aerosol, _by_bag, exact=True)
-DARK_MATTER = Setting("dark-matter-like", _dark_matter, _by_group, exact=False)
+AEROSOL = Setting("aerosol-like", make_aerosol_like, _by_bag, exact=True)
+DARK_MATTER = Setting("dark-matter-like", make_dark_matter_like, _by_group)
 SETTINGS = (AEROSOL, DARK_MATTER)
-QUICK_SETTINGS = (replace(AEROSOL, draw=_few_aerosol), replace(DARK_MATTER, draw=_few_dark_matter))
+QUICK_SETTINGS = (replace(AEROSOL, sizes=(100, 20)), replace(DARK_MATTER, sizes=(60, 2)))
 
 
 def standardised(bags: Bags, fitted_on: NDArray[np.intp]) -> Bags:
@@ -143,5 +128,9 @@ def _exact(bags: Bags, y: Floats, part: Part, seed: int) -> float:
 
 
 EXPERIMENT = SplitExperiment(
-    "bag-models", __doc__.splitlines()[0], SETTINGS, _errors, ("model",), quick_settings=QUICK_SETTINGS
+    "bag-models",
+    __doc__.splitlines()[0],
+    lambda quick: QUICK_SETTINGS if quick else SETTINGS,
+    _errors,
+    ("model",),
 )

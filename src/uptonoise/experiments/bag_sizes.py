@@ -64,6 +64,7 @@ SETTINGS = (
     Sizes("gamma", _gamma, _MIXED, (20, 1_000, _MIXED)),
     Sizes("gamma shapes", _gamma_shapes, _MIXED, (20, 1_000, _MIXED)),
 )
+QUICK_SETTINGS = [replace(setting, fitted=20, tested=(10, 40), n_fitted=60, n_tested=30) for setting in SETTINGS[:3]]
 
 
 def _row_count(rows: Any) -> str:
@@ -91,9 +92,8 @@ def _errors(setting: Sizes, seed: int, number: int) -> dict[tuple[Any, ...], flo
 EXPERIMENT = SplitExperiment(
     "bag-sizes",
     __doc__.splitlines()[0],
-    SETTINGS,
+    lambda quick: QUICK_SETTINGS if quick else SETTINGS,
     _errors,
     ("rows fitted", "rows tested", "level", "phases"),
-    quick_settings=[replace(setting, fitted=20, tested=(10, 40), n_fitted=60, n_tested=30) for setting in SETTINGS[:3]],
     draw=size_errors(),
 )

@@ -38,14 +38,15 @@ TESTS: Tests = {
     "mmd": partial(mmd_test, n_permutations=199),
 }
 N = 500
+ALL = slice(3)
 
 
 def cells() -> Sequence[Cell]:
     """Return readings against means of three, then men against women with one reading and with means."""
     return [
-        Cell({"X": "reading 1", "Y": "mean of 3", "N": N}, _one_and_mean, TESTS),
-        Cell({"X": "reading 3", "Y": "mean of 2 and 3", "N": N}, _later, TESTS),
-        Cell({"X": "mean of 3", "Y": "mean of 3", "N": N}, _same, TESTS, frozenset(TESTS)),
+        Cell({"X": "reading 1", "Y": "mean of 3", "N": N}, partial(_drawn, slice(1), ALL), TESTS),
+        Cell({"X": "reading 3", "Y": "mean of 2 and 3", "N": N}, partial(_drawn, slice(2, 3), slice(1, 3)), TESTS),
+        Cell({"X": "mean of 3", "Y": "mean of 3", "N": N}, partial(_drawn, ALL, ALL), TESTS, frozenset(TESTS)),
         Cell({"X": "men, reading 1", "Y": "women, mean of 3", "N": N}, _men_and_women, TESTS),
     ]
 
@@ -55,24 +56,11 @@ def _people() -> BloodPressure:
     return load_blood_pressure()
 
 
-def _drawn(generator: np.random.Generator) -> tuple[Floats, Floats]:
+def _drawn(of_x: slice, of_y: slice, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the means of some readings of some people, and of some of other people."""
     readings = _people().systolic
     chosen = generator.choice(len(readings), 2 * N, replace=False)
-    return readings[chosen[:N]], readings[chosen[N:]]
-
-
-def _one_and_mean(generator: np.random.Generator) -> tuple[Floats, Floats]:
-    X, Y = _drawn(generator)
-    return X[:, :1], Y.mean(axis=1, keepdims=True)
-
-
-def _later(generator: np.random.Generator) -> tuple[Floats, Floats]:
-    X, Y = _drawn(generator)
-    return X[:, 2:], Y[:, 1:].mean(axis=1, keepdims=True)
-
-
-def _same(generator: np.random.Generator) -> tuple[Floats, Floats]:
-    X, Y = _drawn(generator)
+    X, Y = readings[chosen[:N], of_x], readings[chosen[N:], of_y]
     return X.mean(axis=1, keepdims=True), Y.mean(axis=1, keepdims=True)
 
 

@@ -7,7 +7,7 @@ sets, in units of the exact standard deviation; the prior leaves few particles f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -34,12 +34,7 @@ class ConjugateExperiment(Experiment):
 
     settings: Sequence[tuple[int, float, bool]] = SETTINGS
     n_training: int = 1_000
-    repetitions: int = 1_000
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many data sets are observed in a full run."""
-        return self.repetitions
+    repetitions: int = field(default=1_000, kw_only=True)
 
     def quickened(self) -> Self:
         """Return the experiment with few particles, and few simulations to learn from."""

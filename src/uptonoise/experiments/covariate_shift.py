@@ -29,23 +29,13 @@ _TRAINED = 3.0
 _DRAWN = ("plrr", "glrr", "ggrr", "shrunk plrr", "shrunk plrr + noise", "ggrr + noise")
 
 
-def _gamma(seed: int) -> Data:
-    bags, y = make_gamma_bags(1_000, random_state=seed)
-    return Data(bags, y, None)
-
-
 def _two_thirds(data: Data, generator: np.random.Generator) -> Part:
     order = generator.permutation(len(data.bags))
     n_fit = round(2 * len(order) / 3)
     return Part(order[:n_fit], order[n_fit:], None)
 
 
-def _few_gamma(seed: int) -> Data:
-    bags, y = make_gamma_bags(90, 20, random_state=seed)
-    return Data(bags, y, None)
-
-
-GAMMA = Setting("gamma", _gamma, _two_thirds, exact=False)
+GAMMA = Setting("gamma", make_gamma_bags, _two_thirds, (1_000,))
 
 
 def shrunk_plrr(**options: Any) -> BagRidgeCV:
@@ -85,9 +75,8 @@ def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str, str, fl
 EXPERIMENT = SplitExperiment(
     "covariate-shift",
     __doc__.splitlines()[0],
-    (GAMMA, *SETTINGS),
+    lambda quick: (replace(GAMMA, sizes=(90, 20)), QUICK_SETTINGS[0]) if quick else (GAMMA, *SETTINGS),
     _errors,
     ("model", "noise", "level"),
-    quick_settings=(replace(GAMMA, draw=_few_gamma), QUICK_SETTINGS[0]),
     draw=noise_errors(models={"": _DRAWN}),
 )

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from uptonoise.experiments._bag_fits import Fit, Make, NoiseExperiment, dark_matter
 from uptonoise.experiments._error_figures import noise_errors
-from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS, Setting
+from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS
 from uptonoise.experiments.covariate_shift import models
 
 LEVELS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
@@ -21,28 +21,17 @@ OURS = ("shrunk plrr", "shrunk plrr + noise", "ggrr + noise")
 _DRAWN = {"the paper's models": tuple(MODELS), "ours beside plrr": ("plrr", *OURS)}
 
 
-def on(data: Setting) -> Sequence[Fit]:
-    """Return the models to be fitted on bags: the mean, the paper's and ours."""
-    named = models()
-    makers: dict[str, Make | None] = {"mean": None, **MODELS, **{name: named[name] for name in OURS}}
-    return [Fit(data, name, make) for name, make in makers.items()]
-
-
-def fits() -> Sequence[Fit]:
-    """Return all models on the data, or on their stand-in."""
-    return on(dark_matter())
-
-
-def quick_fits() -> Sequence[Fit]:
-    """Return all models on a few bags."""
-    return on(QUICK_SETTINGS[1])
+def fits(quick: bool) -> Sequence[Fit]:
+    """Return the models on the data, or on their stand-in: the mean, the paper's and ours."""
+    data = QUICK_SETTINGS[1] if quick else dark_matter()
+    named: dict[str, Make | None] = {"mean": None, **models()}
+    return [Fit(data, name, named[name]) for name in ("mean", *MODELS, *OURS)]
 
 
 EXPERIMENT = NoiseExperiment(
     "dark-matter-noise",
     __doc__.splitlines()[0],
     fits,
-    quick_fits,
     LEVELS,
     draw=noise_errors("MSE", _DRAWN),
 )

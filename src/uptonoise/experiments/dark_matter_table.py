@@ -19,9 +19,8 @@ _SHARE = 0.2
 EXPERIMENT = FitExperiment(
     "dark-matter-table",
     __doc__.splitlines()[0],
-    partial(in_a_share, dark_matter_noise.fits, "noise", _SHARE),
-    dark_matter_noise.quick_fits,
+    partial(in_a_share, fits=dark_matter_noise.fits, named="noise", share=_SHARE),
     partial(clean_errors, n_splits=SPLITS),
-    SPLITS * SETS_OF_FREQUENCIES,
+    repetitions=SPLITS * SETS_OF_FREQUENCIES,
     draw=split_errors(measure="MSE"),
 )

@@ -15,7 +15,7 @@ import numpy as np
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
-from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, draw
+from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, NoisyPair
 from uptonoise.fourier import Sketch
 from uptonoise.twosample import FrequencyBlocks, SampleMoments, decomposed, extra_noise, phase_test
 
@@ -28,14 +28,16 @@ EFFECTS = (
     ((500, 500), 20, (1.0, 0.0)),
 )
 SHIFTS = (
-    ("chi-squared", 500, 1, (0.0, 0.0), "gaussian", 0.0),
-    ("chi-squared", 500, 1, (2.0, 0.0), "gaussian", 1.0),
-    ("lognormal", 200, 1, (0.5, 0.0), "t", 10.0),
-    ("gamma(0.5)", 500, 2, (2.0, 0.0), "cauchy", 10.0),
-    ("chi-squared", 500, 5, (0.0, 0.0), "gaussian", 1.0),
-    ("chi-squared", 500, 5, (0.5, 0.0), "gaussian", 10.0),
+    NoisyPair("chi-squared", (500, 500), 1, (0.0, 0.0), "gaussian", 0.0),
+    NoisyPair("chi-squared", (500, 500), 1, (2.0, 0.0), "gaussian", 1.0),
+    NoisyPair("lognormal", (200, 200), 1, (0.5, 0.0), "t", 10.0),
+    NoisyPair("gamma(0.5)", (500, 500), 2, (2.0, 0.0), "cauchy", 10.0),
+    NoisyPair("chi-squared", (500, 500), 5, (0.0, 0.0), "gaussian", 1.0),
+    NoisyPair("chi-squared", (500, 500), 5, (0.5, 0.0), "gaussian", 10.0),
 )
-NOISES = tuple(("chi-squared", 500, d, ratio) for d in (1, 5) for ratio in (0.0, 0.5, 2.0))
+NOISES = tuple(
+    NoisyPair("chi-squared", (500, 500), d, (ratio, 0.0), "gaussian") for d in (1, 5) for ratio in (0.0, 0.5, 2.0)
+)
 _TRUE_ROWS = 400_000
 
 
@@ -43,50 +45,22 @@ def cells() -> Sequence[Measured]:
     """Return the cells of effects, of shifts, and of extra noise."""
     of_effects = [
         Measured(
-            {
-                "interval": "effect",
-                "law": "chi-squared",
-                "n": sizes[0],
-                "k": sizes[1],
-                "d": d,
-                "n1": noise[0],
-                "n2": noise[1],
-            },
+            _settings("effect", NoisyPair("chi-squared", sizes, d, noise, "gaussian")),
             partial(_effect, sizes=sizes, d=d, noise=noise),
         )
         for sizes, d, noise in EFFECTS
     ]
     of_shifts = [
-        Measured(
-            _settings(f"shift of {shift:g} SD", distribution, (n, n), d, noise, kind),
-            partial(_shift, distribution=distribution, n=n, d=d, noise=noise, kind=kind, shift=shift),
-        )
-        for distribution, n, d, noise, kind, shift in SHIFTS
+        Measured({"interval": f"shift of {pair.shift:g} SD"} | pair.settings, partial(_shift, pair)) for pair in SHIFTS
     ]
     of_noises = [
-        Measured(
-            {
-                "interval": "extra noise",
-                "law": distribution,
-                "n": n,
-                "k": n,
-                "d": d,
-                "n1": ratio,
-                "n2": 0.0,
-                "noise": "gaussian",
-            },
-            partial(_noise, distribution=distribution, n=n, d=d, ratio=ratio),
-        )
-        for distribution, n, d, ratio in NOISES
+        Measured(_settings("extra noise", pair) | {"noise": pair.kind}, partial(_noise, pair)) for pair in NOISES
     ]
     return [*of_effects, *of_shifts, *of_noises]
 
 
-def _settings(
-    interval: str, distribution: str, sizes: tuple[int, int], d: int, noise: tuple[float, float], kind: str
-) -> dict[str, Any]:
-    settings = {"interval": interval, "law": distribution, "n": sizes[0], "k": sizes[1], "d": d}
-    return settings | {"noise": kind, "n1": noise[0], "n2": noise[1]}
+def _settings(interval: str, pair: NoisyPair) -> dict[str, Any]:
+    return {"interval": interval} | {key: value for key, value in pair.settings.items() if key != "noise"}
 
 
 def _effect(
@@ -94,12 +68,17 @@ def _effect(
 ) -> dict[str, float]:
     empty, true = _true_effect(sizes, d, noise)
     X, Y = make_chi2_samples(sizes, d, noise=noise, freedoms=(4, 8), random_state=generator)
-    effect = phase_test(Sketch.like(empty).update(X), Sketch.like(empty).update(Y), positivity=False).effect
+    effect = phase_test(Sketch.like(empty).update(X), Sketch.like(empty).update(Y), positivity=False).noncentrality
+    return _interval(true, effect.estimate, effect.low, effect.high)
+
+
+def _interval(true: float, estimate: Any, low: Any, high: Any) -> dict[str, float]:
+    """Return how often the truth is in intervals, and means over columns of estimates and widths."""
     return {
-        "covered": float(effect.low <= true <= effect.high),
+        "covered": float(np.mean((low <= true) & (true <= high))),
         "true": true,
-        "estimate": effect.estimate,
-        "width": effect.high - effect.low,
+        "estimate": float(np.mean(estimate)),
+        "width": float(np.mean(high - low)),
     }
 
 
@@ -119,40 +98,16 @@ def _true_effect(sizes: tuple[int, int], d: int, noise: tuple[float, float]) -> 
     return empty, float(exact.statistic) * (sizes[0] + sizes[1]) / (sizes[0] * sizes[1])
 
 
-def _shift(
-    generator: np.random.Generator,
-    distribution: str,
-    n: int,
-    d: int,
-    noise: tuple[float, float],
-    kind: str,
-    shift: float,
-) -> dict[str, float]:
-    X, Y = draw(generator, distribution=distribution, sizes=(n, n), d=d, noise=noise, kind=kind)
-    moved = shift * DISTRIBUTIONS[distribution].sd
-    result = phase_test(X + moved, Y, invariant_to="noise+shift", positivity=False, random_state=generator)
-    assert result.shift is not None
+def _shift(pair: NoisyPair, generator: np.random.Generator) -> dict[str, float]:
+    result = phase_test(*pair.draw(generator), invariant_to="noise+shift", positivity=False, random_state=generator)
     assert result.shift_interval is not None
-    low, high = result.shift_interval.T
-    return {
-        "covered": float(np.mean((low <= moved) & (moved <= high))),
-        "true": moved,
-        "estimate": float(np.mean(result.shift)),
-        "width": float(np.mean(high - low)),
-    }
+    return _interval(pair.moved, result.shift, *result.shift_interval.T)
 
 
-def _noise(generator: np.random.Generator, distribution: str, n: int, d: int, ratio: float) -> dict[str, float]:
-    X, Y = draw(generator, distribution=distribution, sizes=(n, n), d=d, noise=(ratio, 0.0), kind="gaussian")
-    true = ratio * DISTRIBUTIONS[distribution].sd ** 2
-    noise_size = extra_noise(X, Y, random_state=generator)
-    low, high = noise_size.interval().T
-    return {
-        "covered": float(np.mean((low <= true) & (true <= high))),
-        "true": float(true),
-        "estimate": float(np.mean(noise_size.variances)),
-        "width": float(np.mean(high - low)),
-    }
+def _noise(pair: NoisyPair, generator: np.random.Generator) -> dict[str, float]:
+    noise_size = extra_noise(*pair.draw(generator), random_state=generator)
+    true = float(pair.noise[0] * DISTRIBUTIONS[pair.distribution].sd ** 2)
+    return _interval(true, noise_size.variances, *noise_size.interval().T)
 
 
 EXPERIMENT = MeasuredExperiment(

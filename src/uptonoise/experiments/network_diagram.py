@@ -14,7 +14,7 @@ import numpy as np
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, new_figure
 from uptonoise.experiments._tasks import TaskExperiment, Values
-from uptonoise.plots import LOOKS, styled
+from uptonoise.plots import LOOKS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,21 +61,20 @@ def table(values: Values, results: list[Any]) -> list[Row]:
 
 def draw(title: str, rows: Rows) -> Figure:
     """Draw a box for each step, with an arrow to the next one."""
-    with styled():
-        figure = new_figure(title, 7.0, 0.95 * len(rows) + 0.6)
-        ax = figure.subplots()
-        for place, row in enumerate(rows):
-            y = -float(place)
-            only = row["network"] != "both"
-            box = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": LOOKS[1 if only else 0].color}
-            note = f" ({row['network']})" if only else ""
-            ax.text(0.0, y, f"{row['layer']}{note}\n{row['what']}", ha="center", va="center", bbox=box, fontsize=9)
-            ax.text(1.25, y, row["shape"], ha="left", va="center", fontsize=9, family="monospace")
-            if place + 1 < len(rows):
-                ax.annotate("", (0.0, y - 0.68), (0.0, y - 0.32), arrowprops={"arrowstyle": "->"})
-        ax.set_xlim(-1.6, 2.4)
-        ax.set_ylim(-len(rows) + 0.4, 0.6)
-        ax.set_axis_off()
+    figure = new_figure(title, 7.0, 0.95 * len(rows) + 0.6)
+    ax = figure.subplots()
+    for place, row in enumerate(rows):
+        y = -float(place)
+        only = row["network"] != "both"
+        box = {"boxstyle": "round,pad=0.5", "facecolor": "white", "edgecolor": LOOKS[1 if only else 0].color}
+        note = f" ({row['network']})" if only else ""
+        ax.text(0.0, y, f"{row['layer']}{note}\n{row['what']}", ha="center", va="center", bbox=box, fontsize=9)
+        ax.text(1.25, y, row["shape"], ha="left", va="center", fontsize=9, family="monospace")
+        if place + 1 < len(rows):
+            ax.annotate("", (0.0, y - 0.68), (0.0, y - 0.32), arrowprops={"arrowstyle": "->"})
+    ax.set_xlim(-1.6, 2.4)
+    ax.set_ylim(-len(rows) + 0.4, 0.6)
+    ax.set_axis_off()
     return figure
 
 

@@ -14,7 +14,7 @@ from functools import partial
 
 from uptonoise.datasets import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI
 from uptonoise.experiments._higgs import cell as higgs_cell
-from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, cell
+from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, NoisyPair, cell
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.twosample import flip_test, phase_test
@@ -29,32 +29,32 @@ N_CELLS = 84
 TESTS: Tests = {"phase": partial(phase_test, positivity=False), "flip": partial(flip_test, n_flips=199)}
 SCALED: Tests = {"phase": partial(scaled_on_first, positivity=False)}
 EXACT = frozenset({"flip"})
+SCALED_PAIRS = [
+    NoisyPair(distribution, (500, 500), d, (0.0, ratio), "gaussian")
+    for distribution in ("chi-squared", "gamma(0.5)")
+    for d in (1, 5)
+    for ratio in (20.0, 100.0)
+]
+"""Samples of which the second has much more noise than the first, which alone chooses the frequencies."""
 
 
 def cells() -> Sequence[Cell]:
     """Return the cells of the sparse design, those with frequencies from the clean sample, and those of HIGGS."""
     distributions = list(DISTRIBUTIONS)
     design = [
-        cell(
-            TESTS,
+        NoisyPair(
             distributions[i % 6],
             SIZES[i % 7],
             COLUMNS[(i // 7 + i) % 5],
             RATIOS[(i // 5 + 2 * i) % 5],
             KINDS[(i // 6 + 3 * i) % 5],
-            EXACT,
         )
         for i in range(N_CELLS)
     ]
-    scaled = [
-        cell(SCALED, distribution, (500, 500), d, (0.0, ratio), "gaussian", EXACT)
-        for distribution in ("chi-squared", "gamma(0.5)")
-        for d in (1, 5)
-        for ratio in (20.0, 100.0)
-    ]
     jet_phi = [higgs_cell(TESTS, n, HIGGS_JET_PHI, same=False) for n in (500, 1_000, 2_000)]
     one_process = [higgs_cell(TESTS, n, HIGGS_HIGH_LEVEL, same=True) for n in (100, 200, 500)]
-    return [*design, *scaled, *(_in_table(cell) for cell in [*jet_phi, *one_process])]
+    own = [cell(TESTS, pair, EXACT) for pair in design] + [cell(SCALED, pair, EXACT) for pair in SCALED_PAIRS]
+    return [*own, *(_in_table(cell) for cell in [*jet_phi, *one_process])]
 
 
 def _in_table(higgs: Cell) -> Cell:

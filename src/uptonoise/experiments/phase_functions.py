@@ -20,7 +20,7 @@ from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, new_figure
 from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.fourier import ecf
-from uptonoise.plots import LOOKS, dress, styled
+from uptonoise.plots import LOOKS, dress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -78,19 +78,18 @@ def _with_difference(parts: Any, function: str) -> list[Any]:
 
 def draw(title: str, rows: Rows) -> Figure:
     """Draw the true functions as lines and those of the bags as dots, distribution by distribution."""
-    with styled():
-        figure = new_figure(title, 12.0, 11.0)
-        axes = figure.subplots(len(FUNCTIONS) * len(PARTS), len(DISTRIBUTIONS), sharex=True)
-        for line, (function, part) in zip(
-            axes, [(function, part) for function in FUNCTIONS for part in PARTS], strict=True
-        ):
-            for ax, distribution in zip(line, DISTRIBUTIONS, strict=True):
-                chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
-                keys = ("w", f"true, {part}", f"noisy bag, {part}")
-                w, true, sampled = ([float(row[key]) for row in chosen] for key in keys)
-                ax.plot(w, sampled, ".", color=LOOKS[1].color, markersize=2, rasterized=True)
-                ax.plot(w, true, color="black", linewidth=1)
-                dress(ax, f"{function}, {distribution}, {part}", "w")
+    figure = new_figure(title, 12.0, 11.0)
+    axes = figure.subplots(len(FUNCTIONS) * len(PARTS), len(DISTRIBUTIONS), sharex=True)
+    for line, (function, part) in zip(
+        axes, [(function, part) for function in FUNCTIONS for part in PARTS], strict=True
+    ):
+        for ax, distribution in zip(line, DISTRIBUTIONS, strict=True):
+            chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
+            keys = ("w", f"true, {part}", f"noisy bag, {part}")
+            w, true, sampled = ([float(row[key]) for row in chosen] for key in keys)
+            ax.plot(w, sampled, ".", color=LOOKS[1].color, markersize=2, rasterized=True)
+            ax.plot(w, true, color="black", linewidth=1)
+            dress(ax, f"{function}, {distribution}, {part}", "w")
     return figure
 
 

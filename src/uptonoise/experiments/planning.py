@@ -26,6 +26,7 @@ SETTINGS = (
     ((200, 200), 5, (0.0, 0.0), (0.5, 0.5)),
     ((300, 300), 2, (0.0, 0.0), (0.5, 0.0)),
 )
+_COLUMNS = ("n", "k", "d", "n1", "n2", "more 1", "more 2")
 _PILOT = 100_000
 
 
@@ -33,15 +34,7 @@ def cells() -> Sequence[Measured]:
     """Return the cells; the last ones plan for noise that the pilot does not have."""
     return [
         Measured(
-            {
-                "n": sizes[0],
-                "k": sizes[1],
-                "d": d,
-                "n1": noise[0],
-                "n2": noise[1],
-                "more 1": more[0],
-                "more 2": more[1],
-            },
+            dict(zip(_COLUMNS, (*sizes, d, *noise, *more), strict=True)),
             partial(_simulated, sizes=sizes, d=d, noise=noise, more=more),
             partial(_planned, sizes=sizes, d=d, noise=noise, more=more),
         )
@@ -71,6 +64,6 @@ EXPERIMENT = MeasuredExperiment(
     __doc__.splitlines()[0],
     cells,
     repetitions=1_000,
-    draw=dots(("n", "k", "d", "n1", "n2", "more 1", "more 2"), ["planned", "simulated"], "power"),
+    draw=dots(_COLUMNS, ["planned", "simulated"], "power"),
     quick_cells=1,
 )

@@ -15,11 +15,11 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._alternatives import HIGGS, Alternative, chi2
-from uptonoise.experiments._noisy_distributions import cell
+from uptonoise.experiments._noisy_distributions import NoisyPair, cell
 from uptonoise.experiments._peers import Outcome
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
-from uptonoise.experiments.noise_level import COLUMNS, KINDS, RATIOS, SIZES
+from uptonoise.experiments.noise_level import COLUMNS, KINDS, RATIOS, SCALED_PAIRS, SIZES
 from uptonoise.twosample import POSITIVITY_SHARE, phase_test
 
 
@@ -44,20 +44,14 @@ LEVEL_LAWS = ("chi-squared", "lognormal", "counts", "mostly 0")
 def cells() -> Sequence[Cell]:
     """Return the cells of the level, of symmetric differences, and of those that the phases see."""
     spread = [
-        cell(
-            BOTH, LEVEL_LAWS[i % 4], SIZES[(3 * i) % 7], COLUMNS[i % 4], RATIOS[(2 * i) % 5], KINDS[i % 5], frozenset()
-        )
+        NoisyPair(LEVEL_LAWS[i % 4], SIZES[(3 * i) % 7], COLUMNS[i % 4], RATIOS[(2 * i) % 5], KINDS[i % 5])
         for i in range(16)
     ]
-    scaled = [
-        cell({"both": scaled_on_first}, distribution, (500, 500), d, (0.0, ratio), "gaussian", frozenset())
-        for distribution in ("chi-squared", "gamma(0.5)")
-        for d in (1, 5)
-        for ratio in (20.0, 100.0)
-    ]
+    level = [cell(BOTH, pair, frozenset()) for pair in spread]
+    level += [cell({"both": scaled_on_first}, pair, frozenset()) for pair in SCALED_PAIRS]
     symmetric = [_cell(name, Alternative(sampler, 1), 500, PARTS) for name, sampler in SYMMETRIC.items()]
     seen = [_cell(name, alternative, n, PHASES) for name, alternative, n in SEEN]
-    return [*spread, *scaled, *symmetric, *seen]
+    return [*level, *symmetric, *seen]
 
 
 def _cell(name: str, alternative: Alternative, n: int, tests: Tests) -> Cell:

@@ -17,7 +17,7 @@ from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, look, panels_of
 from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.fourier import ecf
-from uptonoise.plots import GREY, add_legend, dress, styled
+from uptonoise.plots import GREY, add_legend, dress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -76,20 +76,19 @@ def table(values: Values, results: list[Any]) -> list[Row]:
 def draw(title: str, rows: Rows) -> Figure:
     """Draw both functions of both distributions, with those of samples as dots."""
     functions = list(dict.fromkeys(row["function"] for row in rows))
-    with styled():
-        figure, axes = panels_of(title, len(functions), (5.0, 3.6))
-        for ax, function in zip(axes, functions, strict=True):
-            entries = []
-            for place, distribution in enumerate(DENSITIES):
-                chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
-                at, value, sampled_value = ([float(row[key]) for row in chosen] for key in ("at", "value", "sample"))
-                style = look(place)
-                (line,) = ax.plot(at, value, color=style.color, linestyle=style.line)
-                ax.plot(at, sampled_value, ".", color=style.color, markersize=2)
-                entries.append((line, distribution))
-            ax.axhline(0, color=GREY, linewidth=0.8)
-            dress(ax, function, "x" if function == "density" else "w")
-            add_legend(ax, entries, loc="best")
+    figure, axes = panels_of(title, len(functions), (5.0, 3.6))
+    for ax, function in zip(axes, functions, strict=True):
+        entries = []
+        for place, distribution in enumerate(DENSITIES):
+            chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
+            at, value, sampled_value = ([float(row[key]) for row in chosen] for key in ("at", "value", "sample"))
+            style = look(place)
+            (line,) = ax.plot(at, value, color=style.color, linestyle=style.line)
+            ax.plot(at, sampled_value, ".", color=style.color, markersize=2)
+            entries.append((line, distribution))
+        ax.axhline(0, color=GREY, linewidth=0.8)
+        dress(ax, function, "x" if function == "density" else "w")
+        add_legend(ax, entries, loc="best")
     return figure
 
 

@@ -9,11 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
-from uptonoise._util.typing import Floats
 from uptonoise.experiments._alternatives import chi2
-from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, draw
+from uptonoise.experiments._noisy_distributions import NoisyPair
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.twosample import phase_test
@@ -29,30 +26,16 @@ def cells() -> Sequence[Cell]:
     """Return 27 cells of the level, with distributions and noises in turn, then those of power."""
     places = [(shift, d, n) for shift in _SHIFTS for d in (1, 2, 5) for n in (200, 500, 2_000)]
     level = [
-        _level_cell(_LAWS[(i + i // 3 + i // 9) % 3], n, d, *NOISES[(i + i // 4) % 4], shift)
+        _level_cell(NoisyPair(_LAWS[(i + i // 3 + i // 9) % 3], (n, n), d, *NOISES[(i + i // 4) % 4], shift))
         for i, (shift, d, n) in enumerate(places)
     ]
     return [*level, *(_power_cell(n, noise) for n, noise in ((500, (0.0, 0.0)), (200, (0.0, 0.0)), (500, (0.5, 0.5))))]
 
 
-def _level_cell(distribution: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float) -> Cell:
-    settings = {"law": distribution, "N": n, "d": d, "noise": kind, "n1": noise[0], "n2": noise[1], "shift": shift}
-    sampler = partial(_moved, distribution=distribution, n=n, d=d, noise=noise, kind=kind, shift=shift)
-    tests = TESTS if shift == _SHIFTS[-1] else ROWS
-    return Cell(settings, sampler, tests, at_most=frozenset(tests))
-
-
-def _moved(
-    generator: np.random.Generator,
-    distribution: str,
-    n: int,
-    d: int,
-    noise: tuple[float, float],
-    kind: str,
-    shift: float,
-) -> tuple[Floats, Floats]:
-    X, Y = draw(generator, distribution=distribution, sizes=(n, n), d=d, noise=noise, kind=kind)
-    return X + shift * DISTRIBUTIONS[distribution].sd, Y
+def _level_cell(pair: NoisyPair) -> Cell:
+    tests = TESTS if pair.shift == _SHIFTS[-1] else ROWS
+    settings = pair.settings_of_one_size | {"shift": pair.shift}
+    return Cell(settings, pair.draw, tests, at_most=frozenset(tests))
 
 
 def _power_cell(n: int, noise: tuple[float, float]) -> Cell:

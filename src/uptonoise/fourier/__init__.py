@@ -8,6 +8,7 @@ from uptonoise.fourier.characteristic import (
     phase,
     unit,
 )
+from uptonoise.fourier.compiled import kernel_name
 from uptonoise.fourier.cosine_sine import CosineSine, as_complex, check_precision, turned
 from uptonoise.fourier.designs import BLOCK_WEIGHTS, all_columns, column_grid, column_pairs
 from uptonoise.fourier.discrepancy import (
@@ -28,49 +29,6 @@ from uptonoise.fourier.moments import MomentSum
 from uptonoise.fourier.resampling import labelled_feature_sums, mean_variance
 from uptonoise.fourier.scale import median_scale
 from uptonoise.fourier.sketch import Sketch
+from uptonoise.fourier.spread import spread_of_amplitudes, unbiased_squares
 from uptonoise.fourier.sums import BagPart, BagSums, RowFeatures, SampleSum, bags_of_rows
-
-__all__ = [
-    "BLOCK_WEIGHTS",
-    "BagPart",
-    "BagSums",
-    "Characteristic",
-    "CosineSine",
-    "FlipSums",
-    "Law",
-    "Method",
-    "MomentSum",
-    "RowFeatures",
-    "SampleSum",
-    "Signs",
-    "Sketch",
-    "UnreliablePhaseWarning",
-    "all_columns",
-    "as_complex",
-    "as_frequencies",
-    "bags_of_rows",
-    "characteristic_function",
-    "check_precision",
-    "column_grid",
-    "column_pairs",
-    "ecf",
-    "embedding_kernel",
-    "fourier_features",
-    "fourier_kernel",
-    "labelled_feature_sums",
-    "mean_variance",
-    "median_scale",
-    "mmd",
-    "paired_mmd",
-    "pairwise_mmd",
-    "pairwise_phd",
-    "phase",
-    "phase_kernel",
-    "phd",
-    "sample_frequencies",
-    "squared_mmd",
-    "squared_paired_mmd",
-    "squared_phd",
-    "turned",
-    "unit",
-]
+from uptonoise.fourier.versions import show_versions

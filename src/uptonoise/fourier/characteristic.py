@@ -124,7 +124,8 @@ def _characteristic_of_bags(source: RowSource, features: CosineSine) -> Characte
     if (weight == 0).any():
         bag = ids[int(np.argmin(weight))]
         raise ValueError(f"weights of {source.name} must not all be 0 in a bag; they are in bag {shown(bag)}")
-    phi /= weight[:, None]
+    parts = phi.view(np.float64)  # real and imaginary, which are divided faster than complex numbers
+    parts /= weight[:, None]
     return Characteristic(phi, weight, sums.weight_squares)
 
 

@@ -1,4 +1,4 @@
-"""Cosine and sine of w.x for blocks of rows: the hot loop of the library.
+"""Cosine and sine of w.x for blocks of rows: the hot loop of the library, compiled where it can be.
 
 Rows come in blocks that stay in cache. w.x is reduced to one turn in float64; cosine and sine are taken in float32,
 where they are some twenty times cheaper; sums are float64 again. The error of a value is near 1e-7, far below its
@@ -12,11 +12,14 @@ from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from uptonoise._util.typing import Complex, Floats, Precision
 from uptonoise._util.validation import checked_choice
+from uptonoise.fourier.compiled import features_of_rows, is_compiled, sums_between
 
 BLOCK_ELEMENTS = 2**18
+_BLOCKS_PER_SUM = 4  # blocks in one call where only sums are needed, so that little of the time goes to Python
 LARGEST_ANGLE = 1e15
 """In radians. Beyond it float64 has no correct digit of the angle within one turn."""
 
@@ -56,8 +59,50 @@ class CosineSine:
         """The number of rows of a block whose features stay in cache."""
         return max(1, BLOCK_ELEMENTS // max(self.n_frequencies, self.n_columns))
 
-    def __call__(self, values: Floats) -> Floats:
-        """Return the features of the rows, of shape (n, 2m)."""
+    @property
+    def sum_rows(self) -> int:
+        """The number of rows of a block where only sums are needed."""
+        return _BLOCKS_PER_SUM * self.block_rows
+
+    @property
+    def _is_compiled(self) -> bool:
+        return is_compiled() and self.precision == "fast"
+
+    def __call__(self, values: Floats) -> NDArray[Any]:
+        """Return the features of the rows, of shape (n, 2m): float64 by numpy, float32 by the compiled kernel."""
+        return self.with_sums(values, None)[0] if self._is_compiled else self._by_numpy(values)
+
+    def with_sums(self, values: Floats, weights: Floats | None) -> tuple[NDArray[Any], Floats]:
+        """Return the features of the rows, as a call does, and their weighted sums, of shape (2m,)."""
+        features: NDArray[Any]
+        if not self._is_compiled:
+            features = self._by_numpy(values)
+            return features, (np.ones(len(values)) if weights is None else weights) @ features
+        self.check_size(values)
+        features = self._buffer("features", len(values), 2 * self.n_frequencies, np.float32)
+        return features, features_of_rows(values, self.projection, weights, features)
+
+    def sums(self, values: Floats, weights: Floats | None, bounds: NDArray[np.int64]) -> Complex:
+        """Return the weighted sums of exp(i w.x) over the rows between consecutive bounds, of shape (b, m)."""
+        if self._is_compiled:
+            self.check_size(values)
+            return sums_between(values, self.projection, weights, bounds)
+        sums = np.zeros((len(bounds) - 1, self.n_frequencies), dtype=np.complex128)
+        weights = np.ones(len(values)) if weights is None else weights
+        for start in range(0, len(values), self.block_rows):
+            stop = min(len(values), start + self.block_rows)
+            first, last = np.searchsorted(bounds, start, side="right") - 1, np.searchsorted(bounds, stop)
+            here, features = weights[start:stop], self._by_numpy(values[start:stop])
+            if last - first == 1:
+                sums[first] += as_complex(here @ features)
+                continue
+            # One row for each sum, with the weights at the places of its rows: a product is all sums at once.
+            inner = np.clip(bounds[first : last + 1], start, stop) - start
+            by_sum = csr_array((here, np.arange(stop - start), inner), shape=(last - first, stop - start))
+            sums[first:last] += as_complex(by_sum @ features)
+        return sums
+
+    def _by_numpy(self, values: Floats) -> Floats:
         self.check_size(values)
         n, m = len(values), self.n_frequencies
         features = self._buffer("features", n, 2 * m, np.float64)

@@ -4,7 +4,9 @@ Dense directions are of no use in high dimension: abs(phi) is a product over col
 each column too little frequency to show its skewness. Frequencies on one column see its margin whatever the other
 columns do; frequencies on two and on all columns see dependence. Frequencies are tested in blocks, so that what a few
 of them see is not lost among the others: those on single columns, those on pairs, and all of these together. High
-frequencies are for positivity alone: phases there are mostly noise, but only there is phi of two points negative.
+frequencies are for positivity alone: phases there are mostly noise, but only there is phi of two points negative. Those
+of the block "effect" measure how large a difference is: up to one over the standard deviation of the less spread-out
+sample, which the other frequencies do not reach where noise makes the columns long.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier.scale import median_scale
+from uptonoise.fourier.spread import spreads_of_rows
 
 SCALE_ROWS = 200
 """How many rows of each sample decide the scale of the frequencies."""
@@ -29,7 +32,17 @@ _RADII = (0.42, 0.63, 0.21, 0.315, 0.14, 0.525)  # of frequencies on one column,
 _REACH = 0.5  # of the frequencies on several columns
 _HIGH_RADII = (1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8)  # many columns get only the first ones
 _N_HIGH = 40
-BLOCK_WEIGHTS = {"single columns": 2.0, "pairs of columns": 1.0, "all frequencies": 2.0, "high frequencies": 0.0}
+_EFFECT_RADII = {6: (0.3, 0.5, 0.7, 0.85, 1.0, 1.15), 4: (0.4, 0.7, 0.95, 1.15), 3: (0.45, 0.8, 1.1)}
+_SCALE_RATIO = 1.7  # of two scales at which many samples are measured
+_MOST_SCALES = 3
+_EFFECT_SHARE = 4  # the effect gets at most one in this many of a given number of frequencies
+BLOCK_WEIGHTS = {
+    "single columns": 2.0,
+    "pairs of columns": 1.0,
+    "all frequencies": 2.0,
+    "high frequencies": 0.0,
+    "effect": 0.0,
+}
 
 
 class Design(NamedTuple):
@@ -45,14 +58,6 @@ def scaled_design(
     """Return the frequencies of the default design and their provenance.
 
     `sample_rows` takes a seed and returns some rows of each sample, which decide the scale.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.designs import scaled_design
-    >>> frequencies, provenance = scaled_design(lambda seed: [np.eye(3)], random_state=0)
-    >>> frequencies.shape, sorted(provenance)
-    ((204, 3), ['blocks', 'design', 'lengths', 'seed'])
     """
     if n_frequencies is not None:
         positive_int(n_frequencies, "n_frequencies")
@@ -60,8 +65,10 @@ def scaled_design(
     # Rows have their own generator: how many numbers it takes to sample them must not change the frequencies, nor the
     # order of the samples which rows are sampled.
     row_seed = int(generator.integers(2**63))
-    lengths = _column_lengths(sample_rows(row_seed), np.random.default_rng(row_seed))
-    design = default_design(lengths, generator, n_frequencies)
+    samples = sample_rows(row_seed)
+    lengths = _column_lengths(samples, np.random.default_rng(row_seed))
+    spreads = np.stack([spreads_of_rows(rows, lengths) for rows in samples])
+    design = default_design(lengths, generator, n_frequencies, spreads)
     provenance = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
     return design.frequencies, provenance
 
@@ -74,12 +81,22 @@ def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Fl
     return np.asarray(median_scale(pooled, per_column=True, max_rows=2 * SCALE_ROWS, random_state=generator))
 
 
-def default_design(lengths: Floats, generator: np.random.Generator, n_frequencies: int | None = None) -> Design:
+def default_design(
+    lengths: Floats,
+    generator: np.random.Generator,
+    n_frequencies: int | None = None,
+    spreads: Floats | None = None,
+) -> Design:
     """Sample the frequencies of the phase test, in units of one over the columns' lengths.
 
-    `n_frequencies` is the maximum number in all, of which each kind gets an equal share.
+    `n_frequencies` is the maximum number in all, of which each kind gets an equal share. With `spreads`, of shape
+    (n_samples, d), there are also frequencies that measure the effect, if the maximum leaves room for them.
     """
     d = len(lengths)
+    effect = np.zeros((0, d)) if spreads is None else effect_frequencies(spreads)
+    if n_frequencies is not None:
+        effect = effect[: len(effect) if _EFFECT_SHARE * len(effect) <= n_frequencies else 0]
+        n_frequencies -= len(effect)
     n, high = (_N_OF_A_KIND, high_columns(d)) if n_frequencies is None else _fitting(n_frequencies, d)
     kinds = [single_columns(max(n, _EACH_COLUMN * d), d, generator)]
     if d > 1:
@@ -92,7 +109,33 @@ def default_design(lengths: Floats, generator: np.random.Generator, n_frequencie
         blocks["all frequencies"] = (0, sum(map(len, kinds)))
     start = sum(map(len, kinds))
     blocks["high frequencies"] = (start, start + len(high))
-    return Design(np.concatenate([*kinds, high]) / lengths, blocks)
+    if len(effect):
+        blocks["effect"] = (start + len(high), start + len(high) + len(effect))
+    return Design(np.concatenate([np.concatenate([*kinds, high]) / lengths, effect]), blocks)
+
+
+def effect_frequencies(spreads: Floats) -> Floats:
+    """Return frequencies on one column each, up to one over the spread of the less spread-out sample of any two.
+
+    Of many samples any two may be compared, so that there are some for each of a few scales.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.designs import effect_frequencies
+    >>> effect_frequencies(np.array([[2.0], [1.0]])).T
+    array([[0.3 , 0.5 , 0.7 , 0.85, 1.  , 1.15]])
+    """
+    known = np.sort(np.where(spreads > 0, spreads, np.nan), axis=0)  # NaN last
+    least = np.where(np.isnan(known[0]), 1.0, known[0])
+    second = known[max(len(known) - 2, 0)]
+    ratios = np.fmax(second / least, 1.0) if len(known) > 2 else np.ones_like(least)
+    ratios = np.where(np.isnan(ratios), 1.0, ratios)
+    n_scales = 1 + min(_MOST_SCALES - 1, int(np.ceil(np.log(ratios.max()) / np.log(_SCALE_RATIO))))
+    scales = least * ratios ** (np.arange(n_scales) / max(n_scales - 1, 1))[:, None]
+    d = len(least)
+    radii = _EFFECT_RADII[6 if d * n_scales <= 4 else 4 if d * n_scales <= 10 else 3]
+    return np.concatenate([column_grid(radii, d) / scale for scale in scales])
 
 
 def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:

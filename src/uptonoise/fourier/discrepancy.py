@@ -235,15 +235,7 @@ def _bag_source(bags: Any, name: str) -> RowSource:
 
 
 def fourier_features(phi: Complex) -> Floats:
-    """Return sqrt(1/m) [Re phi_1, Im phi_1, Re phi_2, ...] of each row; of phases these are the phase features.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.discrepancy import fourier_features
-    >>> fourier_features(np.array([[1 + 2j, 3j, 0, 4]]))
-    array([[0.5, 1. , 0. , 1.5, 0. , 0. , 2. , 0. ]])
-    """
+    """Return sqrt(1/m) [Re phi_1, Im phi_1, Re phi_2, ...] of each row; of phases these are the phase features."""
     return np.asarray(np.ascontiguousarray(phi).view(np.float64) / np.sqrt(phi.shape[-1]))
 
 

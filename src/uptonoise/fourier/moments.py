@@ -5,6 +5,13 @@ With weights, W1 their sum and W2 the sum of their squares, the covariance is
     sum_i weight_i (f_i - mean)(f_i - mean)' / (W1 - W2/W1)
 
 which is unbiased, and the usual one for equal weights; the mean has covariance W2/W1^2 times that.
+
+Rows that come in clusters count as their clusters. With u_c the weighted sum of the features over the rows of cluster
+c, n_c the sum of their weights, N that of all weights and g = N^2 / sum n_c^2 the effective number of clusters,
+
+    Cov(mean) = g/(g - 1) sum_c (u_c - n_c mean)(u_c - n_c mean)' / N^2
+
+and the covariance over clusters is g times that. A cluster is then one row with weight n_c.
 """
 
 from __future__ import annotations
@@ -21,16 +28,50 @@ from uptonoise.fourier.exact_angles import angles_between
 from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block, as_real_array
 
+_TILES_PER_BLOCK = 8  # tiles of features in one call, so that little of the time goes to Python
+_CLUSTERS_AT_ONCE = 4_096
+
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Number of rows, weights, mean, and scatter: the weighted sum of outer products about the mean."""
+    """Number of rows, weights, mean, and scatter: the weighted sum of outer products about the mean.
+
+    Of clusters the scatter is the sum of (u_c - n_c mean)(u_c - n_c mean)' and `weight_squares` that of n_c^2. Their
+    `cross`, the sum of n_c (u_c - n_c mean), is what another mean needs.
+    """
 
     n_rows: int
     weight: float
     weight_squares: float
     mean: Floats
     scatter: Floats
+    n_clusters: int = 0
+    cross: Floats | None = None  # None where rows are independent
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance over rows, or over clusters: the effective size times that of the mean."""
+        total, squares = self.weight, self.weight_squares
+        if self.cross is None:
+            return self.scatter / (total - squares / total)
+        return self.scatter * (total**2 / (squares * (total**2 - squares)))
+
+    @classmethod
+    def of_clusters(cls, sums: Floats, weight: Floats, n_rows: int) -> Moments:
+        """Return the moments of clusters, from the sums of their rows' features and weights."""
+        total, width = float(weight.sum()), sums.shape[1]
+        cross, scatter = np.zeros(width), np.zeros((width, width))
+        mean = sums.sum(axis=0) / total if total > 0 else np.zeros(width)
+        for start in range(0, len(sums), _CLUSTERS_AT_ONCE):
+            here = slice(start, start + _CLUSTERS_AT_ONCE)
+            beyond = sums[here] - weight[here, None] * mean
+            scatter += beyond.T @ beyond
+            cross += weight[here] @ beyond
+        return cls(n_rows, total, float(weight @ weight), mean, scatter, int(np.count_nonzero(weight)), cross)
+
+    def as_clusters(self) -> Moments:
+        """Return the moments of independent rows as those of clusters of one row."""
+        return replace(self, n_clusters=self.n_rows, cross=np.zeros_like(self.mean))
 
     @classmethod
     def none(cls, n_frequencies: int, n_rows: int = 0) -> Moments:
@@ -54,6 +95,14 @@ class Moments:
             raise ValueError("its sums are not those of cosines and sines")
         return cls(n_rows, float(weights[0]), float(weights[1]), mean, scatter)
 
+    def with_clusters(self, n_clusters: Any, cross: Any) -> Moments:
+        """Return moments that were read from a file as those of clusters, or raise where they cannot be."""
+        array = as_real_array(cross, "cross").astype(np.float64)
+        is_count = isinstance(n_clusters, int) and not isinstance(n_clusters, bool) and 0 <= n_clusters <= self.n_rows
+        if array.shape != self.mean.shape or not np.isfinite(array).all() or not is_count:
+            raise ValueError(f"its {n_clusters!r} clusters do not fit its rows")
+        return replace(self, n_clusters=n_clusters, cross=array)
+
     def plus(self, other: Moments) -> Moments:
         """Return the moments of both sets of rows together."""
         weight = self.weight + other.weight
@@ -62,6 +111,8 @@ class Moments:
             return replace(kept, n_rows=self.n_rows + other.n_rows)
         apart = other.mean - self.mean
         share = other.weight / weight
+        if self.cross is not None:
+            return self._plus_clusters(other, self.mean + share * apart)
         scatter = self.scatter + other.scatter
         scaled = np.sqrt(self.weight * share) * apart  # so that the product is symmetric to the last bit
         scatter += np.outer(scaled, scaled)
@@ -73,10 +124,35 @@ class Moments:
             scatter,
         )
 
+    def _plus_clusters(self, other: Moments, mean: Floats) -> Moments:
+        left, right = self._about(mean), other._about(mean)
+        return Moments(
+            self.n_rows + other.n_rows,
+            self.weight + other.weight,
+            self.weight_squares + other.weight_squares,
+            mean,
+            left.scatter + right.scatter,
+            self.n_clusters + other.n_clusters,
+            left._cross + right._cross,
+        )
+
+    def _about(self, mean: Floats) -> Moments:
+        """Return the scatter and the cross sums of clusters about another mean."""
+        apart = self.mean - mean
+        crossed = np.outer(self._cross, apart)
+        scaled = np.sqrt(self.weight_squares) * apart
+        scatter = self.scatter + (crossed + crossed.T) + np.outer(scaled, scaled)
+        return replace(self, scatter=scatter, cross=self._cross + self.weight_squares * apart)
+
+    @property
+    def _cross(self) -> Floats:
+        return np.zeros_like(self.mean) if self.cross is None else self.cross
+
     def at(self, frequencies: NDArray[np.intp]) -> Moments:
         """Return the moments at some of the frequencies."""
         places = np.concatenate([frequencies, len(self.mean) // 2 + frequencies])
-        return replace(self, mean=self.mean[places], scatter=self.scatter[np.ix_(places, places)])
+        cross = None if self.cross is None else self.cross[places]
+        return replace(self, mean=self.mean[places], scatter=self.scatter[np.ix_(places, places)], cross=cross)
 
     def recentred(self, frequencies: Floats, centre: Floats, other: Floats) -> Moments:
         """Return the moments of rows minus `centre` as those of the same rows minus another centre."""
@@ -84,19 +160,23 @@ class Moments:
             return self
         angles = angles_between(frequencies, centre, other)
         scatter = turned(turned(self.scatter, angles).T, angles)
-        return replace(self, mean=turned(self.mean, angles), scatter=(scatter + scatter.T) / 2)
+        cross = None if self.cross is None else turned(self.cross, angles)
+        return replace(self, mean=turned(self.mean, angles), scatter=(scatter + scatter.T) / 2, cross=cross)
 
     def mirrored(self) -> Moments:
         """Return the moments of the same rows with their signs turned."""
         signs = np.repeat([1.0, -1.0], len(self.mean) // 2)
-        return replace(self, mean=signs * self.mean, scatter=self.scatter * np.outer(signs, signs))
+        cross = None if self.cross is None else signs * self.cross
+        return replace(self, mean=signs * self.mean, scatter=self.scatter * np.outer(signs, signs), cross=cross)
 
     def equals(self, other: Moments) -> bool:
         """Tell whether all numbers are the same."""
+        counts, others = (
+            (moments.n_rows, moments.n_clusters, moments.cross is None, moments.weight, moments.weight_squares)
+            for moments in (self, other)
+        )
         return (
-            (self.n_rows, self.weight, self.weight_squares) == (other.n_rows, other.weight, other.weight_squares)
-            and np.array_equal(self.mean, other.mean)
-            and np.array_equal(self.scatter, other.scatter)
+            counts == others and np.array_equal(self.mean, other.mean) and np.array_equal(self.scatter, other.scatter)
         )
 
 
@@ -108,26 +188,45 @@ class MomentSum(Accumulator[Moments]):
         self.centre = centre
         # Features that are good to 1e-7 lose nothing by products of float32, which take half the time.
         self._products = products or (np.float32 if features.precision == "fast" else np.float64)
-        # A block long enough that the outer products, not the sums of their results, are the work.
-        self.block_rows = max(features.block_rows, 2 * features.n_frequencies)
+        # A tile long enough that the outer products, not the sums of their results, are the work.
+        self._tile_rows = max(features.block_rows // 2, 2 * features.n_frequencies)
+        self.block_rows = _TILES_PER_BLOCK * self._tile_rows
 
     def part(self, block: Block) -> Moments:
         """Return the moments of the rows."""
-        n_rows = len(block.values)
+        n_rows, weights = len(block.values), block.weights
         with np.errstate(over="ignore"):  # what overflows is refused as too large
-            features = self.features(block.values - self.centre)
-        if block.weights is None:
-            weight, weight_squares = float(n_rows), float(n_rows)
-            mean = np.ones(n_rows) @ features / n_rows
-            features -= mean
+            values = block.values - self.centre
+        scatter = np.zeros(2 * (2 * self.features.n_frequencies,))
+        tile_weights, tile_means = [], []
+        for start in range(0, n_rows, self._tile_rows):
+            tile = slice(start, start + self._tile_rows)
+            weight, mean = self._add_tile(values[tile], None if weights is None else weights[tile], scatter)
+            tile_weights.append(weight)
+            tile_means.append(mean)
+        weight = float(np.sum(tile_weights))
+        mean = tile_weights @ np.array(tile_means) / (weight or 1.0)
+        between = np.sqrt(tile_weights)[:, None] * (tile_means - mean)
+        scatter += between.T @ between
+        squares = weight if weights is None else float(weights @ weights)
+        return Moments(n_rows, weight, squares, mean, scatter)
+
+    def _add_tile(self, values: Floats, weights: Floats | None, scatter: Floats) -> tuple[float, Floats]:
+        """Add the scatter of rows about their own mean, and return their weight and that mean."""
+        features, sums = self.features.with_sums(values, weights)
+        weight = float(len(values)) if weights is None else float(weights.sum())
+        if weight == 0:
+            return 0.0, np.zeros(len(sums))
+        mean = sums / weight
+        centred = features.astype(self._products, copy=False)
+        centred -= mean.astype(self._products)
+        if weights is None:
+            scatter += centred.T @ centred
         else:
-            weight, weight_squares = float(block.weights.sum()), float(block.weights @ block.weights)
-            mean = block.weights @ features / weight if weight > 0 else np.zeros(features.shape[1])
-            features -= mean
-            features *= np.sqrt(block.weights)[:, None]
-        centred = features if self._products == np.float64 else features.astype(self._products)
-        scatter = np.asarray(centred.T @ centred, dtype=np.float64)
-        return Moments(n_rows, weight, weight_squares, mean, scatter)
+            largest = float(weights.max())  # float32 might not hold the weights as they are
+            centred *= np.sqrt(weights / largest)[:, None].astype(self._products)
+            scatter += largest * np.asarray(centred.T @ centred, dtype=np.float64)
+        return weight, mean
 
     def plus(self, left: Moments, right: Moments) -> Moments:
         """Return the moments of the rows of both parts."""

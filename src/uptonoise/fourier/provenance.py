@@ -22,15 +22,6 @@ class Frequencies(np.ndarray):
 
     It is an ordinary array in every other way, and what is computed from it is a plain array. Once changed, or sliced,
     it is no longer what was sampled, and its provenance is None.
-
-    Examples
-    --------
-    >>> import uptonoise as un
-    >>> W = un.sample_frequencies(3, 2, random_state=0)
-    >>> W.provenance
-    {'law': 'gaussian', 'scale': 1.0, 'method': 'iid', 'seed': 0}
-    >>> W[:2].provenance is None
-    True
     """
 
     _sampled: tuple[Provenance | None, int] = (None, 0)

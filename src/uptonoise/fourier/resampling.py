@@ -39,8 +39,8 @@ def labelled_feature_sums(
     start = 0
     for labelled in labels:
         stop = start + labelled.shape[1]
-        block = features(pooled[start:stop] - centre).astype(np.float32)
-        sums = sums + np.asarray(labelled @ block, dtype=np.float64)
-        total += block.sum(axis=0, dtype=np.float64)
+        block, block_sum = features.with_sums(pooled[start:stop] - centre, None)
+        sums = sums + np.asarray(labelled @ block.astype(np.float32, copy=False), dtype=np.float64)
+        total += block_sum
         start = stop
     return sums, total

@@ -16,9 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uptonoise._util.random import RandomState
-from uptonoise._util.storage import load_archive, save_archive
 from uptonoise._util.typing import Floats, Precision
 from uptonoise._util.wording import counted, shown
+from uptonoise.fourier.cluster_pass import (
+    NO_CLUSTERS,
+    ClusterPass,
+    SketchClusters,
+    is_of_single_rows,
+    moments_by_group,
+)
 from uptonoise.fourier.cosine_sine import CosineSine, check_precision
 from uptonoise.fourier.designs import SCALE_ROWS, scaled_design
 from uptonoise.fourier.docs import described
@@ -26,10 +32,18 @@ from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.moments import GroupMoments, Moments, MomentSum
 from uptonoise.fourier.provenance import Provenance, blocks_at, checked_provenance
 from uptonoise.fourier.scale import sample_names
+from uptonoise.fourier.sketch_files import load_sketch, save_sketch
 from uptonoise.fourier.sketch_statistics import SketchStatistics, checked_centre
-from uptonoise.rows import RowSource, aligned, as_column_names, as_rows, numbered_columns, one_sample, some_rows
-
-_VERSION = 2  # of the file format; version 1 has "drawn" for "provenance"
+from uptonoise.rows import (
+    GroupedClusters,
+    RowSource,
+    aligned,
+    as_column_names,
+    as_rows,
+    clustered_rows,
+    numbered_columns,
+    some_rows,
+)
 
 
 @described
@@ -81,7 +95,7 @@ class Sketch(SketchStatistics):
         self.columns = as_column_names(columns or numbered_columns(self.n_columns), "columns", self.n_columns)
         self._centre = None if centre is None else checked_centre(centre, self.n_columns)
         self._centre_is_given = centre is not None
-        self._moments = Moments.none(self.n_frequencies)
+        self._ended, self._clusters = Moments.none(self.n_frequencies), NO_CLUSTERS
 
     @classmethod
     @described
@@ -116,12 +130,12 @@ class Sketch(SketchStatistics):
         >>> rows = np.random.default_rng(0).normal(size=(500, 3))
         >>> s = un.Sketch.for_samples(rows).update(rows)
         >>> list(s.blocks)
-        ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies']
+        ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies', 'effect']
         """
         if not samples:
             raise ValueError("samples must be at least one sample; got none")
         sources = [
-            one_sample(sample, None if isinstance(sample, RowSource) else name)
+            as_rows(sample, name=None if isinstance(sample, RowSource) else name)
             for sample, name in zip(samples, sample_names(samples), strict=True)
         ]
         sources = [aligned(source, sources[0]) for source in sources]
@@ -136,7 +150,12 @@ class Sketch(SketchStatistics):
     @classmethod
     @described
     def for_groups(
-        cls, groups: Any, *, random_state: RandomState = 0, precision: Precision = "fast"
+        cls,
+        groups: Any,
+        *,
+        clusters: RowSource | None = None,
+        random_state: RandomState = 0,
+        precision: Precision = "fast",
     ) -> dict[Any, Sketch]:
         """Return the sketches of many groups by their ids, with the same frequencies, as :meth:`for_samples` has them.
 
@@ -145,6 +164,8 @@ class Sketch(SketchStatistics):
         groups : Bags, list of arrays, or RowSource with groups
             Such as ``Bags.from_long(frame, by="site")`` or ``scan_parquet(path, by="site")``. Rows of a group may be
             anywhere. They are read twice: for the scale of the frequencies and for the sketches.
+        clusters : RowSource, optional
+            The same rows by cluster, such as ``scan_parquet(path, by="patient")``. A cluster lies in one group.
         {random_state}
         {precision}
 
@@ -159,7 +180,7 @@ class Sketch(SketchStatistics):
         >>> rng = np.random.default_rng(0)
         >>> sites = un.Bags([rng.normal(size=(n, 2)) for n in (50, 60)], ids=["north", "south"])
         >>> un.Sketch.for_groups(sites)["south"]
-        Sketch(60 rows, 136 frequencies, 2 columns: x0, x1)
+        Sketch(60 rows, 148 frequencies, 2 columns: x0, x1)
         """
         source = as_rows(groups)
         if source.bag_ids is None:
@@ -176,6 +197,10 @@ class Sketch(SketchStatistics):
         frequencies, provenance = scaled_design(sample_rows, random_state)
         columns = source.columns if source.named else None
         empty = cls(frequencies, columns=columns, provenance=provenance, precision=precision)
+        if clusters is not None:
+            rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(scale_rows), axis=0)
+            groups_of_clusters = moments_by_group(rows, CosineSine(empty._frequencies, precision), centre)
+            return {name: empty._with(*part) for name, part in groups_of_clusters.items()}
         centres = np.stack([np.median(rows, axis=0) for rows in scale_rows])
         sums = source.fold(GroupMoments(CosineSine(empty._frequencies, precision), centres)).moments
         sketches: dict[Any, Sketch] = {}
@@ -202,11 +227,11 @@ class Sketch(SketchStatistics):
             raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
         return other._with(Moments.none(other.n_frequencies), other._centre if other._centre_is_given else None)
 
-    def _with(self, moments: Moments, centre: Floats | None) -> Sketch:
+    def _with(self, moments: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> Sketch:
         """Return a sketch with the same frequencies and columns, and with other moments and centre."""
         new = Sketch.__new__(Sketch)
         new.__dict__.update(self.__dict__, provenance=deepcopy(self.provenance))
-        new._moments, new._centre = moments, centre
+        new._ended, new._centre, new._clusters = moments, centre, clusters
         return new
 
     def select(self, columns: Sequence[str]) -> Sketch:
@@ -228,7 +253,7 @@ class Sketch(SketchStatistics):
         >>> rows = np.random.default_rng(0).normal(size=(500, 3))
         >>> s = un.Sketch.for_samples(rows).update(rows)
         >>> s.select(["x1"])
-        Sketch(500 rows, 28 frequencies, 1 column: x1)
+        Sketch(500 rows, 34 frequencies, 1 column: x1)
         """
         wanted = as_column_names(columns, "columns")
         unknown = [column for column in wanted if column not in self.columns]
@@ -260,38 +285,59 @@ class Sketch(SketchStatistics):
         """
         return self._with(self._moments.mirrored(), None if self._centre is None else -self._centre)
 
-    def update(self, X: Any, weights: Any = None) -> Sketch:
+    def update(self, X: Any, weights: Any = None, clusters: Any = None, *, complete: bool = False) -> Sketch:
         """Add rows to this sketch and return it.
 
         Parameters
         ----------
-        X : array, tensor, frame, iterator of these, or RowSource
-            One sample, or a chunk of it.
+        X : array, tensor, frame, iterator of these, Bags, or RowSource
+            One sample, or a chunk of it. Bags are clusters.
         weights : array of shape (n_rows,) or str, optional
             A weight for each row, or the name of the column that holds them.
+        clusters : array of shape (n_rows,) or str, optional
+            An id for each row, or the column that holds the ids: rows with the same id belong together, as the cells of
+            a patient. Rows of a cluster may lie anywhere, in several updates too. The sums of clusters are kept for
+            that; where rows come sorted by cluster, only the last 128 MB of them.
+        complete : bool
+            Whether these clusters get no more rows. Then no sums are kept, only a hash of 8 bytes per cluster.
 
         Returns
         -------
         Sketch
             This sketch. Where the rows are refused it has not changed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rows = np.random.default_rng(0).normal(size=(100, 1))
+        >>> un.Sketch([[1.0]]).update(rows, clusters=np.repeat(np.arange(20), 5))
+        Sketch(100 rows in 20 clusters, 1 frequency, 1 column: x0)
         """
-        source = one_sample(X, weights=weights)
+        source = clustered_rows(X, clusters, weights=weights)
         if len(source.columns) != self.n_columns:
             raise ValueError(
                 f"X must have {counted(self.n_columns, 'column')}, as the frequencies have; got {len(source.columns)}: "
                 f"{', '.join(source.columns[:8])}"
             )
         source = aligned(source, self)
+        self._check_clustered(source.bag_ids is not None, source.name)
         # Rows are centred where they lie, also those of a later chunk far from the first; merging costs no accuracy.
         given = self._centre if self._centre_is_given else None
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
         features = CosineSine(self._frequencies, self.precision)  # with buffers that last as long as this pass
-        added = source.fold(MomentSum(features, near)).total()
-        if added.weight == 0:
-            raise ValueError("weights of X must not all be 0")
-        self._moments = self._moments.plus(added.recentred(self._frequencies, near, centre))
-        self._centre = centre
+        clusters_pass = ClusterPass(source, features, self._frequencies, near, centre, self._clusters)
+        if source.bag_ids is None or (complete and is_of_single_rows(source)):
+            added, kept = source.fold(MomentSum(features, near)).total(), self._clusters
+            if added.weight == 0:
+                raise ValueError("weights of X must not all be 0")
+            if source.bag_ids is not None:
+                added, kept = added.as_clusters(), clusters_pass.single_rows()
+        else:
+            added, kept = clusters_pass.run(complete or source.ids_are_local)
+        self._ended = self._ended.plus(added.recentred(self._frequencies, near, centre))
+        self._clusters, self._centre = kept, centre
         if source.named and not self.named:
             self.columns, self.named = source.columns, True
         return self
@@ -308,8 +354,11 @@ class Sketch(SketchStatistics):
         (3, 3, 3)
         """
         self.check_comparable(other)
+        if other.n_rows:
+            self._check_clustered(other.is_clustered, "the other sketch")
+        clusters = self._clusters.merged(other._clusters)
         moments = self._moments.plus(other._moments_about(self._centre))
-        new = self._with(moments, other._centre if self._centre is None else self._centre)
+        new = self._with(moments, other._centre if self._centre is None else self._centre, clusters)
         if other.named and not self.named:
             new.columns, new.named = other.columns, True
         return new
@@ -319,7 +368,7 @@ class Sketch(SketchStatistics):
 
     def __radd__(self, other: Any) -> Sketch:
         # sum() starts from 0.
-        return self._with(self._moments, self._centre) if isinstance(other, int) and other == 0 else NotImplemented
+        return self.merge(Sketch.like(self)) if isinstance(other, int) and other == 0 else NotImplemented
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the sketch to a plain .npz file, whole or not at all.
@@ -334,38 +383,9 @@ class Sketch(SketchStatistics):
         ...     un.Sketch.load(pathlib.Path(folder) / "s.npz") == s
         True
         """
-        header = {
-            "columns": list(self.columns),
-            "named": self.named,
-            "precision": self.precision,
-            "provenance": self.provenance,
-            "n_rows": self.n_rows,
-            "centre_is_given": self._centre_is_given,
-        }
-        arrays = {
-            "frequencies": self._frequencies,
-            "weights": np.array([self.weight, self.weight_squares]),
-            "mean": self._moments.mean,
-            "scatter": self._moments.scatter,
-        }
-        if self._centre is not None:
-            arrays["centre"] = self._centre
-        save_archive(path, "sketch", _VERSION, header, arrays)
+        save_sketch(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sketch:
         """Read a sketch that :meth:`save` wrote; nothing in the file is executed."""
-        header, arrays = load_archive(path, "sketch", _VERSION)
-        try:
-            sketch = cls(
-                arrays["frequencies"],
-                columns=header["columns"] if header["named"] else None,
-                centre=arrays["centre"] if header["n_rows"] else arrays.get("centre"),
-                provenance=header.get("provenance", header.get("drawn")),
-                precision=header["precision"],
-            )
-            sketch._centre_is_given = bool(header["centre_is_given"])
-            sketch._moments = Moments.checked(header["n_rows"], arrays, sketch.n_frequencies)
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path} is a damaged sketch: {error}") from None
-        return sketch
+        return load_sketch(cls, path)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uptonoise._util.typing import Complex, Floats, Precision
 from uptonoise._util.wording import counted
+from uptonoise.fourier.cluster_pass import SketchClusters
 from uptonoise.fourier.cosine_sine import as_complex
 from uptonoise.fourier.moments import Moments
 from uptonoise.fourier.provenance import Provenance
@@ -27,7 +28,19 @@ class SketchStatistics:
     named: bool
     _frequencies: Floats
     _centre: Floats | None
-    _moments: Moments
+    _centre_is_given: bool
+    _ended: Moments  # of rows, or of clusters that get no more rows
+    _clusters: SketchClusters
+    _whole: tuple[SketchClusters, Moments] | None = None
+
+    @property
+    def _moments(self) -> Moments:
+        """The moments of all rows, also of clusters that may get more."""
+        if self._clusters.open is None:
+            return self._ended
+        if self._whole is None or self._whole[0] is not self._clusters:
+            self._whole = (self._clusters, self._clusters.whole(self._ended))
+        return self._whole[1]
 
     def check_comparable(self, other: Any) -> None:
         """Raise where another sketch has other frequencies or columns."""
@@ -46,6 +59,12 @@ class SketchStatistics:
                 f"the sketches have their columns in different orders: {list(self.columns)} and {list(other.columns)}. "
                 f"{_ADVICE}"
             )
+
+    def _check_clustered(self, is_clustered: bool, name: str) -> None:
+        """Raise where rows come with clusters and the others did not, or the other way round."""
+        if self.n_rows and self.is_clustered != is_clustered:
+            came, wanted = ("with", "without") if is_clustered else ("without", "with")
+            raise ValueError(f"{name} must come {wanted} clusters, as the rows of the sketch did; got it {came} them")
 
     @property
     def frequencies(self) -> Floats:
@@ -90,13 +109,42 @@ class SketchStatistics:
 
     @property
     def weight_squares(self) -> float:
-        """The sum of the squared weights."""
+        """The sum of the squared weights of rows, or of clusters."""
         return self._moments.weight_squares
 
     @property
+    def is_clustered(self) -> bool:
+        """Whether the rows came in clusters."""
+        return self._moments.cross is not None
+
+    @property
+    def n_clusters(self) -> int | None:
+        """The number of clusters; None where rows came without."""
+        return self._moments.n_clusters if self.is_clustered else None
+
+    @property
+    def cluster_hashes(self) -> NDArray[np.uint64]:
+        """Sorted 64-bit hashes of the ids of clusters; none of clusters whose ids mean nothing in another sample."""
+        return self._clusters.hashes
+
+    @property
     def effective_size(self) -> float:
-        """The number of equally weighted rows that would give the mean the same variance."""
+        """The number of equally weighted rows, or clusters, that would give the mean the same variance."""
         return self.weight**2 / self.weight_squares if self.weight else 0.0
+
+    @property
+    def independent_rows(self) -> float:
+        """How many independent rows would give the characteristic function the same sampling error, over frequencies.
+
+        Without clusters that is the effective size. With clusters it lies between their number, where the rows of a
+        cluster are all alike, and the number of rows, where they differ as much as those of different clusters.
+        """
+        if not self.is_clustered or self.effective_size < 1 + 1e-9:
+            return self.effective_size
+        moments = self._moments
+        of_rows = float(np.sum(1 - np.abs(as_complex(moments.mean)) ** 2))
+        of_mean = float(np.trace(moments.covariance)) / self.effective_size
+        return float(min(self.n_rows, of_rows / of_mean)) if of_mean > 0 else float(self.n_rows)
 
     @property
     def ecf(self) -> Complex:
@@ -129,10 +177,10 @@ class SketchStatistics:
         """Return the covariance of [cos(w.(x - centre)), sin(w.(x - centre))] over rows."""
         self._check_rows(2, "a covariance")
         moments = self._moments_about(checked_centre(centre, self.n_columns))
-        freedom = moments.weight - moments.weight_squares / moments.weight
-        if freedom <= 1e-12 * moments.weight:
-            raise ValueError("the weights of the sketch leave it an effective size of 1 row; a covariance needs 2")
-        return moments.scatter / freedom
+        if moments.weight**2 <= (1 + 1e-12) * moments.weight_squares:
+            units = "cluster" if self.is_clustered else "row"
+            raise ValueError(f"the sketch has an effective size of 1 {units}; a covariance needs 2")
+        return moments.covariance
 
     def _check_rows(self, needed: int, what: str) -> None:
         if self.n_rows < needed:
@@ -162,7 +210,8 @@ class SketchStatistics:
         names = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
         frequencies = "1 frequency" if self.n_frequencies == 1 else f"{self.n_frequencies:,} frequencies"
         columns = counted(self.n_columns, "column")
-        return f"Sketch({counted(self.n_rows, 'row')}, {frequencies}, {columns}: {names})"
+        clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
+        return f"Sketch({counted(self.n_rows, 'row')}{clusters}, {frequencies}, {columns}: {names})"
 
 
 def checked_centre(centre: ArrayLike, n_columns: int) -> Floats:

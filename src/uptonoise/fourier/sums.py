@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from uptonoise._util.typing import Complex, Floats
 from uptonoise.fourier.cosine_sine import CosineSine, as_complex
@@ -47,12 +46,16 @@ class SampleSum(Accumulator[SamplePart]):
 
     def __init__(self, features: CosineSine) -> None:
         self.features = features
-        self.block_rows = features.block_rows
+        self.block_rows = features.sum_rows
 
     def part(self, block: Block) -> SamplePart:
         """Return the sums of the rows."""
-        weights = np.ones(len(block.values)) if block.weights is None else block.weights
-        return weights @ self.features(block.values), float(weights.sum()), float(weights @ weights)
+        n_rows, weights = len(block.values), block.weights
+        phi_sum = self.features.sums(block.values, weights, np.array([0, n_rows]))[0]
+        feature_sum = np.concatenate([phi_sum.real, phi_sum.imag])
+        if weights is None:
+            return feature_sum, float(n_rows), float(n_rows)
+        return feature_sum, float(weights.sum()), float(weights @ weights)
 
     def plus(self, left: SamplePart, right: SamplePart) -> SamplePart:
         """Return the sums of the rows of both parts."""
@@ -64,6 +67,11 @@ def bags_of_rows(block: Block, name: str) -> NDArray[np.int64]:
     if block.bags is None:
         raise ValueError(f"{name} is a source of bags, and its blocks must tell each row's bag")
     return block.bags
+
+
+def _bounds_of_runs(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where runs of equal numbers start, and where the last run ends."""
+    return np.concatenate([[0], np.flatnonzero(numbers[1:] != numbers[:-1]) + 1, [len(numbers)]])
 
 
 class BagPart(NamedTuple):
@@ -80,44 +88,40 @@ class BagSums(Accumulator[BagPart]):
 
     def __init__(self, features: CosineSine, n_bags: int) -> None:
         self.features = features
-        self.block_rows = features.block_rows
+        self.block_rows = features.sum_rows
         self.phi_sums = np.zeros((n_bags, features.n_frequencies), dtype=np.complex128)
         self.weight = np.zeros(n_bags)
         self.weight_squares = np.zeros(n_bags)
-        # Made once: in a thread, every call into numpy waits for the Python code of other threads.
-        self._in_order = np.arange(self.block_rows, dtype=np.int32)
-        self._ones = np.ones(self.block_rows)
 
     def part(self, block: Block) -> BagPart:
         """Return the sums of the bags that have rows in the block."""
-        n_rows, bags = len(block.values), bags_of_rows(block, self.features.name)
-        order, steps = self._in_order[:n_rows], np.diff(bags)
-        if steps.min(initial=0) < 0:
-            order = np.argsort(bags, kind="stable").astype(np.int32)
-            bags = bags[order]
-            steps = np.diff(bags)
-        bounds = np.concatenate([[0], np.flatnonzero(steps) + 1, [n_rows]], dtype=np.int32, casting="unsafe")
+        values, weights, bags = block.values, block.weights, bags_of_rows(block, self.features.name)
+        bounds = _bounds_of_runs(bags)
+        if (np.diff(bags[bounds[:-1]]) < 0).any():
+            order = np.argsort(bags, kind="stable")
+            values, bags = values[order], bags[order]
+            weights = None if weights is None else weights[order]
+            bounds = _bounds_of_runs(bags)
         starts = bounds[:-1]
-        if block.weights is None:
-            weights = self._ones[:n_rows]
+        if weights is None:
             weight = squares = np.diff(bounds)
         else:
-            weights = block.weights[order]
             weight, squares = np.add.reduceat(weights, starts), np.add.reduceat(weights**2, starts)
-        # One row for each bag of the block, with the weights at the places of its rows: a product is the sum by bag.
-        by_bag = csr_array((weights, order, bounds), shape=(len(starts), n_rows))
-        return BagPart(bags[starts], as_complex(by_bag @ self.features(block.values)), weight, squares)
+        return BagPart(bags[starts], self.features.sums(values, weights, bounds), weight, squares)
 
     def add(self, part: BagPart) -> None:
         """Add the sums of the next rows."""
         bags = part.bags
         if len(bags) == 0:  # the total of rows without any weight
             return
-        if bags[-1] >= len(self.weight):
-            self._resize(int(bags[-1] + 1 + (bags[-1] + 1) // 8))  # room for bags that a stream is yet to bring
-        self.phi_sums[bags] += part.phi_sums
-        self.weight[bags] += part.weight
-        self.weight_squares[bags] += part.weight_squares
+        first, stop = int(bags[0]), int(bags[-1]) + 1
+        if stop > len(self.weight):
+            self._resize(stop + stop // 8)  # room for bags that a stream is yet to bring
+        # Bags that follow each other are a slice, and adding to a slice makes no copy.
+        places = slice(first, stop) if stop - first == len(bags) else bags
+        self.phi_sums[places] += part.phi_sums
+        self.weight[places] += part.weight
+        self.weight_squares[places] += part.weight_squares
 
     def total(self) -> BagPart:
         """Return the sums of all rows so far."""

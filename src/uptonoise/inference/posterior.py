@@ -40,15 +40,7 @@ class SmallSampleWarning(UserWarning):
 
 
 def effective_size(weights: Floats) -> float:
-    """Return how many equally weighted particles are worth as much as these.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.inference.posterior import effective_size
-    >>> effective_size(np.array([1.0, 1.0, 0.0]))
-    2.0
-    """
+    """Return how many equally weighted particles are worth as much as these."""
     return float(weights.sum() ** 2 / (weights @ weights))
 
 

@@ -13,19 +13,7 @@ from uptonoise.rows import as_real_array
 
 
 class Prior(NamedTuple):
-    """The distribution of parameters, with their names and the interval that each must be in.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import stats
-    >>> from uptonoise.inference.priors import Prior
-    >>> prior = Prior.of({"shape": stats.gamma(2), "shift": stats.norm()})
-    >>> prior.names, prior.draw(3, np.random.default_rng(0)).shape
-    (('shape', 'shift'), (3, 2))
-    >>> prior.low
-    array([  0., -inf])
-    """
+    """The distribution of parameters, with their names and the interval that each must be in."""
 
     names: tuple[str, ...]
     low: Floats

@@ -28,14 +28,7 @@ class Tolerance(NamedTuple):
 
 
 def chosen_tolerance(*settings: Mapping[str, float | None], n_particles: int) -> Tolerance:
-    """Return the tolerance of the first setting that has one.
-
-    Examples
-    --------
-    >>> from uptonoise.inference.tolerance import chosen_tolerance
-    >>> chosen_tolerance({"epsilon": None}, {"quantile": 0.1}, n_particles=1_000)
-    Tolerance(name='quantile', value=0.1)
-    """
+    """Return the tolerance of the first setting that has one."""
     for setting in settings:
         chosen = {name: value for name, value in setting.items() if value is not None}
         if len(chosen) > 1:

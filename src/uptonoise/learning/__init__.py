@@ -18,32 +18,3 @@ from uptonoise.learning.ridge import BagRidgeCV
 from uptonoise.learning.robustness import RobustnessCurve, robustness_curve
 from uptonoise.learning.row_transformer import RowTransformer
 from uptonoise.learning.targets import checked_targets, given_targets
-
-__all__ = [
-    "VIRTUAL_ROWS",
-    "BagRidgeCV",
-    "FittedColumns",
-    "FourierFeatures",
-    "MeanFeatures",
-    "NoiseAugmented",
-    "PhaseFeatures",
-    "RobustnessCurve",
-    "RowTransformer",
-    "add_noise",
-    "as_bags",
-    "bag_source",
-    "check_no_target",
-    "checked_noise_range",
-    "checked_noise_sizes",
-    "checked_targets",
-    "fitted_columns",
-    "ggrr",
-    "given_targets",
-    "glrr",
-    "lgrr",
-    "make_bag_classifier",
-    "pgrr",
-    "plrr",
-    "pooled_variances",
-    "robustness_curve",
-]

@@ -79,19 +79,6 @@ def with_noise(
     Returns
     -------
     Characteristic
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.learning.augmentation import with_noise
-    >>> from uptonoise.fourier import characteristic_function
-    >>> rng = np.random.default_rng(0)
-    >>> rows = rng.exponential(size=(100_000, 1))
-    >>> clean = characteristic_function(rows[None], [[1.0]])
-    >>> noisy = with_noise(clean, np.array([[1.0]]), rows, np.ones(1), np.ones(1), rng)
-    >>> turned = noisy.phi / clean.phi
-    >>> bool(0.5 < turned[0, 0].real < 1), bool(abs(turned[0, 0].imag) < 0.02)
-    (True, True)
     """
     n_bags, n_columns = len(characteristic.phi), frequencies.shape[1]
     noise = generator.random((n_bags, n_columns)) * levels[:, None] * variances

@@ -43,14 +43,6 @@ def bag_source(X: Any, estimator: Any, fitted: FittedColumns | None = None) -> R
         For messages.
     fitted : FittedColumns, optional
         The columns of fit; by default those of `X`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise.learning.inputs import bag_source
-    >>> len(bag_source([np.zeros((5, 2)), np.ones((3, 2))], un.MeanFeatures()).bag_ids)
-    2
     """
     if isinstance(X, list | tuple) and len(X) == 0:
         raise ValueError("X is empty; at least one bag is needed")

@@ -63,20 +63,7 @@ class Reliability(NamedTuple):
 
     @classmethod
     def learnt(cls, phi: Complex, sizes: Floats, *, bounded: bool = False) -> Reliability:
-        """Learn from the characteristic functions of bags, of shape (n, m), and their numbers of rows.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from uptonoise.learning.reliability import Reliability
-        >>> rng = np.random.default_rng(0)
-        >>> rows = rng.gamma(rng.uniform(1, 6, size=(200, 1)), size=(200, 100))
-        >>> phi = np.exp(0.3j * rows).mean(axis=1, keepdims=True)
-        >>> learnt = Reliability.learnt(phi, np.full(200, 100.0))
-        >>> shrunk = learnt.shrunk(phi, np.full(200, 100.0))
-        >>> bool((np.abs(shrunk - learnt.mean) <= np.abs(phi / np.abs(phi) - learnt.mean)).all())
-        True
-        """
+        """Learn from the characteristic functions of bags, of shape (n, m), and their numbers of rows."""
         rows = np.array([sizes.min(), sizes.max()])
         step = -(-len(phi) // _MOST_BAGS)
         phi, sizes = phi[::step], sizes[::step]

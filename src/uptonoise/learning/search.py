@@ -181,16 +181,7 @@ def search_results(tried: list[Candidate], alphas: Floats) -> dict[str, Any]:
 
 
 def best_within(results: dict[str, Any], tolerance: float) -> int:
-    """Return the place of the largest penalty whose error is within a tolerance of the smallest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.learning.search import best_within
-    >>> results = {"mean_test_score": -np.array([1.0, 1.01, 2.0]), "param_alpha": np.array([0.1, 1.0, 10.0])}
-    >>> best_within(results, 0.0), best_within(results, 0.02)
-    (0, 1)
-    """
+    """Return the place of the largest penalty whose error is within a tolerance of the smallest."""
     errors = -results["mean_test_score"]
     within = np.flatnonzero(errors <= (1 + tolerance) * errors.min())
     penalties = results["param_alpha"][within]

@@ -125,21 +125,6 @@ class Influences(NamedTuple):
             How each prediction changes with each phase.
         precision : {"fast", "float64"}
             As for :func:`~uptonoise.ecf`.
-
-        Examples
-        --------
-        The variance of a phase, from the rows of each bag, and between bags of the same distribution:
-
-        >>> import numpy as np
-        >>> from uptonoise.fourier import characteristic_function
-        >>> from uptonoise.learning.steadiness import Influences
-        >>> from uptonoise.rows import as_rows
-        >>> bags, W = np.random.default_rng(0).gamma(2, size=(2_000, 100, 1)), np.array([[0.5]])
-        >>> characteristic = characteristic_function(bags, W)
-        >>> influences = Influences.of(as_rows(bags), characteristic, W, np.ones((1, 2_000, 1)))
-        >>> errors, between = influences.errors(influences.of_one_row()), np.angle(characteristic.phi).var()
-        >>> bool(0.95 < errors.mean() / between < 1.1)
-        True
         """
         phi, weight, size = characteristic.phi, characteristic.weight, characteristic.effective_size
         if source.bag_ids is None:
@@ -236,18 +221,7 @@ class Steadiness(NamedTuple):
 
     @classmethod
     def learnt(cls, predicted: Predicted, weights: Floats) -> Steadiness:
-        """Learn from predictions of bags with weights.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from uptonoise.learning.steadiness import Influences, Predicted, Steadiness
-        >>> sizes = np.full(3, 100.0)
-        >>> of_fit = Predicted(np.array([[0.0, 2.0, 4.0]]), Influences(np.full((1, 3), 0.1), sizes, sizes))
-        >>> noisy = Influences(np.array([[0.1, 0.1, 1e9]]), sizes, sizes)
-        >>> Steadiness.learnt(of_fit, np.ones(3)).shrunk(of_fit._replace(influences=noisy)).round(3)
-        array([[0., 2., 2.]])
-        """
+        """Learn from predictions of bags with weights."""
         shares = weights / weights.sum()
         centre = predicted.values @ shares
         spread = (predicted.values - centre[:, None]) ** 2 @ shares

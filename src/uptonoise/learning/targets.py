@@ -21,13 +21,6 @@ def given_targets(y: Any, bags: Any) -> Any:
         The targets.
     bags : object with `labels` and `ids`
         The bags. Their ids are looked at only where `y` is a dict.
-
-    Examples
-    --------
-    >>> import uptonoise as un
-    >>> from uptonoise.learning.targets import given_targets
-    >>> given_targets({"b": 2.0, "a": 1.0}, un.Bags([[[0.0]], [[1.0]]], ids=["a", "b"]))
-    [1.0, 2.0]
     """
     if y is None:
         if bags.labels is None:
@@ -60,14 +53,6 @@ def checked_targets(y: Any, n_bags: int, *, vary: bool = True) -> Floats:
         The number of bags.
     vary : bool
         Whether targets that are the same for all bags are refused, as those who fit a model do.
-
-    Examples
-    --------
-    >>> from uptonoise.learning.targets import checked_targets
-    >>> checked_targets([1, 2], 3)
-    Traceback (most recent call last):
-        ...
-    ValueError: y must have one target for each of 3 bags; got shape (2,)
     """
     values = as_real_array(y, "y").astype(np.float64)
     if values.ndim not in (1, 2) or len(values) != n_bags or values.size == 0:

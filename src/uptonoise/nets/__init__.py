@@ -4,7 +4,7 @@ Plain torch modules, and scikit-learn estimators above them. They need ``pip ins
 """
 
 try:
-    import torch as _torch  # noqa: F401
+    import torch as _torch
 except ImportError as error:
     raise ImportError('uptonoise.nets needs torch; pip install "uptonoise[torch]" brings it') from error
 

@@ -23,16 +23,7 @@ class Batch(NamedTuple):
 
 
 def picked_rows(rows: Tensor, offsets: Indices, picked: Indices) -> tuple[Tensor, Indices]:
-    """Return the rows of the bags with these numbers, one bag after the other, and the number of rows of each.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import torch
-    >>> from uptonoise.nets.labelled import picked_rows
-    >>> picked_rows(torch.arange(6.0), np.array([0, 1, 3, 6]), np.array([2, 0]))
-    (tensor([3., 4., 5., 0.]), array([3, 1]))
-    """
+    """Return the rows of the bags with these numbers, one bag after the other, and the number of rows of each."""
     sizes = np.diff(offsets)[picked]
     ends = np.cumsum(sizes)
     numbers = np.arange(ends[-1]) + np.repeat(offsets[picked] - (ends - sizes), sizes)

@@ -138,14 +138,7 @@ def _quantile(values: Tensor, weights: Tensor, level: float) -> Tensor:
 
 
 def as_quantiles(quantiles: float | Sequence[float] | Any) -> Floats:
-    """Return levels of quantiles as an array, or raise where they are not increasing numbers between 0 and 1.
-
-    Examples
-    --------
-    >>> from uptonoise.nets.losses import as_quantiles
-    >>> as_quantiles(0.5)
-    array([0.5])
-    """
+    """Return levels of quantiles as an array, or raise where they are not increasing numbers between 0 and 1."""
     levels = np.atleast_1d(as_real_array(quantiles, "quantiles")).astype(np.float64)
     inside = bool(((levels > 0) & (levels < 1)).all())
     if levels.ndim != 1 or len(levels) == 0 or not inside or (np.diff(levels) <= 0).any():

@@ -61,14 +61,7 @@ class NoiseSettings:
 
     @classmethod
     def checked(cls, size: Any, target: Any, domain: Any) -> NoiseSettings | None:
-        """Return what the parameters of an estimator mean, None where there is no noise, or raise.
-
-        Examples
-        --------
-        >>> from uptonoise.nets.noise import NoiseSettings
-        >>> NoiseSettings.checked(2, None, "rows").target
-        (0.0, 2.0)
-        """
+        """Return what the parameters of an estimator mean, None where there is no noise, or raise."""
         if domain not in get_args(NoiseDomain):
             raise ValueError(f"noise_domain must be one of {', '.join(get_args(NoiseDomain))}; got {domain!r}")
         if size is None:
@@ -111,16 +104,6 @@ class Noise:
         The seed.
     repeats : bool
         Whether each call gives the same numbers again.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import torch
-    >>> from uptonoise.nets.noise import Noise
-    >>> noise = Noise(1.0, 1.0, 0.0, torch.zeros(1, 1), np.ones(1), 0)
-    >>> noisy = noise.on_rows(torch.zeros(20_000, 1), torch.full((10_000,), 2))
-    >>> round(float(noisy.var()), 1)  # on average half of what it is at most
-    0.5
     """
 
     def __init__(

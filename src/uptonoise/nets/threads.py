@@ -42,19 +42,7 @@ _one_thread = _Limit()
 
 @contextmanager
 def threads_for(elements: float) -> Iterator[None]:
-    """Keep torch to one thread where a step has few elements, rows times frequencies.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from uptonoise.nets.threads import threads_for
-    >>> before = torch.get_num_threads()
-    >>> with threads_for(1_000):
-    ...     torch.get_num_threads()
-    1
-    >>> torch.get_num_threads() == before
-    True
-    """
+    """Keep torch to one thread where a step has few elements, rows times frequencies."""
     if elements >= _WORTH_THREADS:
         yield
         return

@@ -150,15 +150,6 @@ def batches(n_bags: int, batch_size: int, generator: np.random.Generator) -> lis
     """Return the numbers of all bags in random order, in batches of nearly equal size, at least two bags in each.
 
     A batch of one bag has no variance to normalise by.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.nets.training import batches
-    >>> [len(batch) for batch in batches(21, 10, np.random.default_rng(0))]
-    [7, 7, 7]
-    >>> [len(batch) for batch in batches(3, 2, np.random.default_rng(0))]
-    [3]
     """
     count = min(-(-n_bags // batch_size), max(n_bags // 2, 1))
     return np.array_split(generator.permutation(n_bags), count)
@@ -243,14 +234,7 @@ def _report_divergence(epoch: int, loss: float, settings: Settings, least: float
 
 
 def as_device(device: str) -> torch.device:
-    """Return a torch device, the GPU where there is one for "auto"; raise where it is not there.
-
-    Examples
-    --------
-    >>> from uptonoise.nets.training import as_device
-    >>> as_device("cpu")
-    device(type='cpu')
-    """
+    """Return a torch device, the GPU where there is one for "auto"; raise where it is not there."""
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -270,14 +254,6 @@ def standard_rows(values: Floats | Tensor, centre: Floats, scale: Floats) -> Ten
     """Return rows as a float32 tensor where they are, about a centre and in units of a scale.
 
     Raises where float32 is not enough.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.nets.training import standard_rows
-    >>> standard_rows(np.array([[1.0], [5.0]]), np.array([3.0]), np.array([2.0]))
-    tensor([[-1.],
-            [ 1.]])
     """
     if isinstance(values, Tensor):
         standard = (values - as_vector(centre, values.device)).float()

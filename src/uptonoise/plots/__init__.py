@@ -14,6 +14,7 @@ from uptonoise.plots.heat_map import plot_heat_map
 from uptonoise.plots.intervals import plot_effect, plot_extra_noise
 from uptonoise.plots.locations import plot_locations
 from uptonoise.plots.overview import plot, plot_overview
+from uptonoise.plots.places import plot_places
 from uptonoise.plots.posterior import plot_calibration, plot_posterior
 from uptonoise.plots.pvalues import plot_ladder, plot_pvalues
 from uptonoise.plots.results import plot_column_shares, plot_null, plot_phase_differences
@@ -30,6 +31,7 @@ from uptonoise.plots.style import (
     short_name,
     styled,
 )
+from uptonoise.plots.timeline import plot_timeline
 
 __all__ = [
     "GREY",
@@ -53,9 +55,11 @@ __all__ = [
     "plot_phase",
     "plot_phase_differences",
     "plot_phase_gap",
+    "plot_places",
     "plot_posterior",
     "plot_pvalues",
     "plot_robustness",
+    "plot_timeline",
     "require",
     "rows_of_names",
     "short_name",

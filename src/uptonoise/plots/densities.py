@@ -9,7 +9,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.comparison import Comparison, Verdict
+from uptonoise.comparison import Comparison
 from uptonoise.plots.style import LOOKS, Look, add_legend, canvas, documented, dress, short_name
 
 if TYPE_CHECKING:
@@ -119,14 +119,11 @@ def _most_telling(comparison: Comparison) -> int:
 
 def _draw_extra_noise(ax: Axes, comparison: Comparison, place: int, centre: float) -> list[tuple[Any, str]]:
     """Draw one standard deviation of the extra noise to both sides, where one sample is clearly noisier."""
-    extra = comparison.extra_noise
-    if extra is None or comparison.verdict == Verdict.BEYOND_OFFSET:
-        return []  # amplitudes show more than noise then
-    variance, error = float(extra.variances[place]), float(extra.standard_errors[place])
-    if not 0 < error < math.inf or abs(variance) < _CLEAR * error:
+    name = comparison.columns[place]
+    noise = next((noise for noise in comparison.noise if noise.column == name and noise.sample is not None), None)
+    if noise is None or noise.sample is None:
         return []
-    deviation, noisier = math.sqrt(abs(variance)), comparison.names[0 if variance > 0 else 1]
     top = ax.get_ylim()[1]
     ax.set_ylim(top=1.3 * top)  # with room for the legend
-    bar = ax.errorbar(centre, 1.05 * top, xerr=deviation, color="black", capsize=4, linewidth=1.5)
-    return [(bar, f"extra noise of {short_name(noisier)}: SD {deviation:.2g}")]
+    bar = ax.errorbar(centre, 1.05 * top, xerr=noise.sd, color="black", capsize=4, linewidth=1.5)
+    return [(bar, f"noise added in {short_name(noise.sample)}: SD {noise.sd:.2g}")]

@@ -15,7 +15,7 @@ from uptonoise.twosample import PairwiseResult
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Shown = Literal["pvalues", "effects"]
+Shown = Literal["pvalues", "noncentralities"]
 
 _SMALLEST = 1e-6  # p-value that has a colour of its own
 _NAME_LENGTH = 16
@@ -25,13 +25,13 @@ _LETTERS = 3.4  # how wide the longest number is, in units of its height
 
 @documented
 def plot_heat_map(result: PairwiseResult | GroupComparison, show: Shown = "pvalues", *, ax: Axes | None = None) -> Axes:
-    """Plot all pairs of groups: adjusted p-values on a log scale, or effects. Dark pairs differ.
+    """Plot all pairs of groups: adjusted p-values on a log scale, or noncentralities. Dark pairs differ.
 
     Parameters
     ----------
     result : PairwiseResult or GroupComparison
         The outcome of :func:`~uptonoise.pairwise_phase_test` or :func:`~uptonoise.compare_groups`.
-    show : {"pvalues", "effects"}
+    show : {"pvalues", "noncentralities"}
         What the colours mean.
     {axes}
     >>> groups = un.compare_groups({name: rng.normal(shift, size=300) for name, shift in zip("abc", [0, 0, 1])})
@@ -44,7 +44,7 @@ def plot_heat_map(result: PairwiseResult | GroupComparison, show: Shown = "pvalu
         raise ValueError(f"show must be one of {', '.join(get_args(Shown))}; got {show!r}")
     pairs = result.pairs if isinstance(result, GroupComparison) else result
     alpha = result.alpha if isinstance(result, GroupComparison) else 0.05
-    values = (pairs.adjusted if show == "pvalues" else pairs.effects).copy()
+    values = (pairs.adjusted if show == "pvalues" else pairs.noncentralities).copy()
     np.fill_diagonal(values, np.nan)
     side = 4.0 + min(5.0, 0.08 * len(pairs.names))
     with canvas(ax, side + 1.2, side) as ax:
@@ -52,7 +52,7 @@ def plot_heat_map(result: PairwiseResult | GroupComparison, show: Shown = "pvalu
         image = ax.imshow(np.maximum(values, norm.vmin), norm=norm, cmap=colours, interpolation="nearest")
         ax.set_facecolor("0.75")  # the diagonal
         cell = _cell_points(ax, pairs.names)
-        title = "Effects beyond noise"
+        title = "Noncentralities per row, beyond noise"
         bar = ax.figure.colorbar(image, ax=ax, extend="min" if np.nanmin(values) < norm.vmin else "neither")
         bar.ax.tick_params(labelsize="small")
         if show == "pvalues":
@@ -69,7 +69,7 @@ def _scale(values: Floats, show: Shown) -> tuple[Any, Any]:
     colors, colormaps = require("matplotlib.colors"), require("matplotlib").colormaps
     if show == "pvalues":
         return colors.LogNorm(max(_SMALLEST, min(1e-3, float(np.nanmin(values)))), 1.0), colormaps["Blues_r"]
-    # An effect is about the square of a shift.
+    # A noncentrality is about the square of a shift.
     return colors.PowerNorm(0.5, 0.0, float(np.nanmax(values)) or 1.0), colormaps["Blues"]
 
 

@@ -42,25 +42,23 @@ def plot_effect(
     result : Comparison, PhaseResult or EffectSize
         A comparison also shows the effect of each column alone, and brings its margin.
     margin : float, optional
-        The effect that would still be negligible; drawn where given.
+        The largest effect that is negligible, in standard deviations; drawn where given.
     {axes}
     >>> result = un.phase_test(rng.normal(size=500), rng.normal(0.5, size=500))
-    >>> ax = plots.plot_effect(result, margin=0.04)
+    >>> ax = plots.plot_effect(result, margin=0.2)
     >>> ax.get_title(loc="left")
     'Size of the difference beyond noise'
     >>> plt.close()
     """
     overall = result if isinstance(result, EffectSize) else result.effect
     columns = () if isinstance(result, EffectSize) else result.columns
-    rows = [_Interval.of(short_name(columns[0]) if len(columns) == 1 else "all columns", overall)]
+    rows = [_Interval.of(short_name(columns[0]) if len(columns) == 1 else "largest" if columns else "effect", overall)]
     bound, title = math.inf, "Size of the difference beyond noise"
     left_out = 0
     if isinstance(result, Comparison):
         margin = result.margin if margin is None else margin
-        bound = overall.upper_bound(result.alpha)
-        if overall is not result.phase.effect:
-            title += " and an offset"
-        alone = sorted(result.by_column, key=lambda column: -column.effect.estimate) if len(columns) > 1 else []
+        bound = result.bound
+        alone = sorted(result.by_column, key=lambda column: -column.effect.low) if len(columns) > 1 else []
         rows += [_Interval.of(short_name(column.column), column.effect) for column in alone[:MOST]]
         left_out = max(0, len(alone) - MOST)
     with canvas(ax, height=height_of(len(rows))) as ax:
@@ -72,7 +70,7 @@ def plot_effect(
         if isinstance(result, Comparison) and math.isfinite(bound):
             ax.plot(bound, 0, "|", color="black", markersize=14, markeredgewidth=1.5)
             marks.append(f"tick: {1 - result.alpha:.0%} upper bound {bound:.2g}")
-        label = f"effect per row (about s² for a shift by s SDs)\n{'; '.join(marks)}"
+        label = f"as a shift, in standard deviations\n{'; '.join(marks)}"
         dress(ax, title, label + _more(left_out), grid="x")
         ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
         return ax

@@ -10,6 +10,7 @@ import numpy as np
 from uptonoise.comparison import Comparison, GroupComparison
 from uptonoise.inference import Calibration, Posterior
 from uptonoise.learning import RobustnessCurve
+from uptonoise.monitor import History
 from uptonoise.plots.densities import plot_densities
 from uptonoise.plots.heat_map import plot_heat_map
 from uptonoise.plots.intervals import plot_effect, plot_extra_noise
@@ -19,6 +20,7 @@ from uptonoise.plots.pvalues import plot_ladder, plot_pvalues
 from uptonoise.plots.results import plot_column_shares, plot_null, plot_phase_differences
 from uptonoise.plots.robustness import plot_robustness
 from uptonoise.plots.style import documented, panels
+from uptonoise.plots.timeline import plot_timeline
 from uptonoise.twosample import (
     EffectSize,
     ExtraNoise,
@@ -74,6 +76,7 @@ plot.register(EffectSize, plot_effect)
 plot.register(RobustnessCurve, plot_robustness)
 plot.register(Posterior, plot_posterior)
 plot.register(Calibration, plot_calibration)
+plot.register(History, plot_timeline)
 
 
 @plot.register

@@ -1,14 +1,14 @@
-"""A comparison as one self-contained page: HTML and SVG in one file, without scripts, that loads nothing.
+"""A comparison, or a timeline, as one self-contained page: HTML and SVG in one file, no scripts, that loads nothing.
 
-:meth:`uptonoise.Comparison.report` and :meth:`uptonoise.GroupComparison.report` are the ways to it.
+:meth:`uptonoise.Comparison.report`, :meth:`uptonoise.GroupComparison.report` and :meth:`uptonoise.Monitor.report` are
+the ways to it.
 """
 
 try:
-    import jinja2  # noqa: F401
-    import matplotlib  # noqa: F401
+    import jinja2
+    import matplotlib
 except ImportError:
     raise ImportError('a report needs jinja2 and matplotlib: pip install "uptonoise[cli]"') from None
 
 from uptonoise.report.page import write_report
-
-__all__ = ["write_report"]
+from uptonoise.report.timeline import write_timeline

@@ -30,11 +30,14 @@ _LISTED_PAIRS = 200
 _PAIRS_IN_FULL = 30
 _TONES: dict[Verdict, str] = {
     Verdict.NO_DIFFERENCE: "none",
-    Verdict.NOT_BEYOND_NOISE: "none",
     Verdict.ONLY_NOISE: "noise",
+    Verdict.NEGLIGIBLE: "noise",
     Verdict.OFFSET: "offset",
+    Verdict.BEYOND_NOISE: "beyond",
     Verdict.BEYOND_OFFSET: "beyond",
+    Verdict.SYMMETRIC: "unknown",
     Verdict.TOO_NOISY: "unknown",
+    Verdict.NOT_RULED_OUT: "unknown",
 }
 
 
@@ -76,14 +79,11 @@ def _comparison_page(comparison: Comparison) -> str:
     comparison = replace(comparison, names=(first, second))
     columns = _ordered(comparison)
     pictures = pictures_of(comparison, columns)
-    template = _environment().get_template("comparison.html.j2")
+    template = environment().get_template("comparison.html.j2")
     return template.render(
         comparison=comparison,
         tone=_TONES[comparison.verdict],
-        effect=comparison.effect,
-        of_offset=comparison.effect is not comparison.phase.effect,
-        bound=comparison.effect.upper_bound(comparison.alpha),
-        further=[(label, text) for label, text in comparison.findings() if label != "effect"],
+        findings=comparison.findings(),
         columns=_Columns.of(columns, comparison.alpha),
         pictures=pictures,
         settings=_settings(comparison) + _tests(comparison),
@@ -95,7 +95,7 @@ def _ordered(comparison: Comparison) -> list[ColumnComparison]:
 
     def clearest(column: ColumnComparison) -> tuple[bool, float, float]:
         beyond = column.adjusted_beyond_noise <= comparison.alpha
-        return not beyond, column.beyond_noise if beyond else column.at_all, -column.effect.estimate
+        return not beyond, column.beyond_noise if beyond else column.at_all, -column.effect.low
 
     return sorted(comparison.by_column, key=clearest)
 
@@ -118,7 +118,7 @@ class _Columns(NamedTuple):
 def _settings(comparison: Comparison | GroupComparison) -> list[tuple[str, str]]:
     return [
         ("significance level", f"{comparison.alpha:g}"),
-        ("margin", f"{comparison.margin:g}"),
+        ("margin", f"{comparison.margin:g} SD"),
         ("seed", "given as a Generator" if comparison.seed is None else str(comparison.seed)),
         *comparison.input.settings.items(),
     ]
@@ -126,7 +126,7 @@ def _settings(comparison: Comparison | GroupComparison) -> list[tuple[str, str]]
 
 def _tests(comparison: Comparison) -> list[tuple[str, str]]:
     mmd, me = comparison.mmd, comparison.me
-    kernel = "" if mmd.scale is None else f", Gaussian kernel of length {mmd.scale:.4g}"
+    kernel = "" if mmd.scale is None else ", Gaussian kernel"
     resampled = f", {counted(len(mmd.permuted), 'permutation')}" if len(mmd.permuted) else ""
     tests = [
         ("phase test", f"{len(comparison.phase.frequencies):,} frequencies, {comparison.phase.null}"),
@@ -147,6 +147,7 @@ class _Pair(NamedTuple):
     second: str
     pvalue: float
     adjusted: float
+    verdict: str
     effect: float
 
 
@@ -169,7 +170,7 @@ def _groups_page(groups: GroupComparison) -> str:
     sections = [_Section.of(groups.pair(pair.first, pair.second), i) for i, pair in enumerate(pairs[:_PAIRS_IN_FULL])]
     n_differ = len(groups.differing)
     missing = dict.fromkeys(text for section in sections for text in section.comparison.missing)
-    template = _environment().get_template("groups.html.j2")
+    template = environment().get_template("groups.html.j2")
     return template.render(
         groups=groups,
         label=("no pair differs" if n_differ == 0 else f"{counted(n_differ, 'pair')} differ" + "s" * (n_differ == 1)),
@@ -189,11 +190,19 @@ def _pairs(groups: GroupComparison) -> list[_Pair]:
     """Return all pairs, the smallest p-value first."""
     pairs, names = groups.pairs, groups.names
     places = zip(*(place.tolist() for place in pairs.ordered()), strict=True)
-    tables = (pairs.pvalues, pairs.adjusted, pairs.effects)
-    return [_Pair(names[i], names[j], *(float(table[i, j]) for table in tables)) for i, j in places]
+    lines = []
+    for number, (i, j) in enumerate(places):
+        verdict, effect = "", math.nan
+        if number < _LISTED_PAIRS:
+            verdict, effect = groups.verdict(names[i], names[j]), groups.pair(names[i], names[j]).effect.estimate
+        lines.append(
+            _Pair(names[i], names[j], float(pairs.pvalues[i, j]), float(pairs.adjusted[i, j]), verdict, effect)
+        )
+    return lines
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Return the templates, with the filters and the style that all pages have."""
     loader = jinja2.PackageLoader("uptonoise.report", ".")
     environment = jinja2.Environment(
         loader=loader,
@@ -206,7 +215,6 @@ def _environment() -> jinja2.Environment:
         number=_number,
         pvalue=_pvalue,
         with_interval=lambda three: _with_interval(*three),
-        with_error=lambda two: _with_error(*two),
         count=counted,
         thousands=lambda number: f"{number:,}",
         first_upper=lambda text: text[:1].upper() + text[1:],
@@ -229,10 +237,6 @@ def _with_interval(value: float, low: float, high: float) -> tuple[str, str]:
         return _UNKNOWN, ""
     rounded = [_rounded(number, high - low, 3) for number in (value, low, high)]
     return rounded[0], f"{rounded[1]} to {rounded[2]}"
-
-
-def _with_error(value: float, error: float) -> tuple[str, str]:
-    return (_rounded(value, error, 2), f"± {error:.2g}") if math.isfinite(error) else (_UNKNOWN, "")
 
 
 def _rounded(value: float, scale: float, digits: int) -> str:

@@ -11,7 +11,7 @@ from uptonoise import plots
 from uptonoise._util.wording import counted
 from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison
 from uptonoise.report.svg import SIZE, Picture, picture
-from uptonoise.twosample import MeResult, MmdResult, PhaseResult, p_is
+from uptonoise.twosample import MmdResult, PhaseResult, p_is
 
 _DRAWN_COLUMNS = 6
 _SHARES_IN_TEXT = 5
@@ -35,8 +35,8 @@ def pictures_of(comparison: Comparison, columns: list[ColumnComparison]) -> Pict
     others = [_phase_differences(comparison)]
     if len(comparison.columns) > 1 and comparison.differs_beyond_noise:  # else chance has the shares
         others.append(_column_shares(comparison.phase))
-    if comparison.me is not None and comparison.me.pvalue <= comparison.alpha:
-        others.append(_locations(comparison, comparison.me))
+    if comparison.places:
+        others.append(_places(comparison))
     if len(comparison.mmd.permuted):
         others.append(_null(comparison.mmd))
     names = [column.column for column in columns] or list(comparison.columns)
@@ -56,21 +56,19 @@ def effect_picture(comparison: Comparison, key: str) -> Picture:
 
     def plot(ax: Axes) -> None:
         plots.plot_effect(comparison, ax=ax)
-        ax.set_xlabel("effect per row")
+        ax.set_xlabel("as a shift, in standard deviations")
         legend = ax.get_legend()
         if legend is not None:
             legend.remove()
 
     several = len(comparison.by_column) > 1
-    whose = ", of all columns together and of single ones" if several else ""
-    if several and comparison.effect is not comparison.phase.effect:
-        whose += " (together without the offset, single ones with it)"
+    whose = ": the largest, and that of each column" if several else ""
     bound = f"Upright mark: what it is below, with {1 - comparison.alpha:.3g} confidence."
     return picture(
         key,
         plot,
         caption=f"The effect with its 95 % interval{whose}. Dashed: the margin. {bound}",
-        description=f"Effect {effect.estimate:.2g}, {interval}; margin {comparison.margin:g}.",
+        description=f"Effect {effect.estimate:.2g} SD, {interval}; margin {comparison.margin:g} SD.",
         size=_height_for(1 + len(comparison.by_column)),
     )
 
@@ -155,12 +153,12 @@ def _column_shares(result: PhaseResult) -> Picture:
     )
 
 
-def _locations(comparison: Comparison, result: MeResult) -> Picture:
-    where = dict(comparison.findings())["where they differ most"]
+def _places(comparison: Comparison) -> Picture:
+    where = "; ".join(text for label, text in comparison.findings() if label == "where they differ")
     return picture(
         "places",
-        lambda ax: plots.plot_locations(result, comparison.shown, names=comparison.names, ax=ax),
-        caption="Where the samples differ most, noise included: the places that the ME test learnt.",
+        lambda ax: plots.plot_places(comparison, ax=ax),
+        caption="Where one sample has more rows than the other, noise included.",
         description=f"Places where the samples differ: {where}.",
     )
 

@@ -2,6 +2,18 @@
 
 from uptonoise.rows.arrays import as_real_array, as_table, check_real_tensor, is_tensor, tensor_values
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
+from uptonoise.rows.cluster_ids import as_ids, blocks, cluster_hashes, numbered
+from uptonoise.rows.clustered import (
+    LEAST_CLUSTERS,
+    BlockedRows,
+    ClusteredRows,
+    GroupedClusters,
+    SharedClustersWarning,
+    as_pair,
+    clustered_rows,
+    two_clustered,
+    warn_of_shared,
+)
 from uptonoise.rows.convert import (
     as_rows,
     grouped_rows,
@@ -9,6 +21,13 @@ from uptonoise.rows.convert import (
     refuse_one_iterator_twice,
     register_rows,
     two_samples,
+)
+from uptonoise.rows.dependence import (
+    Dependence,
+    DependentRowsWarning,
+    dependence_on_column,
+    find_dependence,
+    warn_of_dependence,
 )
 from uptonoise.rows.derived import (
     RowsByBag,
@@ -25,51 +44,3 @@ from uptonoise.rows.memory import ArrayRows, FrameRows
 from uptonoise.rows.record import NOT_CHOSEN, InputRecord, SampleRecord, SourceRecord, left_out_text
 from uptonoise.rows.sampling import sample_rows, some_rows
 from uptonoise.rows.source import RowSource, read_rows
-
-__all__ = [
-    "CHUNK_ROWS",
-    "NOT_CHOSEN",
-    "Accumulator",
-    "AnyAccumulator",
-    "ArrayRows",
-    "BagSample",
-    "Block",
-    "Columns",
-    "FrameRows",
-    "InputRecord",
-    "RowSource",
-    "RowsByBag",
-    "SampleRecord",
-    "SelectedRows",
-    "SourceRecord",
-    "aligned",
-    "as_column_names",
-    "as_frame",
-    "as_real_array",
-    "as_rows",
-    "as_table",
-    "bag_keys",
-    "check_real_tensor",
-    "check_same_columns",
-    "difference",
-    "grouped_rows",
-    "is_frame",
-    "is_series",
-    "is_tensor",
-    "keyed_rows",
-    "left_out_text",
-    "numbered_columns",
-    "one_sample",
-    "read_rows",
-    "refuse_one_iterator_twice",
-    "register_rows",
-    "rows_by_bag",
-    "sample_rows",
-    "select_columns",
-    "smallest",
-    "some_rows",
-    "tensor_values",
-    "two_samples",
-    "with_weights",
-    "without_missing",
-]

@@ -78,7 +78,7 @@ def difference(left: RowSource, right: RowSource) -> RowSource:
     return _DifferenceRows(left, right) if differences is None else differences
 
 
-class _DerivedRows(RowSource):
+class DerivedRows(RowSource):
     """A source that says of itself what the source below it says, with other columns or weights."""
 
     def __init__(self, source: RowSource) -> None:
@@ -86,14 +86,18 @@ class _DerivedRows(RowSource):
         self.name, self.columns, self.named = source.name, source.columns, source.named
         self.n_rows, self.bag_ids, self.bags_in_order = source.n_rows, source.bag_ids, source.bags_in_order
         self.can_be_read_again, self.weights = source.can_be_read_again, source.weights
+        self.ids_are_local = source.ids_are_local
 
     def head(self, n_rows: int = HEAD_ROWS) -> Floats:
+        """Return the first rows of the source, with what is other here."""
         return self._derived(self.source.head(n_rows))
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
+        """Return the rows with these increasing numbers."""
         return self._derived(self.source.take(rows))
 
     def complete(self) -> RowSource | None:
+        """Return the same rows without missing values, where the source below has a way of its own."""
         complete = self.source.complete()
         if complete is None:
             return None
@@ -102,13 +106,14 @@ class _DerivedRows(RowSource):
         return derived
 
     def record(self) -> SourceRecord:
+        """Return what the source below has left out."""
         return self.source.record()
 
     def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
         return values
 
 
-class SelectedRows(_DerivedRows):
+class SelectedRows(DerivedRows):
     """The same rows with some of the columns, or with the columns in another order."""
 
     def __init__(self, source: RowSource, columns: Sequence[str]) -> None:
@@ -130,7 +135,7 @@ class SelectedRows(_DerivedRows):
         return values[:, self._order]
 
 
-class CompleteRows(_DerivedRows):
+class CompleteRows(DerivedRows):
     """The same rows without those that have a missing value."""
 
     def __init__(self, source: RowSource) -> None:
@@ -166,7 +171,7 @@ class CompleteRows(_DerivedRows):
         return self.source.record()._replace(n_dropped=self._n_dropped, gaps=gaps)
 
 
-class WeightedRows(_DerivedRows):
+class WeightedRows(DerivedRows):
     """The same rows, each with a weight from an array beside them."""
 
     weights: NDArray[Any]
@@ -197,7 +202,7 @@ class WeightedRows(_DerivedRows):
             )
 
 
-class WeightColumnRows(_DerivedRows):
+class WeightColumnRows(DerivedRows):
     """The same rows with one column taken out as their weights."""
 
     def __init__(self, source: RowSource, column: str) -> None:
@@ -237,7 +242,7 @@ class _DifferenceRows(RowSource):
             yield Block(left.values - right.values)
 
 
-class RowsByBag(_DerivedRows):
+class RowsByBag(DerivedRows):
     """The same rows in another order: within each window of many rows, the rows of a bag lie together.
 
     Sums by bag then touch the sum of each bag once for several of its rows. Where the sums of all bags do not fit into
@@ -255,7 +260,7 @@ class RowsByBag(_DerivedRows):
                 continue
             held.append(chunk)
             count += len(chunk.values)
-            if count >= min(most, _WINDOW_ROWS_PER_BAG * len(self.bag_ids or ())):
+            if count >= min(most, _WINDOW_ROWS_PER_BAG * len(self.bag_ids if self.bag_ids is not None else ())):
                 yield _sorted_by_bag(held)
                 held, count = [], 0
         if held:

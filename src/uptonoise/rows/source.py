@@ -54,6 +54,8 @@ class RowSource(ABC):
         Whether the rows of each bag lie together, and the bags in the order of their numbers.
     is_remote : bool
         Whether the rows lie in other processes, where sums are computed too; what needs all rows here is then refused.
+    ids_are_local : bool
+        Whether the ids of bags are mere numbers, which mean nothing beside those of another sample.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class RowSource(ABC):
     bag_ids: Sequence[Any] | NDArray[Any] | None = None
     bags_in_order: bool = False
     is_remote: bool = False
+    ids_are_local: bool = False
 
     @abstractmethod
     def chunks(self) -> Iterator[Block]:
@@ -149,6 +152,10 @@ class RowSource(ABC):
 
     def weighted(self, weights: Any) -> RowSource | None:
         """Return the same rows with weights, an array or a column; None where the source has no way of its own."""
+        return None
+
+    def clustered(self, column: str) -> RowSource | None:
+        """Return the same rows as bags, by a column of ids; None where the source has no way of its own."""
         return None
 
     def minus(self, other: RowSource) -> RowSource | None:

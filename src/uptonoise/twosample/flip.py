@@ -16,6 +16,7 @@ frequencies too, is the same under flips.
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -26,7 +27,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import CosineSine, FlipSums, Signs, all_columns, as_frequencies, column_grid, column_pairs
-from uptonoise.rows import ArrayRows, RowSource, as_rows, difference, sample_rows, two_samples
+from uptonoise.rows import ArrayRows, RowSource, SharedClustersWarning, as_rows, difference, sample_rows, two_clustered
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import read_samples, resident_samples
@@ -37,6 +38,7 @@ _REACH = 0.7  # of those on several columns
 _SCALE_ROWS = 100_000  # at most, for the scale of the frequencies
 _WHY = "the flip test"
 _DIFFERENCES = "X - Y"
+_MERGED = 5  # the k-th smallest of so many times k p-values decides; docs/results/verdicts.md
 _N_JOINT = 20  # frequencies on pairs, and as many on all columns
 
 
@@ -51,7 +53,7 @@ class FlipResult(TwoSampleResult):
     n_pairs : int
         How many pairs of rows were used.
     pairing_pvalues : array of shape (n_pairings,)
-        The p-value of each pairing; `pvalue` is their number times the smallest.
+        The p-value of each pairing; `pvalue` is :func:`merged_pvalue` of them.
     """
 
     test: ClassVar[str] = "Flip test"
@@ -64,7 +66,7 @@ class FlipResult(TwoSampleResult):
         if self.paired:
             return [f"{self.n_pairs:,} pairs as given"]
         n = len(self.pairing_pvalues)
-        return [f"{self.n_pairs:,} pairs at random" + ("" if n == 1 else f", {n} times; {n} x the smallest p-value")]
+        return [f"{self.n_pairs:,} pairs at random" + ("" if n == 1 else f", {n} times")]
 
 
 def flip_test(
@@ -74,6 +76,7 @@ def flip_test(
     paired: bool = False,
     n_pairings: int = 1,
     n_flips: int = 1_000,
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> FlipResult:
@@ -88,13 +91,13 @@ def flip_test(
     paired : bool
         Whether row i of X belongs to row i of Y; these may be in files. Otherwise rows are read and paired at random.
     n_pairings : int
-        How many random pairings to merge: their number times the smallest p-value. It gains power where rows are few.
+        How many random pairings to merge, by :func:`merged_pvalue`. Many make the answer depend little on the seed.
     n_flips : int
         How many flips make the null.
-    frequencies : array of shape (m, d), optional
-        Frequencies in place of the test's own.
-    random_state : None, int, Generator or RandomState
-        The seed.
+    clusters : pair of arrays, or str, optional
+        Ids of rows that belong together, as for :func:`phase_test`; each pairing takes one random row of each cluster.
+    frequencies, random_state : array of shape (m, d), and None, int, Generator or RandomState
+        Frequencies in place of the test's own, and the seed.
 
     Returns
     -------
@@ -111,22 +114,38 @@ def flip_test(
     """
     positive_int(n_flips, "n_flips")
     positive_int(n_pairings, "n_pairings")
-    pairs = _given_pairs(X, Y, n_pairings) if paired else _random_pairs(X, Y)
+    pairs = _given_pairs(X, Y, clusters, n_pairings) if paired else _random_pairs(X, Y, clusters)
     given = None if frequencies is None else as_frequencies(frequencies, len(pairs.columns))
     generator, seed = seeded_generator(random_state)
     results = [_test_of_symmetry(pairs.differences(generator), given, n_flips, generator) for _ in range(n_pairings)]
     pvalues = np.array([pvalue for _, pvalue in results])
     return FlipResult(
         statistic=results[int(np.argmin(pvalues))][0],
-        pvalue=min(1.0, float(n_pairings * pvalues.min())),
-        sizes=pairs.sizes,
-        columns=pairs.columns,
+        pvalue=merged_pvalue(pvalues),
         null=f"{n_flips:,} random flips of the differences",
         seed=seed,
         paired=bool(paired),
-        n_pairs=min(pairs.sizes),
         pairing_pvalues=pvalues,
+        **pairs.fields,
     )
+
+
+def merged_pvalue(pvalues: Floats) -> float:
+    """Merge K p-values, whatever their dependence: K/k times the k-th smallest, with k a fifth of K.
+
+    Under the null hypothesis, the number of p-values at most k a/K has a mean of at most k a, and so is at least k with
+    probability a at most (Markov's inequality).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.flip import merged_pvalue
+    >>> merged_pvalue(np.array([0.01, 0.2])), merged_pvalue(np.linspace(0.001, 0.1, 100))
+    (0.02, 0.1)
+    """
+    n = len(pvalues)
+    rank = -(-n // _MERGED)
+    return min(1.0, float(np.sort(pvalues)[rank - 1] * n / rank))
 
 
 class _Pairs(NamedTuple):
@@ -135,34 +154,72 @@ class _Pairs(NamedTuple):
     differences: Callable[[np.random.Generator], RowSource]
     sizes: tuple[int, int]
     columns: tuple[str, ...]
+    n_pairs: int
+    n_clusters: tuple[int, int] | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of the result that tell how many rows, pairs and clusters there are."""
+        return {name: value for name, value in self._asdict().items() if name != "differences"}
 
 
-def _random_pairs(X: Any, Y: Any) -> _Pairs:
-    samples = resident_samples(X, Y, needed=2, why=_WHY)
+def _random_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
+    samples = resident_samples(X, Y, needed=2, why=_WHY, clusters=clusters)
+    if samples.clusters is None:
+        samples = samples._replace(X=_in_order(samples.X), Y=_in_order(samples.Y))
+    n = min(samples.n_units)
 
     def differences(generator: np.random.Generator) -> RowSource:
-        n = min(samples.sizes)
-        left, right = (generator.permutation(size)[:n] for size in samples.sizes)
-        return as_rows(samples.X[left] - samples.Y[right], name=_DIFFERENCES)
+        left, right = samples.one_row_each(generator)
+        return as_rows(samples.X[left[:n]] - samples.Y[right[:n]], name=_DIFFERENCES)
 
-    return _Pairs(differences, samples.sizes, samples.columns)
+    return _Pairs(differences, samples.sizes, samples.columns, n, samples.n_clusters)
 
 
-def _given_pairs(X: Any, Y: Any, n_pairings: int) -> _Pairs:
+def _in_order(rows: Any) -> Any:
+    """Return rows in an order that does not depend on how they came; rows on another device stay as they are."""
+    return rows[np.lexsort(rows.T[::-1])] if isinstance(rows, np.ndarray) else rows
+
+
+def _clustered_pairs(X: RowSource, Y: RowSource) -> _Pairs:
+    """Return pairs that were given, one random pair of each cluster at a time."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SharedClustersWarning)  # both rows of a pair are of the same unit
+        samples = read_samples(X, Y, needed=2, why=_WHY)
+    _check_equal(samples.sizes)
+    z = samples.X - samples.Y
+    if samples.clusters is not None and not np.array_equal(*samples.clusters):
+        row = int(np.argmax(samples.clusters[0] != samples.clusters[1]))
+        raise ValueError(f"clusters must be the same for both rows of a pair; they differ in row {row}")
+
+    def differences(generator: np.random.Generator) -> RowSource:
+        rows = z if samples.clusters is None else z[samples.one_row_each(generator)[0]]
+        return as_rows(rows, name=_DIFFERENCES)
+
+    return _Pairs(differences, samples.sizes, samples.columns, samples.n_units[0], samples.n_clusters)
+
+
+def _check_equal(sizes: tuple[int, int]) -> None:
+    if sizes[0] != sizes[1]:
+        raise ValueError(f"paired=True needs as many rows in X as in Y; got {sizes[0]} and {sizes[1]}")
+
+
+def _given_pairs(X: Any, Y: Any, clusters: Any, n_pairings: int) -> _Pairs:
     """Return pairs of rows as they come, which need not be in memory where their number is known."""
+    left, right = two_clustered(X, Y, clusters=clusters)
+    if left.bag_ids is not None:
+        return _clustered_pairs(left, right)
     if n_pairings > 1:
         raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
-    left, right = two_samples(X, Y)
     if left.n_rows is None or right.n_rows is None:
         samples = read_samples(left, right, needed=2, why=_WHY)
         left, right = (ArrayRows(rows, name, samples.columns) for rows, name in zip(samples[:2], "XY", strict=True))
     sizes = int(left.n_rows or 0), int(right.n_rows or 0)
-    if sizes[0] != sizes[1]:
-        raise ValueError(f"paired=True needs as many rows in X as in Y; got {sizes[0]} and {sizes[1]}")
+    _check_equal(sizes)
     if sizes[0] < 2:
         raise ValueError(f"X must have at least 2 rows for {_WHY}; got {sizes[0]}")
     differences = difference(left, right)
-    return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns)
+    return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns, sizes[0])
 
 
 def _test_of_symmetry(

@@ -85,8 +85,9 @@ def permutation_fields(samples: Samples, statistics: Floats, seed: int | None) -
         "pvalue": permutation_pvalue(statistics),
         "sizes": samples.sizes,
         "columns": samples.columns,
-        "null": f"{len(statistics) - 1:,} permutations",
+        "null": f"{len(statistics) - 1:,} permutations" + ("" if samples.clusters is None else " of clusters"),
         "seed": seed,
+        "n_clusters": samples.n_clusters,
         "permuted": statistics[1:],
     }
 

@@ -30,6 +30,10 @@ class TwoSampleResult(Result):
         What the statistic was compared with.
     seed : int or None
         The seed that gives this result again; None where a Generator was given.
+    n_clusters : tuple of int, or None
+        The numbers of clusters of X and Y; None where rows are independent.
+    independent_rows : tuple of float, or None
+        How many independent rows the clusters of X and Y are worth; None without clusters, and where it is not known.
 
     Examples
     --------
@@ -50,6 +54,8 @@ class TwoSampleResult(Result):
     columns: tuple[str, ...]
     null: str
     seed: int | None
+    n_clusters: tuple[int, int] | None = None
+    independent_rows: tuple[float, float] | None = None
 
     def __repr__(self) -> str:
         columns = counted(len(self.columns), "column")
@@ -57,9 +63,19 @@ class TwoSampleResult(Result):
             f"{self.test}: {p_is(self.pvalue)}",
             f"statistic {self.statistic:.4g}, null: {self.null}",
             f"X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}, {columns}; seed {self.seed}",
+            *self._cluster_lines(),
             *self._more(),
         ]
         return "\n  ".join(lines)
+
+    def _cluster_lines(self) -> list[str]:
+        """Return how many clusters there are, and how many independent rows they are worth."""
+        if self.n_clusters is None:
+            return []
+        line = f"in {self.n_clusters[0]:,} and {self.n_clusters[1]:,} clusters"
+        if self.independent_rows is not None:
+            line += ", worth {:,.0f} and {:,.0f} independent rows".format(*self.independent_rows)
+        return [line]
 
     def _more(self) -> list[str]:
         """Return the lines that a test's own result adds to what people read."""

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from uptonoise._util.typing import Floats
-from uptonoise.rows import RowSource, read_rows, two_samples
+from uptonoise.fourier import bags_of_rows
+from uptonoise.rows import CHUNK_ROWS, LEAST_CLUSTERS, RowSource, read_rows, two_clustered, warn_of_shared
+
+Numbers = NDArray[np.int64]
 
 
 class Samples(NamedTuple):
@@ -14,6 +20,24 @@ class Samples(NamedTuple):
     X: Floats
     Y: Floats
     columns: tuple[str, ...]
+    clusters: tuple[Numbers, Numbers] | None = None  # the number of each row's cluster, from 0 in each sample
+
+    @property
+    def n_clusters(self) -> tuple[int, int] | None:
+        """The numbers of clusters; None where rows are independent."""
+        return None if self.clusters is None else (int(self.clusters[0].max()) + 1, int(self.clusters[1].max()) + 1)
+
+    @property
+    def n_units(self) -> tuple[int, int]:
+        """The numbers of what is independent: clusters, or rows."""
+        return self.n_clusters or self.sizes
+
+    def one_row_each(self, generator: np.random.Generator) -> tuple[Numbers, Numbers]:
+        """Return the places of one random row of each cluster, in random order; of all rows without clusters."""
+        if self.clusters is None:
+            return generator.permutation(len(self.X)), generator.permutation(len(self.Y))
+        X, Y = (_one_of_each(numbers, generator) for numbers in self.clusters)
+        return X, Y
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -21,19 +45,48 @@ class Samples(NamedTuple):
         return len(self.X), len(self.Y)
 
 
-def read_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
-    """Read both samples into arrays; each must have as many rows as a test needs."""
-    left, right = _local_sources(X, Y)
+def _one_of_each(numbers: Numbers, generator: np.random.Generator) -> Numbers:
+    """Return the place of one random row of each cluster, the clusters in random order."""
+    shuffled = generator.permutation(len(numbers))
+    _, first = np.unique(numbers[shuffled], return_index=True)
+    return np.asarray(generator.permutation(shuffled[first]))
+
+
+def read_samples(X: Any, Y: Any, needed: int, why: str, clusters: Any = None) -> Samples:
+    """Read both samples into arrays; each must have as many rows, or clusters, as a test needs."""
+    left, right = _local_sources(X, Y, clusters)
+    if left.bag_ids is not None:
+        return _clustered(left, right, needed, why)
     return _with_enough_rows(read_rows(left), read_rows(right), left, right, needed, why)
 
 
-def resident_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
+def _clustered(left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
+    """Return both samples with the numbers of their rows' clusters, where these are enough."""
+    rows, numbers, ids = [], [], []
+    for source in (left, right):
+        blocks = list(source.blocks(CHUNK_ROWS))
+        rows.append(np.concatenate([block.values for block in blocks]))
+        numbers.append(np.concatenate([bags_of_rows(block, source.name) for block in blocks]))
+        n_clusters, least = int(numbers[-1].max()) + 1, max(needed, LEAST_CLUSTERS)
+        if n_clusters < least:
+            raise ValueError(f"{source.name} must have at least {least} clusters for {why}; got {n_clusters}")
+        ids.append([] if source.ids_are_local else np.asarray(source.bag_ids, dtype=object).tolist())
+    known = set(ids[1])
+    warn_of_shared([cluster for cluster in ids[0] if cluster in known], (left.name, right.name))
+    single = all(int(of_rows.max()) + 1 == len(of_rows) for of_rows in numbers)
+    columns = (left if left.named else right).columns
+    return Samples(rows[0], rows[1], columns, None if single else (numbers[0], numbers[1]))
+
+
+def resident_samples(X: Any, Y: Any, needed: int, why: str, clusters: Any = None) -> Samples:
     """Return both samples where they are, checked as above.
 
     Two samples of this machine are arrays. Two on the same other device are what its engine has for arrays, and stay
-    there. If only one is on another device, both are read into memory.
+    there. If only one is on another device, or rows come in clusters, both are read into memory.
     """
-    left, right = _local_sources(X, Y)
+    left, right = _local_sources(X, Y, clusters)
+    if left.bag_ids is not None:
+        return _clustered(left, right, needed, why)
     rows_X, rows_Y = left.resident(), right.resident()
     if type(rows_X) is not type(rows_Y):
         rows_X, rows_Y = read_rows(left), read_rows(right)
@@ -44,8 +97,8 @@ def resident_samples(X: Any, Y: Any, needed: int, why: str) -> Samples:
     return _with_enough_rows(rows_X, rows_Y, left, right, needed, why)
 
 
-def _local_sources(X: Any, Y: Any) -> tuple[RowSource, RowSource]:
-    sources = two_samples(X, Y)
+def _local_sources(X: Any, Y: Any, clusters: Any) -> tuple[RowSource, RowSource]:
+    sources = two_clustered(X, Y, clusters=clusters)
     for source in sources:
         if source.is_remote:
             raise ValueError(

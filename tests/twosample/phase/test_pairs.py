@@ -27,7 +27,7 @@ def test_pairs_are_single_tests(sketches, positivity):
         for j in range(i + 1, 4):
             one = un.phase_test(group[i], group[j], positivity=positivity)
             assert found.pvalues[i, j] == found.pvalues[j, i] == pytest.approx(one.pvalue, rel=1e-9)
-            assert found.effects[i, j] == found.effects[j, i] == pytest.approx(one.effect.estimate, rel=1e-9)
+            assert found.noncentralities[i, j] == pytest.approx(one.noncentrality.estimate, rel=1e-9)
     assert (np.diag(found.pvalues) == 1).all()
     np.testing.assert_array_equal(found.adjusted, found.pvalues)
 

@@ -2,5 +2,3 @@
 
 from uptonoise.engines.dask.cluster import connected
 from uptonoise.engines.dask.scan import scan_dask
-
-__all__ = ["connected", "scan_dask"]

@@ -27,15 +27,6 @@ def connected(address: str, timeout: float = _ANSWER) -> Iterator[Any]:
         Such as ``tcp://10.0.0.1:8786``.
     timeout : float
         How many seconds the scheduler, and then at least one worker, has to answer.
-
-    Examples
-    --------
-    >>> from uptonoise.engines import connected
-    >>> with connected("tcp://127.0.0.1:9", timeout=0.2):
-    ...     pass
-    Traceback (most recent call last):
-        ...
-    ConnectionError: no Dask scheduler answers at tcp://127.0.0.1:9 within 0.2 s; check the address, and whether ...
     """
     distributed = dask_module("distributed")
     try:

@@ -36,7 +36,7 @@ from uptonoise.engines.dask.tasks import (
     values_of,
     with_data,
 )
-from uptonoise.engines.files import GroupIds
+from uptonoise.engines.files import GroupIds, TableFile
 from uptonoise.rows import CHUNK_ROWS, AnyAccumulator, Block, RowSource, SourceRecord, keyed_rows, rows_by_bag
 
 _NOTHING_LEFT_OUT = SourceRecord()
@@ -97,6 +97,18 @@ class RemoteRows(RowSource):
         """Return the same rows with some of the columns; the workers select."""
         new = copy(self)
         new._opening, new.columns = replace(self._opening, columns=tuple(columns)), tuple(columns)
+        return new
+
+    def clustered(self, column: str) -> RowSource:
+        """Return the same rows as bags, by one of the columns; of files, by any that they have."""
+        left = tuple(other for other in self.columns if other != column)
+        in_files = all(isinstance(part.data, TableFile) for part in self._parts)
+        if not self.named or not left or (column not in self.columns and not in_files):
+            raise ValueError(f"clusters={column!r} must name a column of {self.name}, which has {list(self.columns)}")
+        new = copy(self)
+        new.groups = GroupIds()
+        new.bag_ids = new.groups.ids
+        new._opening, new.columns = replace(self._opening, columns=left, by=column), left
         return new
 
     def weighted(self, weights: Any) -> RowSource:

@@ -44,22 +44,7 @@ class Run(NamedTuple):
 
 
 def run_of(source: RowSource, start: int, stop: int, accumulator: Accumulator[Any]) -> Run:
-    """Return the run of a source that holds the rows from `start` to `stop` of a larger one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier import CosineSine, SampleSum
-    >>> from uptonoise.engines.dask.runs import added, merged, run_of
-    >>> from uptonoise.rows import as_rows
-    >>> X = np.linspace(0, 1, 100_000)
-    >>> features = CosineSine(np.array([[1.0], [2.0]] * 8), "fast")
-    >>> parts = [run_of(as_rows(X[a:b]), a, b, SampleSum(features)) for a, b in ((0, 70_001), (70_001, 100_000))]
-    >>> together = added(SampleSum(features), merged(parts, SampleSum(features)))
-    >>> at_once = as_rows(X).fold(SampleSum(features))
-    >>> bool(np.allclose(together.total()[0], at_once.total()[0], rtol=1e-14))
-    True
-    """
+    """Return the run of a source that holds the rows from `start` to `stop` of a larger one."""
     size = accumulator.block_rows
     total = accumulator.empty()
     head: list[Block] = []

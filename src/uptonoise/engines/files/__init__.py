@@ -7,19 +7,3 @@ from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.parquet import scan_parquet
 from uptonoise.engines.files.rows import FileRows, Missing
 from uptonoise.engines.files.table import TableFile
-
-__all__ = [
-    "FORMATS",
-    "Choice",
-    "FileRows",
-    "GroupIds",
-    "Groups",
-    "Missing",
-    "NoGroupError",
-    "OpenFiles",
-    "TableFile",
-    "chosen_columns",
-    "open_rows",
-    "scan_csv",
-    "scan_parquet",
-]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
-from typing import Literal, Self, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,7 @@ class FileRows(RowSource):
     """
 
     may_be_empty: bool = False
+    keeps_missing: bool = False  # rows with missing values come as they are, for those who can use them
 
     def __init__(
         self,
@@ -76,13 +77,21 @@ class FileRows(RowSource):
         self._file_columns = used_columns(files, columns, by, exclude)
         self.columns = self._file_columns if called is None else tuple(called)
         self.n_read, self.n_dropped = 0, cast(int | None, None)
-        self._gaps = np.zeros(len(self.columns), dtype=np.int64)
+        self._gaps = self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
         self._left_out = _not_used(files, self._file_columns, by, exclude) if left_out is None else left_out
         self.groups = GroupIds()
         self.bag_ids = None if by is None else self.groups.ids
         self.files, self.by, self.missing, self._progress = files, by, missing, progress
         counts = [file.n_rows for file in files if file.n_rows is not None]
         self.n_rows = sum(counts) if len(counts) == len(files) and missing == "error" else None
+
+    def clustered(self, column: str) -> RowSource:
+        """Return the same rows as bags, by a column of the files, which need not be one that is used."""
+        used = [name for name in self.columns if name != column]
+        if not used:
+            raise ValueError(f"{self.name} has no column left beside the clusters {column!r}")
+        options: dict[str, Any] = {"missing": self.missing, "progress": self._progress, "left_out": self._left_out}
+        return FileRows(self.files, self.name, columns=used, by=column, **options)
 
     def chunks(self) -> Iterator[Block]:
         """Yield all rows, some thousand at a time; one file is open at a time."""
@@ -117,7 +126,7 @@ class FileRows(RowSource):
     def _read(self, progress: Progress) -> Generator[Block, None, None]:
         sizes = [file.path.stat().st_size for file in self.files]
         n_kept = n_read = bytes_before = 0
-        self._gaps = np.zeros(len(self.columns), dtype=np.int64)
+        self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
         for size, file in zip(sizes, self.files, strict=True):
             first_row = 0
             with closing(file.pieces(self._file_columns, self.by)) as pieces:
@@ -130,7 +139,7 @@ class FileRows(RowSource):
                         yield block
             n_read += first_row
             bytes_before += size
-        self.n_read, self.n_dropped = n_read, n_read - n_kept
+        self.n_read, self.n_dropped, self._gaps = n_read, n_read - n_kept, self._gaps_so_far
         if not n_kept and not self.may_be_empty:
             dropped = f" without a missing value ({counted(n_read, 'row')} with one)" if n_read else ""
             raise ValueError(f"{self.name} has no rows{dropped}; at least one is needed")
@@ -138,22 +147,22 @@ class FileRows(RowSource):
     def _block(self, file: TableFile, first_row: int, piece: Piece) -> Block:
         """Return the complete rows of a piece; raise where a value is infinite, or missing and not to be dropped."""
         values, groups = piece.values, piece.groups
-        finite = np.isfinite(values)
-        kept: NDArray[np.bool_] = np.asarray(finite.all(axis=1))
+        usable = ~np.isinf(values) if self.keeps_missing else np.isfinite(values)
+        kept: NDArray[np.bool_] = np.asarray(usable.all(axis=1))
         if groups is not None:
             kept &= ~groups.missing(len(values))
         if not kept.all():
-            self._check_gaps(file, first_row, piece, finite)
-            self._gaps += np.count_nonzero(~finite, axis=0)
+            self._check_gaps(file, first_row, piece, usable)
+            self._gaps_so_far += np.count_nonzero(~usable, axis=0)
             values = values[kept]
             groups = None if groups is None else groups.at(kept)
         if groups is None:
             return Block(values)
         return Block(values, None, self._numbered(file, first_row, groups, np.flatnonzero(kept)))
 
-    def _check_gaps(self, file: TableFile, first_row: int, piece: Piece, finite: NDArray[np.bool_]) -> None:
+    def _check_gaps(self, file: TableFile, first_row: int, piece: Piece, usable: NDArray[np.bool_]) -> None:
         values, groups, drops = piece.values, piece.groups, self.missing == "drop"
-        wrong = np.isinf(values) if drops else ~finite
+        wrong = np.isinf(values) if drops else ~usable
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             place = f"{file.row(first_row + row)}, column {self.columns[column]!r}"

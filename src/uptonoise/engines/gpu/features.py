@@ -72,14 +72,7 @@ def has_kernels(values: Tensor) -> bool:
 
 
 def in_blocks(n_rows: int, block_rows: int, work: Callable[[int, int], Result]) -> Iterator[Result]:
-    """Yield ``work(start, stop)`` of consecutive rows; where memory is short, halve the blocks and go on.
-
-    Examples
-    --------
-    >>> from uptonoise.engines.gpu.features import in_blocks
-    >>> list(in_blocks(5, 2, lambda start, stop: (start, stop)))
-    [(0, 2), (2, 4), (4, 5)]
-    """
+    """Yield ``work(start, stop)`` of consecutive rows; where memory is short, halve the blocks and go on."""
     start = 0
     while start < n_rows:
         stop = min(n_rows, start + block_rows)

@@ -199,6 +199,26 @@ def _pairs_of_waves(turns, mean_cos, mean_sin, root):
 
 
 @triton.jit
+def _frequency_block(v, phases, about, block, k, m, D: tl.constexpr, BN: tl.constexpr):
+    """Return the frequencies of a block, their phases, and the estimated means of their cosines and sines."""
+    slots = tl.arange(0, BN)
+    V = _projection_tile(v, k, tl.where(slots < BN - 1, block * (BN - 1) + slots, m), m, D)
+    place = block * BN + slots
+    return V, tl.load(phases + place), tl.load(about + 2 * place), tl.load(about + 2 * place + 1)
+
+
+@triton.jit
+def _roots_of(roots, rows, ok, WEIGHTED: tl.constexpr, MASKED: tl.constexpr):
+    """Return the square roots of the weights of rows: 1 without weights, 0 behind the last row."""
+    root = 1.0
+    if WEIGHTED:
+        root = tl.load(roots + rows, mask=ok, other=0.0)[:, None]
+    elif MASKED:
+        root = ok.to(tl.float32)[:, None]
+    return root
+
+
+@triton.jit
 def moment_kernel(
     x,
     row_stride,
@@ -231,16 +251,9 @@ def moment_kernel(
     pair, part = tl.program_id(0) % n_pairs, (tl.program_id(0) // n_pairs).to(tl.int64)
     left, right = tl.load(pairs + 2 * pair), tl.load(pairs + 2 * pair + 1)
     k = tl.arange(0, K)
-    slots = tl.arange(0, BN)
-    V = _projection_tile(v, k, tl.where(slots < BN - 1, left * (BN - 1) + slots, m), m, D)
-    phase = tl.load(phases + left * BN + slots)
-    mean_cos = tl.load(about + 2 * (left * BN + slots))
-    mean_sin = tl.load(about + 2 * (left * BN + slots) + 1)
+    V, phase, mean_cos, mean_sin = _frequency_block(v, phases, about, left, k, m, D, BN)
     if not SAME:
-        V2 = _projection_tile(v, k, tl.where(slots < BN - 1, right * (BN - 1) + slots, m), m, D)
-        phase2 = tl.load(phases + right * BN + slots)
-        mean_cos2 = tl.load(about + 2 * (right * BN + slots))
-        mean_sin2 = tl.load(about + 2 * (right * BN + slots) + 1)
+        V2, phase2, mean_cos2, mean_sin2 = _frequency_block(v, phases, about, right, k, m, D, BN)
     first = part * rows_each
     x += first * row_stride
     roots += first
@@ -250,11 +263,7 @@ def moment_kernel(
         rows = start + tl.arange(0, BK)
         ok = rows < here
         place = x + rows * row_stride
-        root = 1.0
-        if WEIGHTED:
-            root = tl.load(roots + rows, mask=ok, other=0.0)[:, None]
-        elif MASKED:
-            root = ok.to(tl.float32)[:, None]
+        root = _roots_of(roots, rows, ok, WEIGHTED, MASKED)
         turns = _turns(place, ok, centre, V, k, D, FAR, FAR, MASKED)
         high, low = _pairs_of_waves(turns if FAR else turns + phase[None, :], mean_cos, mean_sin, root)
         if SAME:

@@ -31,6 +31,10 @@ class StreamedRows(DeviceRows):
         self.can_be_read_again = source.can_be_read_again
         self.weights = source.weights
 
+    def clustered(self, column: str) -> RowSource | None:
+        """Return the rows of this machine as bags, by one of the columns: sums by cluster are made here."""
+        return self.source.clustered(column)
+
     def weighted(self, weights: Any) -> RowSource:
         """Return the same rows with a weight each."""
         return StreamedRows(with_weights(self.source, weights), self.device)

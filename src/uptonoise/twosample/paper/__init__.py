@@ -9,18 +9,3 @@ from uptonoise.twosample.paper.paired_difference import (
     sme_test,
 )
 from uptonoise.twosample.paper.phase_discrepancy import PhdResult, UnequalNoiseWarning, phd_test
-
-__all__ = [
-    "MeResult",
-    "MmdResult",
-    "PairedDifferenceResult",
-    "PhdResult",
-    "SmeResult",
-    "UnequalNoiseWarning",
-    "me_test",
-    "mmd_of_pair",
-    "mmd_test",
-    "paired_difference_test",
-    "phd_test",
-    "sme_test",
-]

@@ -15,6 +15,7 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number, positive_int
+from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
 from uptonoise.twosample.paper.hotelling import Null, hotelling_test
 from uptonoise.twosample.paper.locations import Bumps, learn_bumps
 from uptonoise.twosample.result import TwoSampleResult
@@ -72,6 +73,7 @@ def me_test(
     n_locations: int = 10,
     train_size: float = 0.2,
     null: Null = "f",
+    clusters: Any = None,
     random_state: RandomState = 0,
 ) -> MeResult:
     """Test whether two samples differ at all, by the means of Gaussian bumps whose places are learnt, and show where.
@@ -86,6 +88,9 @@ def me_test(
         The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows.
     null : {"f", "chi2"}
         Hotelling's F distribution, or its limit for many rows as in the paper, which rejects too often for few.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`. Whole clusters are held out, and T^2 has the covariance
+        of clusters; with few clusters it looks at the few directions that vary most.
     random_state : None, int, Generator or RandomState
         The seed of the split and of the first locations.
 
@@ -107,21 +112,29 @@ def me_test(
     if null not in get_args(Null):
         raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
     checked_number(train_size, "train_size", above=True, most=1.0)
-    samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)")
-    _check_held_out(samples, J, train_size)
+    samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)", clusters=clusters)
+    if samples.clusters is None:
+        _check_held_out(samples, J, train_size)
+    elif null != "f":
+        raise ValueError(f'null must be "f" where rows come in clusters; got {null!r}')
     generator, seed = seeded_generator(random_state)
     fields = _learnt_and_tested(samples, J, train_size, null, generator)
-    return MeResult(sizes=samples.sizes, columns=samples.columns, seed=seed, **fields)
+    return MeResult(sizes=samples.sizes, columns=samples.columns, seed=seed, n_clusters=samples.n_clusters, **fields)
 
 
 def _learnt_and_tested(
     samples: Samples, n_locations: int, train_size: float, null: Null, generator: np.random.Generator
 ) -> dict[str, Any]:
     """Learn bumps on a part of the rows, test on the others, and return the fields of the result."""
-    (X_train, X_test), (Y_train, Y_test) = (_split(rows, train_size, generator) for rows in samples[:2])
+    train, test = _split(samples, train_size, generator)
+    X_train, Y_train = samples.X[train[0]], samples.Y[train[1]]
+    X_test, Y_test = samples.X[test[0]], samples.Y[test[1]]
     bumps = learn_bumps(X_train, Y_train, n_locations, generator)
     F, G = bumps.features(X_test), bumps.features(Y_test)
-    hotelling = hotelling_test(F, G, null)
+    if samples.clusters is None:
+        hotelling = hotelling_test(F, G, null)
+    else:
+        hotelling = clustered_hotelling_test(F, G, samples.clusters[0][test[0]], samples.clusters[1][test[1]])
     first, second = hotelling.freedoms
     return {
         "statistic": hotelling.statistic,
@@ -152,9 +165,17 @@ def _n_train(n_rows: int, train_size: float) -> int:
     return min(max(2, round(train_size * n_rows)), n_rows - 2, _ENOUGH_TO_LEARN)
 
 
-def _split(rows: Floats, train_size: float, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    order, n_train = generator.permutation(len(rows)), _n_train(len(rows), train_size)
-    return rows[order[:n_train]], rows[order[n_train:]]
+def _split(samples: Samples, train_size: float, generator: np.random.Generator) -> tuple[list[Any], list[Any]]:
+    """Return the places of the rows to learn from and of those to test, in X and in Y; clusters stay whole."""
+    train, test = [], []
+    for sample, size in enumerate(samples.n_units):
+        order, n_train = generator.permutation(size), _n_train(size, train_size)
+        parts = [order[:n_train], order[n_train:]]
+        if samples.clusters is not None:
+            parts = [np.flatnonzero(np.isin(samples.clusters[sample], part)) for part in parts]
+        train.append(parts[0])
+        test.append(parts[1])
+    return train, test
 
 
 def _regions(rows: Floats, features: Floats, bumps: Bumps) -> Floats:

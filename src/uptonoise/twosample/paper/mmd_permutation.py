@@ -21,20 +21,22 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
-from scipy.special import chdtrc
+from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
+from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_fields
-from uptonoise.twosample.phase import Pair, comparable
+from uptonoise.twosample.phase import Pair, SampleMoments, comparable
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
 Method = Literal["quadratic", "fourier"]
 
 _BLOCK_ROWS = 512
+_SHOWN = 5
 _ROUNDING = 1e-12  # of squared cosines and sines
 
 
@@ -46,21 +48,25 @@ class MmdResult(TwoSampleResult):
     ----------
     method : str
         "quadratic", "fourier" or "sketches".
-    scale : float or None
-        The length of the Gaussian kernel; None where frequencies were given.
+    scale : float, array of shape (d,), or None
+        The length of the Gaussian kernel, or its length in each column; None where frequencies were given.
     permuted : array of shape (n_permutations,)
         The statistics of the permutations; none for sketches.
     """
 
     test: ClassVar[str] = "MMD test"
+    hidden: ClassVar[tuple[str, ...]] = ("permuted",)
 
     method: str
-    scale: float | None
+    scale: float | Floats | None
     permuted: Floats
 
     def _more(self) -> list[str]:
-        length = "frequencies given" if self.scale is None else f"Gaussian kernel of length {self.scale:.4g}"
-        return [f"{length}, {self.method}"]
+        if self.scale is None:
+            return [f"frequencies given, {self.method}"]
+        lengths = np.atleast_1d(self.scale)[:_SHOWN]
+        more = ", ..." if np.size(self.scale) > _SHOWN else ""
+        return [f"Gaussian kernel of length {', '.join(f'{length:.4g}' for length in lengths)}{more}, {self.method}"]
 
 
 def mmd_test(
@@ -71,6 +77,7 @@ def mmd_test(
     n_permutations: int = 1_000,
     method: Method = "quadratic",
     n_frequencies: int = 100,
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> MmdResult:
@@ -82,15 +89,15 @@ def mmd_test(
         The two samples, without weights, which are read into memory; or two sketches with the same frequencies, which
         need neither rows nor permutations.
     scale : float or "median"
-        The length of the Gaussian kernel; "median" takes :func:`~uptonoise.median_scale` of both samples.
+        The length of the Gaussian kernel in all columns; "median" gives each column one, by its own median distance.
     n_permutations : int
         How many permutations make the null.
     method : {"quadratic", "fourier"}
         The exact kernel, in time quadratic in the number of rows, or random frequencies, in linear time.
-    n_frequencies : int
-        How many frequencies "fourier" samples.
-    frequencies : array of shape (m, d), optional
-        Frequencies for "fourier" in place of these.
+    clusters : pair of arrays, or str, optional
+        Ids of rows that belong together, as for :func:`phase_test`; clusters are permuted then.
+    n_frequencies, frequencies : int, and array of shape (m, d), optional
+        How many frequencies "fourier" samples, or frequencies in their place.
     random_state : None, int, Generator or RandomState
         The seed.
 
@@ -114,25 +121,30 @@ def mmd_test(
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        return mmd_of_pair(Pair.of(*comparable(X, Y)))
-    samples = read_samples(X, Y, needed=2, why="the MMD test")
+        return mmd_of_pair(Pair.of(*comparable(X, Y, clusters)))
+    samples = read_samples(X, Y, needed=2, why="the MMD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
     if length is not None and method == "fourier":
         d = len(samples.columns)
-        frequencies = sample_frequencies(n_frequencies, d, scale=length, random_state=generator)
+        frequencies = sample_frequencies(n_frequencies, d, scale=1.0, random_state=generator) / length
     statistics = _statistics(samples, length, frequencies, n_permutations, generator)
     return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
 
 
 def _statistics(
-    samples: Samples, length: float | None, frequencies: Any, n_permutations: int, generator: np.random.Generator
+    samples: Samples,
+    length: float | Floats | None,
+    frequencies: Any,
+    n_permutations: int,
+    generator: np.random.Generator,
 ) -> Floats:
     """Return MMD^2 of the data and of all permutations: by frequencies where there are any, else by the kernel."""
     if frequencies is None and length is not None:
         return _quadratic(samples, length, n_permutations, generator)
     W = as_frequencies(frequencies, len(samples.columns))
-    phi_X, phi_Y = map(as_complex, feature_means_by_label(samples, W, n_permutations, generator))
+    means_by_label = feature_means_by_label if samples.clusters is None else cluster_means_by_label
+    phi_X, phi_Y = map(as_complex, means_by_label(samples, W, n_permutations, generator))
     return squared_mmd(phi_X, phi_Y)
 
 
@@ -141,18 +153,38 @@ def mmd_of_pair(pair: Pair) -> MmdResult:
     left, right = pair.left, pair.right
     n, k = float(left.size), float(right.size)
     statistic = float(np.mean(np.abs(left.phi - right.phi) ** 2))
-    pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
+    if pair.is_clustered:
+        pvalue = _few_clusters_pvalue(statistic, left, right)
+    else:
+        pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
+        pvalue = _quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / pair.X.n_frequencies)
     return MmdResult(
         statistic=statistic,
-        pvalue=_quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / pair.X.n_frequencies),
+        pvalue=pvalue,
         sizes=pair.sizes,
         columns=pair.columns,
-        null="weighted sum of chi-squared variables",
+        null="F distribution" if pair.is_clustered else "weighted sum of chi-squared variables",
         seed=None,
+        **pair.cluster_counts,
         method="sketches",
         scale=None,
         permuted=np.empty(0),
     )
+
+
+def _few_clusters_pvalue(statistic: float, left: SampleMoments, right: SampleMoments) -> float:
+    """Return the p-value of MMD squared by an F distribution, whose denominator counts clusters.
+
+    The covariance of the difference is the sum of both samples' own, as clusters of other sizes vary otherwise. The
+    degrees of freedom are those of Brunner, Dette and Munk (1997) for a quadratic form that is not studentised.
+    """
+    parts = [sample.covariance / sample.size for sample in (left, right)]
+    trace, square = float(np.trace(parts[0] + parts[1])), float(np.sum((parts[0] + parts[1]) ** 2))
+    if not square > 0:
+        return 1.0 if statistic <= _ROUNDING else 0.0
+    freedoms = [float(sample.size) - 1 for sample in (left, right)]
+    spread = sum(float(np.trace(part)) ** 2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
+    return float(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.cos) / trace))
 
 
 def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
@@ -165,19 +197,25 @@ def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
     return float(chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second))))
 
 
-def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float:
+def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float | Floats:
     if scale != "median":
         if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
             raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
         return float(scale)
     if np.ptp(samples.X, axis=0).max() == 0 and (samples.X[0] == samples.Y).all():
         return 1.0  # all rows are equal: any kernel says that nothing differs
-    return float(median_scale(samples.X, samples.Y, random_state=generator))
+    if len(samples.columns) == 1:
+        return float(median_scale(samples.X, samples.Y, random_state=generator))
+    seed = int(generator.integers(2**63))
+    units = median_scale(samples.X, samples.Y, per_column=True, random_state=seed)
+    return np.asarray(units * median_scale(samples.X / units, samples.Y / units, random_state=seed))
 
 
-def _quadratic(samples: Samples, length: float, n_permutations: int, generator: np.random.Generator) -> Floats:
+def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, generator: np.random.Generator) -> Floats:
     pooled = np.concatenate([samples.X, samples.Y])
     pooled = (pooled - np.median(pooled, axis=0)) / length
+    if samples.clusters is not None:
+        return cluster_mmd(samples, _kernel_blocks(pooled, whole=True), n_permutations, generator)
     n_rows = len(pooled)
     means = np.concatenate([kernel.mean(axis=1, dtype=np.float64) for _, kernel in _kernel_blocks(pooled, whole=True)])
     labels = next(label_blocks(samples.sizes, [n_rows], n_permutations, generator))

@@ -51,7 +51,13 @@ class SmeResult(PairedDifferenceResult):
 
 
 def paired_difference_test(
-    X: Any, Y: Any, *, test: Callable[..., Any] = me_test, random_state: RandomState = 0, **options: Any
+    X: Any,
+    Y: Any,
+    *,
+    test: Callable[..., Any] = me_test,
+    clusters: Any = None,
+    random_state: RandomState = 0,
+    **options: Any,
 ) -> PairedDifferenceResult:
     """Test whether two samples differ up to symmetric noise, by any two-sample test of their paired differences.
 
@@ -65,6 +71,8 @@ def paired_difference_test(
     test : callable
         ``test(W, Z, **options)`` returns something with a `pvalue` and a `statistic`, or the tuple (statistic,
         p-value), as scipy's tests do. One column comes as a 1-D array. Where it takes a `random_state` it is given one.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`; one random row of each is used.
     random_state : None, int, Generator or RandomState
         The seed of the pairing and of the test.
     **options
@@ -85,16 +93,18 @@ def paired_difference_test(
     >>> un.paired_difference_test(X, noisy, test=ks_2samp, random_state=0).pvalue > 0.05
     True
     """
-    return PairedDifferenceResult(**_fields(X, Y, test, random_state, options))
+    return PairedDifferenceResult(**_fields(X, Y, test, clusters, random_state, options))
 
 
-def sme_test(X: Any, Y: Any, *, random_state: RandomState = 0, **options: Any) -> SmeResult:
+def sme_test(X: Any, Y: Any, *, clusters: Any = None, random_state: RandomState = 0, **options: Any) -> SmeResult:
     """Test whether two samples differ up to symmetric noise: the paper's SME test, ME on paired differences.
 
     Parameters
     ----------
     X, Y : array, frame, or RowSource
         The two samples, as for :func:`paired_difference_test`.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`; one random row of each is used.
     random_state : None, int, Generator or RandomState
         The seed.
     **options
@@ -114,15 +124,15 @@ def sme_test(X: Any, Y: Any, *, random_state: RandomState = 0, **options: Any) -
     >>> un.sme_test(X, noisy, random_state=0).pvalue > 0.05, un.sme_test(X, other, random_state=0).pvalue < 0.01
     (True, True)
     """
-    return SmeResult(**_fields(X, Y, me_test, random_state, options))
+    return SmeResult(**_fields(X, Y, me_test, clusters, random_state, options))
 
 
 def _fields(
-    X: Any, Y: Any, test: Callable[..., Any], random_state: RandomState, options: dict[str, Any]
+    X: Any, Y: Any, test: Callable[..., Any], clusters: Any, random_state: RandomState, options: dict[str, Any]
 ) -> dict[str, Any]:
     if not callable(test):
         raise ValueError(f"test must be a two-sample test, something to call; got {test!r}")
-    samples = read_samples(X, Y, needed=4, why="two differences in each half")
+    samples = read_samples(X, Y, needed=4, why="two differences in each half", clusters=clusters)
     generator, seed = seeded_generator(random_state)
     forward, backward = _paired_differences(samples, generator)
     if _takes_random_state(test):
@@ -136,15 +146,15 @@ def _fields(
         "columns": samples.columns,
         "null": getattr(inner, "null", "that of the test used"),
         "seed": seed,
+        "n_clusters": samples.n_clusters,
         "n_pairs": len(forward) + len(backward),
         "inner": inner,
     }
 
 
 def _paired_differences(samples: Samples, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    half = min(samples.sizes) // 2
-    left = generator.permutation(samples.sizes[0])[: 2 * half]
-    right = generator.permutation(samples.sizes[1])[: 2 * half]
+    half = min(samples.n_units) // 2
+    left, right = (rows[: 2 * half] for rows in samples.one_row_each(generator))
     differences = samples.X[left] - samples.Y[right]
     if differences.shape[1] == 1:
         differences = differences[:, 0]

@@ -17,6 +17,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import as_complex, as_frequencies, mean_variance, sample_frequencies, squared_phd
+from uptonoise.twosample.cluster_permutation import cluster_means_by_label
 from uptonoise.twosample.permutation import feature_means_by_label, permutation_fields, permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import resident_samples
@@ -66,6 +67,7 @@ def phd_test(
     *,
     n_frequencies: int = 50,
     n_permutations: int = 400,
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> PhdResult:
@@ -82,10 +84,10 @@ def phd_test(
         How many frequencies are sampled from the paper's radial distribution, scaled by the samples' variance.
     n_permutations : int
         How many permutations make the null.
-    frequencies : array of shape (m, d), optional
-        Frequencies in place of these.
-    random_state : None, int, Generator or RandomState
-        The seed.
+    clusters : pair of arrays, or str, optional
+        Ids of rows that belong together, as for :func:`phase_test`; clusters are permuted then.
+    frequencies, random_state : array of shape (m, d), and None, int, Generator or RandomState
+        Frequencies in place of these, and the seed.
 
     Returns
     -------
@@ -102,7 +104,7 @@ def phd_test(
     """
     positive_int(n_permutations, "n_permutations")
     positive_int(n_frequencies, "n_frequencies")
-    samples = resident_samples(X, Y, needed=2, why="the PhD test")
+    samples = resident_samples(X, Y, needed=2, why="the PhD test", clusters=clusters)
     d = len(samples.columns)
     generator, seed = seeded_generator(random_state)
     if frequencies is None:
@@ -110,7 +112,8 @@ def phd_test(
         scale = float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
         frequencies = sample_frequencies(n_frequencies, d, law="radial", scale=scale, random_state=generator)
     used = as_frequencies(frequencies, d)
-    phi_X, phi_Y = map(as_complex, feature_means_by_label(samples, used, n_permutations, generator))
+    means_by_label = feature_means_by_label if samples.clusters is None else cluster_means_by_label
+    phi_X, phi_Y = map(as_complex, means_by_label(samples, used, n_permutations, generator))
     amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
     if amplitude_pvalue < _WARNING_ALPHA:
         problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"

@@ -1,7 +1,8 @@
 """The phase test and what is built on it."""
 
-from uptonoise.twosample.phase.effect import EffectSize
+from uptonoise.twosample.phase.effect import EffectSize, effect_size, paired_effect_size
 from uptonoise.twosample.phase.noise_size import ExtraNoise, extra_noise, noise_difference
+from uptonoise.twosample.phase.noncentrality import Noncentrality
 from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import (
     FrequencyBlocks,
@@ -11,36 +12,11 @@ from uptonoise.twosample.phase.pair import (
     check_size,
     check_weights,
     comparable,
+    warn_of_shared_clusters,
 )
 from uptonoise.twosample.phase.pairs import Adjustment, PairwiseResult, adjusted_pvalues, pairwise_phase_test
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE
 from uptonoise.twosample.phase.power import phase_test_power
 from uptonoise.twosample.phase.result import PhaseResult
 from uptonoise.twosample.phase.statistic import decomposed
-from uptonoise.twosample.phase.test import phase_pvalue, phase_result, phase_test
-
-__all__ = [
-    "POSITIVITY_SHARE",
-    "Adjustment",
-    "EffectSize",
-    "ExtraNoise",
-    "FrequencyBlocks",
-    "Pair",
-    "PairwiseResult",
-    "PhaseResult",
-    "SampleMoments",
-    "adjusted_pvalues",
-    "as_sketches",
-    "check_size",
-    "check_weights",
-    "comparable",
-    "decomposed",
-    "extra_noise",
-    "fitted_shift",
-    "noise_difference",
-    "pairwise_phase_test",
-    "phase_pvalue",
-    "phase_result",
-    "phase_test",
-    "phase_test_power",
-]
+from uptonoise.twosample.phase.test import pair_pvalue, phase_pvalue, phase_result, phase_test

@@ -1,122 +1,169 @@
-"""How large a difference beyond noise is, whatever the p-value: its noncentrality per row, with an interval.
+"""How large a difference beyond noise is, in standard deviations of a shift, whatever the noise.
 
-With S, its correlations R and T = S'(R + lam)^-1 S of :mod:`uptonoise.twosample.phase.statistic`, the difference of two
-samples is the noncentrality
+The phase difference of two samples does not depend on noise. With s the standard deviation of the less spread-out
+sample in a column, and u = w s, it is an odd function of u, and a shift by t standard deviations is the line t u. So
 
-    delta = mu' (R + 1)^-1 mu        mu = E S in units of its standard deviations
+    effect^2 = 3 * integral of delta(u)^2 over u from 0 to 1        delta = arg(phi_X conj phi_Y)
 
-over n k / (n + k), which depends on the sizes by their ratio alone, and not by that where both samples spread alike.
-For two samples of one column that differ by a shift of s of their standard deviations it is about s^2, for small s. An
-R that is estimated with nu degrees of freedom acts as c R, c = 1 - s1/nu (random matrices again), so that the ridge c
-in place of 1 makes c T - s1 an estimate of delta.
+is the squared size of a difference in units of a shift: t^2 for a shift by t. Up to an offset it is the minimum over
+lines, 3 * min over t of the integral of (delta(u) - t u)^2. s is that of :mod:`uptonoise.fourier.spread`: nearly the
+standard deviation, and finite for any tails. It is the spread of a sample as it was measured, with its noise; so where
+both samples have noise, the effect is in units of that, and the value that the interval covers is that of the signals'
+phases at the same u / s.
 
-Its distribution is that of a scaled noncentral F: c T has mean s1 + delta and variance 2 s2 + 4 delta q, where q, the
-share of what H lets through along S, is z'Hz / z'z; the estimated R adds the denominator. Inverting it gives the
-interval.
+**Estimate.** A polynomial a u + b u^3 + c u^5 + d u^7 is fitted to the phase differences at the frequencies of the
+column, by least squares with weights one over their variances. The squared effect is a quadratic form of its
+coefficients, which are nearly normal.
+
+**Bounds.** Those of :mod:`uptonoise.twosample.phase.squared_length`: the upper one holds whatever the direction of the
+difference is.
+
+**What cannot be seen.** Where a standard error exceeds half a radian, or an amplitude is less than three times its own
+error, a phase is not known. From the first unknown one up to u = 1, the upper end counts the largest difference, pi.
+The estimate is that of the frequencies below.
+
+**Several columns.** Each column is a part of its own, and the frequencies on several columns together are another one,
+with |w s| up to 1 and a mean over directions. The effect of all is the largest of the parts. The largest of their upper
+bounds is a bound for it, with no correction; the lower end is corrected for the number of parts.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, nnls
-from scipy.special import fdtr, fdtri, ncfdtr
+from numpy.typing import NDArray
 
 from uptonoise._util.results import Result
-from uptonoise._util.typing import Floats
+from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_number
-from uptonoise.twosample.phase.pair import SampleMoments
-from uptonoise.twosample.phase.statistic import Decomposition, Ridge
+from uptonoise.fourier import Sketch, spread_of_amplitudes
+from uptonoise.twosample.phase.pair import Pair, SampleMoments, centre_of
+from uptonoise.twosample.phase.squared_length import Part
 
-_CONFIDENCE = 0.95
-_RELIABLE = 3.0  # times its sampling error, for an amplitude whose phase describes a difference
-_MANY_ROWS = 1e5  # denominators from which on F is chi-squared
-_TINY = np.finfo(np.float64).tiny
-_UNBOUNDED = 1e3  # times the value of a statistic: no noncentrality is looked for beyond
-_STEPS = 4  # towards the ridge, each of which leaves less than a tenth of the error
+_LOWER, _UPPER = 0.03, 0.02  # what the two ends of the 95 % interval miss
+_REACH = 1.25  # standard deviations times frequency that the fit looks at
+_NEARLY_ALL = 0.9  # from where on the polynomial reaches 1
+_LEAST_JOINT = 0.2  # of frequencies on several columns
+_LARGEST_ERROR = 0.5  # radians
+_RELIABLE = 3.0  # times its sampling error, for an amplitude
+_POWERS = np.array([1, 3, 5, 7])
+_ROUNDING = 1e-5  # radians: cosines and sines are good to 1e-7
+_STEP = 0.25  # radians of the highest frequency, in the search for a shift
+_MOST_STEPS = 2_000  # in each direction
 
 
-class NoncentralF(NamedTuple):
-    """The distribution of c T at any noncentrality."""
+class PhaseDifferences(NamedTuple):
+    """Phase differences at m frequencies, with the covariance of their errors, and which of them are known."""
 
-    value: float
-    s1: float
-    s2: float
-    share: float  # q
-    denominator: float  # degrees of freedom
+    values: Floats
+    covariance: Floats
+    seen: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, block: Ridge) -> NoncentralF:
-        """Return the distribution, and the value of c T, of a statistic."""
-        s1, s2 = (float(trace) for trace in block.traces)
-        statistic = float(block.statistic)
-        along = float((block.z * block.variances) @ block.z)
-        return cls(
-            value=float(block.shrinkage) * statistic,
-            s1=s1,
-            s2=s2,
-            share=along / statistic if statistic > 0 else s2 / s1,
-            denominator=float(block.denominator),
-        )
+    def at(self, places: NDArray[Any]) -> PhaseDifferences:
+        """Return those at some of the frequencies."""
+        return PhaseDifferences(self.values[places], self.covariance[np.ix_(places, places)], self.seen[places])
 
-    def cdf(self, noncentrality: float) -> float:
-        """Return the probability of at most the value."""
-        scale = (self.s2 + 2 * noncentrality * self.share) / (self.s1 + 2 * noncentrality)
-        inflation = self.denominator / (self.denominator - 2)
-        ratio = self.value / self.s1 * inflation
-        numerator, excess = self.s1 / scale, noncentrality / scale
-        probability = float(ncfdtr(numerator, self.denominator, excess, ratio))
-        if not math.isnan(probability):
-            return probability
-        # Where the series does not converge, a central F with the same two moments is as good (Patnaik 1949).
-        central = (numerator + excess) ** 2 / (numerator + 2 * excess)
-        return float(fdtr(central, self.denominator, ratio * numerator / (numerator + excess)))
+    def times(self, signs: Floats) -> PhaseDifferences:
+        """Return those at the frequencies times signs: a phase is odd."""
+        return PhaseDifferences(self.values * signs, self.covariance * np.outer(signs, signs), self.seen)
 
-    def bound(self, probability: float) -> float:
-        """Return what the noncentrality is below: a value below its null mean says no more than one at it."""
-        return self._replace(value=max(self.value, self.s1)).noncentrality_at(probability)
 
-    def critical(self, level: float) -> float:
-        """Return the value that is exceeded with this probability where the noncentrality is 0."""
-        above = self.s1 + 10.0
-        while 1 - self._replace(value=above).cdf(0.0) > level:
-            above *= 2
-        return float(brentq(lambda value: 1 - self._replace(value=value).cdf(0.0) - level, 1e-9, above))
+def phase_differences(left: SampleMoments, right: SampleMoments, turns: Floats) -> PhaseDifferences:
+    """Return the phase differences of two samples.
 
-    def noncentrality_at(self, probability: float) -> float:
-        """Return the noncentrality at which at most the value has this probability.
+    `turns` are angles that the phase difference is known to be near, so that a large shift is not lost in whole turns;
+    the samples' own phases are taken without them.
+    """
+    product = left.phi * right.phi.conj()
+    size = np.abs(product)
+    angle = np.angle(product)
+    # The error of a phase is that of Im(phi_X conj phi_Y) with its own phase taken off, over the amplitudes.
+    inverse = np.divide(1, size, out=np.zeros_like(size), where=size > 0)
+    to_left, to_right = np.exp(-1j * angle) * right.phi.conj() * inverse, np.exp(-1j * angle) * left.phi * inverse
+    covariance = left.projected(to_left.imag, to_left.real) / left.size
+    covariance = covariance + right.projected(to_right.imag, -to_right.real) / right.size
+    seen = (np.diag(covariance) < _LARGEST_ERROR**2) & (size > 0)
+    for sample in (left, right):
+        seen &= np.abs(sample.phi) * np.sqrt(sample.size) > _RELIABLE
+    return PhaseDifferences(turns + angle, covariance, seen)
 
-        It is 0 where none has so small a one, and infinite where too few degrees of freedom bound it.
-        """
-        if self.cdf(0.0) <= probability:
-            return 0.0
-        above = max(10.0, 2 * self.value)
-        while not self.cdf(above) <= probability:
-            above *= 2
-            if above > _UNBOUNDED * (1 + self.value):
-                return float("inf")
-        return float(brentq(lambda noncentrality: self.cdf(noncentrality) - probability, 0.0, above))
+
+def column_part(name: str, u: Floats, phases: PhaseDifferences, freedom: float, up_to_offset: bool) -> Part:
+    """Return the effect in one column, at positive ascending u = w s."""
+    known = _known_from_below(u, phases.seen)
+    phases, u = phases.at(known), u[known]
+    reach = float(u[-1]) if len(u) else 0.0
+    slope = abs(float(phases.values[-1])) / reach if len(u) and not up_to_offset else 0.0
+    if reach >= _NEARLY_ALL:
+        reach = 1.0
+    form = _integrals(reach)[: len(u), : len(u)]
+    if up_to_offset and len(u):
+        form = form - np.outer(form[0], form[0]) / form[0, 0]
+    fit = _fitted_coefficients(u, np.diag(phases.covariance), len(form))
+    scores, variances = _uncorrelated(form, fit @ phases.values, fit @ phases.covariance @ fit.T)
+    # Beyond the reach a phase may be off by half a turn from the line that it was on.
+    unseen = slope**2 * (1 - reach**3) + 3 * slope * np.pi * (1 - reach**2) + 3 * np.pi**2 * (1 - reach)
+    return Part(name, scores, variances, reach**3, unseen, freedom)
+
+
+def _known_from_below(u: Floats, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    unseen = u[~seen]
+    return np.asarray(seen & (u <= _REACH) & (u < unseen.min(initial=np.inf)))
+
+
+def _integrals(reach: float) -> Floats:
+    sums = _POWERS[:, None] + _POWERS + 1
+    return np.asarray(3 * reach**sums / sums)
+
+
+def _fitted_coefficients(u: Floats, variances: Floats, n_terms: int) -> Floats:
+    """Return what makes coefficients of phases, by weighted least squares."""
+    roots = 1 / np.sqrt(np.maximum(variances, 1e-14))
+    terms = u[:, None] ** _POWERS[:n_terms] * roots[:, None]
+    sizes = np.sqrt(np.sum(terms**2, axis=0))
+    return np.asarray(np.linalg.pinv(terms / sizes) * roots / sizes[:, None])
+
+
+def _uncorrelated(form: Floats, values: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Return scores whose squares add up to values' form, and their variances."""
+    weights, basis = np.linalg.eigh(form)
+    root = np.sqrt(np.maximum(weights, 0))[:, None] * basis.T
+    variances, turn = np.linalg.eigh(root @ covariance @ root.T)
+    return turn.T @ (root @ values), np.maximum(variances, 0)
+
+
+def joint_part(name: str, u: Floats, phases: PhaseDifferences, freedom: float, up_to_offset: bool) -> Part:
+    """Return the effect at frequencies on several columns, u of shape (m, d): a mean over their directions."""
+    lengths = np.sum(u**2, axis=1)
+    total = float(lengths.sum())
+    unseen = float(np.sum((np.abs(phases.values[~phases.seen]) + np.pi) ** 2)) / total
+    known, directions = phases.at(phases.seen), u[phases.seen]
+    form = np.eye(len(directions)) / total
+    if up_to_offset and len(directions):
+        form = form - directions @ np.linalg.pinv(directions) / total
+    scores, variances = _uncorrelated(form, known.values, known.covariance)
+    return Part(name, scores, variances, float(lengths[phases.seen].sum()) / total, unseen, freedom)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class EffectSize(Result):
-    """The size of a difference beyond noise.
+    """The size of a difference beyond noise, in standard deviations (SD) of a shift.
+
+    The difference is as large as that of a shift by this many standard deviations of the less spread-out sample.
 
     Attributes
     ----------
     estimate : float
-        The noncentrality per row, at least 0. For a shift of s standard deviations of a column it is about s squared,
-        for s below 1.
+        The largest effect of all columns, and of columns together; NaN where nothing was seen.
     low, high : float
-        Its 95 % confidence interval; without an upper end where nothing varies, so that nothing is known.
-    phase_discrepancy : float or None
-        The mean of abs(exp(i a) - exp(i b))^2 over the phases a of X and b of Y at the reliable frequencies, without
-        what sampling errors add; None where no frequency is reliable.
-    n_reliable : int
-        How many frequencies these are: those where both amplitudes are at least three times their sampling errors.
+        Its 95 % confidence interval; without an upper end where nothing is known.
+    seen : float
+        How much of the effect of a shift was seen, from 0 to 1, in the part where this is smallest. Below 1 the upper
+        end counts the largest possible difference for the rest.
 
     Examples
     --------
@@ -124,140 +171,154 @@ class EffectSize(Result):
     >>> import uptonoise as un
     >>> rng = np.random.default_rng(0)
     >>> effect = un.phase_test(rng.normal(size=2_000), rng.normal(0.5, size=2_000)).effect
-    >>> effect.low < 0.25 < effect.high, effect.equivalent(0.5), effect.equivalent(0.2)
+    >>> effect.low < 0.5 < effect.high, effect.equivalent(0.7), effect.equivalent(0.2)
     (True, True, False)
     """
 
-    hidden: ClassVar[tuple[str, ...]] = ("distribution", "rows")
+    hidden: ClassVar[tuple[str, ...]] = ("parts",)
 
     estimate: float
     low: float
     high: float
-    phase_discrepancy: float | None
-    n_reliable: int
-    distribution: NoncentralF | None  # None where neither sample varies
-    rows: float  # n k / (n + k)
+    seen: float
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Part]) -> EffectSize:
+        """Return the largest effect of several parts."""
+        squares = [part.square for part in parts if part.seen > 0]
+        return cls(
+            estimate=math.sqrt(max(squares)) if squares else math.nan,
+            low=max((part.lower(_LOWER / len(parts)) for part in parts), default=0.0),
+            high=max((part.upper(_UPPER) for part in parts), default=math.inf),
+            seen=min((part.seen for part in parts), default=0.0),
+            parts=tuple(parts),
+        )
 
     def upper_bound(self, alpha: float = 0.05) -> float:
-        """Return what the effect is below, with confidence 1 - alpha."""
+        """Return the bound that the effect is below, with confidence 1 - alpha."""
         checked_number(alpha, "alpha", above=True, most=1.0)
-        return float("inf") if self.distribution is None else self.distribution.bound(alpha) / self.rows
-
-    def detectable(self, alpha: float = 0.05, power: float = 0.95) -> float:
-        """Return the effect that a test at significance level alpha detects with this power, at these sizes and noises.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import uptonoise as un
-        >>> rng = np.random.default_rng(0)
-        >>> effect = un.phase_test(rng.gamma(2, size=1_000), rng.gamma(2, size=1_000)).effect
-        >>> 0.01 < effect.detectable() < 0.1
-        True
-        """
-        checked_number(alpha, "alpha", above=True, most=1.0)
-        checked_number(power, "power", above=True, most=1.0)
-        if self.distribution is None:
-            return float("inf")
-        needed = self.distribution._replace(value=self.distribution.critical(alpha), share=1.0)
-        return needed.noncentrality_at(1 - power) / self.rows
+        return max((part.upper(alpha) for part in self.parts), default=math.inf)
 
     def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
-        """Tell whether the effect is below `margin`, with confidence 1 - alpha."""
+        """Tell whether the effect is below `margin` standard deviations, with confidence 1 - alpha."""
         return self.upper_bound(alpha) < checked_number(margin, "margin", above=True)
 
+    def in_column(self, column: str) -> EffectSize:
+        """Return the effect in one column; nothing is known of a column without frequencies of its own."""
+        return EffectSize.of([part for part in self.parts if part.name == column])
+
     def __repr__(self) -> str:
-        return f"effect {self.estimate:.3g} per row, {_CONFIDENCE:.0%} interval {self.low:.3g} to {self.high:.3g}"
+        interval = f"95 % interval {self.low:.2g} to {self.high:.2g}"
+        return f"effect {self.estimate:.2g} SD, {interval}" + ("" if self.seen == 1 else f"; {self.seen:.0%} seen")
 
 
-def effect_size(
-    left: SampleMoments, right: SampleMoments, decomposition: Decomposition, nuisance: Floats | None = None
-) -> EffectSize:
-    """Return the effect size of two samples, from their decomposition."""
-    block = noncentral(decomposition, nuisance)
-    rows = float(left.size * right.size / (left.size + right.size))
-    discrepancy, n_reliable = _phase_discrepancy(left, right, decomposition)
-    distribution = NoncentralF.of(block) if block.has_rank else None
-    return EffectSize(
-        estimate=max(0.0, float(block.noncentrality)) / rows if distribution else 0.0,
-        low=distribution.noncentrality_at((1 + _CONFIDENCE) / 2) / rows if distribution else 0.0,
-        high=distribution.bound((1 - _CONFIDENCE) / 2) / rows if distribution else float("inf"),
-        phase_discrepancy=discrepancy,
-        n_reliable=n_reliable,
-        distribution=distribution,
-        rows=rows,
-    )
+def effect_size(pair: Pair, *, up_to_offset: bool) -> EffectSize:
+    """Return the effect between two sketches.
 
-
-def noncentral(decomposition: Decomposition, nuisance: Floats | None = None) -> Ridge:
-    """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c."""
-    lam = np.ones(decomposition.S.shape[:-1])
-    for _ in range(_STEPS):
-        block = decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
-        lam = block.shrinkage
-    return decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
-
-
-def _phase_discrepancy(
-    left: SampleMoments, right: SampleMoments, decomposition: Decomposition
-) -> tuple[float | None, int]:
-    amplitudes = np.abs(left.phi), np.abs(right.phi)
-    sizes = left.size, right.size
-    reliable = np.logical_and(*(size * np.sqrt(n) > _RELIABLE for size, n in zip(amplitudes, sizes, strict=True)))
-    if not reliable.any():
-        return None, 0
-    products = (left.phi * right.phi.conj())[reliable]
-    unit = decomposition.unit[reliable]
-    variances = np.divide(1, unit * np.abs(products), out=np.zeros(len(unit)), where=unit > 0) ** 2
-    discrepancy = np.mean(2 * (1 - np.cos(np.angle(products))) - variances)
-    return float(max(0.0, discrepancy)), int(reliable.sum())
-
-
-def reference_effects(
-    left: SampleMoments, right: SampleMoments, frequencies: Floats, known: slice, up_to_shift: bool
-) -> Floats:
-    """Return what S would be, of shape (m, d), if one column of the less noisy sample were otherwise.
-
-    A shift of column j by half of its spread turns the phase at w by w_j spread/2; up to a shift, a skewness of 1 turns
-    it by (w_j spread)^3/6. The spreads come from the frequencies at `known`.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> from uptonoise.twosample.phase.effect import effect_size
+    >>> from uptonoise.twosample.phase.pair import Pair
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.gamma(2, size=(2, 5_000))
+    >>> left = un.Sketch.for_samples(X, Y).update(X + 3 + rng.normal(size=5_000))
+    >>> pair = Pair.of(left, un.Sketch.like(left).update(Y))
+    >>> [round(effect_size(pair, up_to_offset=up_to).estimate, 1) for up_to in (False, True)]
+    [2.2, 0.0]
     """
-    of_both = np.stack([_spreads(sample.at(known), frequencies[known]) for sample in (left, right)])
-    smaller = np.where(of_both > 0, of_both, np.inf).min(axis=0)
-    turns = frequencies * np.where(np.isfinite(smaller), smaller, 0.0)
-    turns = turns**3 / 6 if up_to_shift else turns / 2
-    return np.sqrt(_squared_amplitudes(left) * _squared_amplitudes(right))[:, None] * np.sin(turns)
+    X, Y = pair.X, pair.Y
+    centres = centre_of(X), centre_of(Y)
+    right = SampleMoments.of(Y, centres[1])
+    moments = SampleMoments.of(X, centres[0])
+    spreads = _smaller_spreads(X.frequencies, moments, right)
+    ahead = _aligning_shifts(X.frequencies, moments.phi * right.phi.conj(), spreads)
+    left = SampleMoments.of(X, centres[0] + ahead)
+    phases = phase_differences(left, right, X.frequencies @ (centres[0] + ahead - centres[1]))
+    freedom = max(min(X.effective_size, Y.effective_size) - 1, 1.0)
+    return _effect_of_phases(phases, X.frequencies, spreads, pair.columns, freedom, up_to_offset)
 
 
-def _squared_amplitudes(sample: SampleMoments) -> Floats:
-    """Return abs(phi)^2 without what sampling errors add."""
-    n = sample.size
-    return np.asarray(np.clip((n * np.abs(sample.phi) ** 2 - 1) / (n - 1), 0, 1))
+def paired_effect_size(pair: Pair, differences: Sketch, *, up_to_offset: bool) -> EffectSize:
+    """Return the effect between two samples whose rows belong together, from the sketch of x_i - y_i.
+
+    The phase of the differences is the phase difference; the spreads are those of the two samples.
+    """
+    W, centre = differences.frequencies, centre_of(differences)
+    samples = (SampleMoments.of(sketch, centre_of(sketch)) for sketch in (pair.X, pair.Y))
+    spreads = _smaller_spreads(W, *samples)
+    ahead = _aligning_shifts(W, SampleMoments.of(differences, centre).phi, spreads)
+    m = differences.n_frequencies
+    certain = SampleMoments(np.ones(m), np.zeros(m), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # a point at 0
+    phases = phase_differences(SampleMoments.of(differences, centre + ahead), certain, W @ (centre + ahead))
+    freedom = max(differences.effective_size - 1, 1.0)
+    return _effect_of_phases(phases, W, spreads, pair.columns, freedom, up_to_offset)
 
 
-def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:
-    """Return how far each column spreads: abs(phi)^2 is near exp(-sum of (w_j spread_j)^2); 0 where it is not known."""
-    squares = _squared_amplitudes(sample)
-    heard = squares * sample.size > _RELIABLE**2
-    if not heard.any():
-        return np.zeros(frequencies.shape[1])
-    units = np.abs(frequencies).max(axis=0)
-    scaled = np.divide(frequencies[heard], units, out=np.zeros_like(frequencies[heard]), where=units > 0) ** 2
-    variances, _ = nnls(scaled, -np.log(np.maximum(squares[heard], _TINY)))
-    return np.asarray(np.divide(np.sqrt(variances), units, out=np.zeros_like(units), where=units > 0))
+def _effect_of_phases(
+    phases: PhaseDifferences,
+    frequencies: Floats,
+    spreads: Floats,
+    columns: Sequence[str],
+    freedom: float,
+    up_to_offset: bool,
+) -> EffectSize:
+    parts = []
+    for column, places in enumerate(_own_frequencies(frequencies)):
+        if not len(places):
+            continue
+        if spreads[column] > 0:
+            u = frequencies[places, column] * spreads[column]
+            upright = phases.at(places).times(np.sign(u))
+            parts.append(column_part(columns[column], np.abs(u), upright, freedom, up_to_offset))
+        else:
+            differ = not up_to_offset and bool(np.abs(phases.values[places]).max() > _ROUNDING)
+            parts.append(_part_of_constants(columns[column], differ))
+    u = frequencies * spreads
+    lengths = np.linalg.norm(u, axis=1)
+    joint = (np.count_nonzero(u, axis=1) > 1) & (lengths <= 1) & (lengths >= _LEAST_JOINT)
+    if joint.any():
+        parts.append(joint_part("columns together", u[joint], phases.at(joint), freedom, up_to_offset))
+    return EffectSize.of(parts)
 
 
-def powers_against(block: Ridge, effects: Floats, level: float) -> Floats:
-    """Return the power of a block at a significance level, for each column of what S would be."""
-    if not block.has_rank:
-        return np.zeros(effects.shape[1])
-    mean, variance = (float(moment) for moment in block.moments)
-    freedom = 2 * mean**2 / variance
-    needed = fdtri(freedom, min(float(block.few_rows), _MANY_ROWS), 1 - level) * mean
-    distribution = NoncentralF.of(block)._replace(value=float(block.shrinkage) * needed)
-    powers = []
-    for effect in effects.T:
-        scores = block.root.T @ effect
-        noncentrality = float(scores @ scores)
-        along = float((scores * block.variances) @ scores) / noncentrality if noncentrality > 0 else 0.0
-        powers.append(1 - distribution._replace(share=along).cdf(noncentrality))
-    return np.array(powers)
+def _own_frequencies(frequencies: Floats) -> list[NDArray[np.intp]]:
+    """Return the places of each column's own frequencies, the lowest first."""
+    alone = np.count_nonzero(frequencies, axis=1) == 1
+    own = [np.flatnonzero(alone & (frequencies[:, column] != 0)) for column in range(frequencies.shape[1])]
+    return [places[np.argsort(np.abs(frequencies[places, column]))] for column, places in enumerate(own)]
+
+
+def _smaller_spreads(frequencies: Floats, *samples: SampleMoments) -> Floats:
+    """Return the spread of each column in the less spread-out sample that is not constant; 0 where both are."""
+    squares = [np.clip(sample.squared_amplitudes, 0, 1) for sample in samples]
+    spreads = np.zeros(frequencies.shape[1])
+    for column, places in enumerate(_own_frequencies(frequencies)):
+        if len(places):
+            w = np.abs(frequencies[places, column])
+            of_samples = [spread_of_amplitudes(w, of_sample[places]) for of_sample in squares]
+            of_samples = [spread for spread in of_samples if spread * w[-1] > _ROUNDING]
+            spreads[column] = min(of_samples, default=0.0)
+    return spreads
+
+
+def _aligning_shifts(frequencies: Floats, product: Complex, spreads: Floats) -> Floats:
+    """Return by how much each column of the first sample is ahead, as far as its frequencies tell shifts apart."""
+    shifts = np.zeros(len(spreads))
+    for column, places in enumerate(_own_frequencies(frequencies)):
+        w = frequencies[places, column]
+        near = np.abs(w) * spreads[column] <= _REACH
+        if not near.any():
+            continue
+        w, here = w[near], product[places[near]]
+        step, reach = _STEP / np.abs(w).max(), np.pi / np.abs(w).min()
+        grid = step * np.arange(-min(int(reach / step), _MOST_STEPS), min(int(reach / step), _MOST_STEPS) + 1)
+        agreement = (np.exp(-1j * np.outer(grid, w)) @ here).real
+        shifts[column] = grid[np.argmax(agreement)]
+    return shifts
+
+
+def _part_of_constants(name: str, differ: bool) -> Part:
+    return Part(name, np.array([math.inf if differ else 0.0]), np.zeros(1), 1.0, 0.0, 1.0)

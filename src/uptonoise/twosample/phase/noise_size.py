@@ -115,6 +115,7 @@ def extra_noise(
     Y: Any,
     *,
     weights: tuple[Any, Any] = (None, None),
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> ExtraNoise:
@@ -133,6 +134,8 @@ def extra_noise(
         a single column are used.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them.
+    clusters : pair of arrays, or str, optional
+        Which rows belong together, as for :func:`phase_test`.
     frequencies : array of shape (m, d), optional
         Frequencies in place of those of the phase test; two sketches bring theirs.
     random_state : None, int, Generator or RandomState
@@ -155,7 +158,7 @@ def extra_noise(
       x1: -0.00... +- 0.0..., neither is clearly noisier
       X has 2,000 rows, Y has 2,000
     """
-    left, right, _ = as_sketches(X, Y, weights, frequencies, random_state)
+    left, right, _ = as_sketches(X, Y, weights, frequencies, random_state, clusters)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         signals_agree = phase_pvalue(fitted_shift(left, right)) if why_no_shift(left, right) is None else None
         return noise_difference(Pair.of(left, right), signals_agree)
@@ -194,8 +197,7 @@ def _on_columns(frequencies: Floats) -> NDArray[np.bool_]:
 def _log_amplitudes(sample: SampleMoments) -> tuple[Floats, Floats]:
     """Return log|phi|^2 without its bias, and the covariance of its errors."""
     m, n = len(sample.cos), sample.size
-    squares = (n * (sample.cos**2 + sample.sin**2) - 1) / (n - 1)
-    squares = np.maximum(squares, 1e-9)  # the error of such a frequency keeps it from taking part
+    squares = np.maximum(sample.squared_amplitudes, 1e-9)  # the error of such a frequency keeps it from taking part
     C = sample.covariance**2
     second = (C[:m, :m] + C[:m, m:] + C[m:, :m] + C[m:, m:]) / np.outer(squares, squares)
     covariance = sample.projected(2 * sample.cos / squares, 2 * sample.sin / squares) / n + 2 * second / n**2

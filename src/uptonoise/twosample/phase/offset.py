@@ -44,7 +44,7 @@ _CONVERGED = 1e-3  # standard errors of a step
 _HALVINGS = 20
 
 
-def fitted_shift(X: Sketch, Y: Sketch) -> Pair:
+def fitted_shift(X: Sketch, Y: Sketch, worth: float = 1.0) -> Pair:
     """Estimate the shift of X against Y, up to noise, from sketches with the same frequencies, and take it off.
 
     Where the sketches have centres of their own the shift may be as large as it likes; where they share one, columns
@@ -60,12 +60,12 @@ def fitted_shift(X: Sketch, Y: Sketch) -> Pair:
     units = np.abs(X.frequencies[place]).max(axis=0)
     lengths = 1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0)))
     W = X.frequencies * lengths
-    right = SampleMoments.of(Y, origin_Y)
+    right = SampleMoments.of(Y, origin_Y).worth(worth)
     near = right.at(place)
     start = SampleMoments.of(X, origin_X).phi[place] * near.phi.conj()
     ahead = _best_aligned(start, W[place], (origin_X - origin_Y) / lengths)
     for iteration in range(_ITERATIONS):
-        left = SampleMoments.of(X, origin_X + lengths * ahead)
+        left = SampleMoments.of(X, origin_X + lengths * ahead).worth(worth)
         product = left.phi * right.phi.conj()
         G = -product.real[:, None] * W
         here = decomposed(left.at(place), near)

@@ -15,8 +15,9 @@ from scipy.special import stdtrit
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.wording import counted
 from uptonoise.fourier import BLOCK_WEIGHTS, Sketch
-from uptonoise.rows import RowSource, two_samples
+from uptonoise.rows import LEAST_CLUSTERS, RowSource, cluster_hashes, two_clustered, warn_of_shared
 
 
 class SampleMoments(NamedTuple):
@@ -36,10 +37,21 @@ class SampleMoments(NamedTuple):
         m, mean = sketch.n_frequencies, sketch.mean_about(centre)
         return cls(mean[:m], mean[m:], sketch.covariance_about(centre), np.asarray(sketch.effective_size))
 
+    def worth(self, share: float) -> SampleMoments:
+        """Return the same moments of a sample that is worth this share of its rows."""
+        return self._replace(size=self.size * share)
+
     @property
     def phi(self) -> Complex:
         """The characteristic function."""
         return self.cos + 1j * self.sin
+
+    @property
+    def squared_amplitudes(self) -> Floats:
+        """The squares of abs(phi) without what sampling errors add to them, which may leave them negative."""
+        m = self.cos.shape[-1]
+        variances = np.diagonal(self.covariance, axis1=-2, axis2=-1)
+        return np.asarray(self.cos**2 + self.sin**2 - (variances[..., :m] + variances[..., m:]) / self.size[..., None])
 
     def at(self, block: slice) -> SampleMoments:
         """Return the moments at some of the frequencies."""
@@ -126,10 +138,13 @@ class Pair(NamedTuple):
     nuisance: Floats | None = None
 
     @classmethod
-    def of(cls, X: Sketch, Y: Sketch) -> Pair:
-        """Return two comparable sketches with their phases about one centre, on which no result depends."""
+    def of(cls, X: Sketch, Y: Sketch, worth: float = 1.0) -> Pair:
+        """Return two comparable sketches with their phases about one centre, on which no result depends.
+
+        Two sketches of the same rows, as of a sample and its mirror image, are `worth` half of them.
+        """
         centre = centre_of(X)
-        left, right = (SampleMoments.of(sketch, centre) for sketch in (X, Y))
+        left, right = (SampleMoments.of(sketch, centre).worth(worth) for sketch in (X, Y))
         return cls(X, Y, left, right, FrequencyBlocks.of(X, Y))
 
     @property
@@ -142,14 +157,31 @@ class Pair(NamedTuple):
         """The names of the columns, from the sketch that has names."""
         return (self.X if self.X.named else self.Y).columns
 
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the rows of a sample came in clusters."""
+        return self.X.is_clustered or self.Y.is_clustered
+
+    @property
+    def cluster_counts(self) -> dict[str, Any]:
+        """The fields of a result that tell how many clusters there are, and how many rows they are worth."""
+        if self.X.n_clusters is None or self.Y.n_clusters is None:
+            return {}
+        return {
+            "n_clusters": (self.X.n_clusters, self.Y.n_clusters),
+            "independent_rows": (self.X.independent_rows, self.Y.independent_rows),
+        }
+
 
 def centre_of(sketch: Sketch) -> Floats:
     """Return the centre of a sketch, 0 where it has none."""
     return sketch.centre if sketch.centre is not None else np.zeros(sketch.n_columns)
 
 
-def comparable(X: Any, Y: Any) -> tuple[Sketch, Sketch]:
-    """Return two sketches, or raise where they cannot be compared."""
+def comparable(X: Any, Y: Any, clusters: Any = None) -> tuple[Sketch, Sketch]:
+    """Return two sketches, or raise where they cannot be compared, or clusters were given beside them."""
+    if clusters is not None:
+        raise ValueError("clusters must be left out for sketches, which bring their own")
     if not (isinstance(X, Sketch) and isinstance(Y, Sketch)):
         raise ValueError("X and Y must both be samples or both be sketches; make the other one with Sketch.like")
     X.check_comparable(Y)
@@ -157,23 +189,38 @@ def comparable(X: Any, Y: Any) -> tuple[Sketch, Sketch]:
 
 
 def as_sketches(
-    X: Any, Y: Any, weights: tuple[Any, Any], frequencies: Any, random_state: RandomState
+    X: Any,
+    Y: Any,
+    weights: tuple[Any, Any],
+    frequencies: Any,
+    random_state: RandomState,
+    clusters: Any = None,
 ) -> tuple[Sketch, Sketch, int | None]:
     """Return sketches of two samples, or the two that were given, and the seed of their frequencies."""
     check_weights(weights)
     seed = None
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        if any(weight is not None for weight in weights) or frequencies is not None:
-            raise ValueError("weights and frequencies must be left out for sketches, which bring their own")
+        if any(given is not None for given in (*weights, frequencies, clusters)):
+            raise ValueError("weights, clusters and frequencies must be left out for sketches, which bring their own")
         left, right = comparable(X, Y)
     else:
         generator, seed = seeded_generator(random_state)
-        sources = two_samples(X, Y, (weights[0], weights[1]))
+        sources = two_clustered(X, Y, (weights[0], weights[1]), clusters)
         empty = Sketch.for_samples(*sources, random_state=generator) if frequencies is None else Sketch(frequencies)
-        left, right = (Sketch.like(empty).update(source) for source in sources)
+        left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
+        warn_of_shared_clusters(left, right, *sources)
     for name, given, sketch in (("X", X, left), ("Y", Y, right)):
         check_size(given.name if isinstance(given, RowSource) else name, sketch)
     return left, right, seed
+
+
+def warn_of_shared_clusters(left: Sketch, right: Sketch, X: RowSource, Y: RowSource) -> None:
+    """Warn where clusters of both samples have the same ids."""
+    shared = np.intersect1d(left.cluster_hashes, right.cluster_hashes, assume_unique=True)
+    if len(shared) and X.bag_ids is not None:
+        known = set(shared.tolist())
+        ids = [cluster for cluster in X.bag_ids if int(cluster_hashes([cluster])[0]) in known]
+        warn_of_shared(ids, (X.name, Y.name))
 
 
 def check_weights(weights: Any) -> None:
@@ -183,7 +230,12 @@ def check_weights(weights: Any) -> None:
 
 
 def check_size(name: str, sketch: Sketch) -> None:
-    """Raise where a sketch has too few rows for any test."""
+    """Raise where a sketch has too few rows, or too few clusters, for any test."""
+    if sketch.n_clusters is not None and sketch.n_clusters < LEAST_CLUSTERS:
+        raise ValueError(
+            f"{name} must have at least {LEAST_CLUSTERS} clusters; got {sketch.n_clusters}, with "
+            f"{counted(sketch.n_rows, 'row')}. More rows in a cluster do not replace clusters"
+        )
     if sketch.n_rows < 2 or sketch.effective_size < 1 + 1e-9:
         worth = "" if sketch.n_rows < 2 else f", with weights worth {sketch.effective_size:.3g}"
         raise ValueError(f"{name} must have at least 2 rows; got {sketch.n_rows}{worth}")

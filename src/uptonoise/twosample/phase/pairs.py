@@ -17,7 +17,7 @@ from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
-from uptonoise.twosample.phase.effect import noncentral
+from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, check_size
 from uptonoise.twosample.phase.positivity import combined_pvalue
 from uptonoise.twosample.phase.statistic import decomposed
@@ -43,8 +43,8 @@ class PairwiseResult(Result):
         The p-values of all pairs; 1 on the diagonal.
     adjusted : array of shape (g, g)
         The same, adjusted for the number of pairs.
-    effects : array of shape (g, g)
-        The noncentralities per row, as :class:`EffectSize` has them; 0 on the diagonal.
+    noncentralities : array of shape (g, g)
+        The noncentralities per row, as :class:`Noncentrality` has them; 0 on the diagonal.
     adjust : str
         How p-values were adjusted.
     """
@@ -53,7 +53,7 @@ class PairwiseResult(Result):
     sizes: tuple[int, ...]
     pvalues: Floats
     adjusted: Floats
-    effects: Floats
+    noncentralities: Floats
     adjust: str
 
     def table(self) -> Mapping[str, Any]:
@@ -64,13 +64,13 @@ class PairwiseResult(Result):
             "other": [self.names[group] for group in j],
             "pvalue": self.pvalues[i, j],
             "adjusted": self.adjusted[i, j],
-            "effect": self.effects[i, j],
+            "noncentrality": self.noncentralities[i, j],
         }
 
     def ordered(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the places of both groups of all pairs, the smallest p-value first."""
         i, j = np.triu_indices(len(self.names), 1)
-        order = np.lexsort((-self.effects[i, j], self.pvalues[i, j]))
+        order = np.lexsort((-self.noncentralities[i, j], self.pvalues[i, j]))
         return i[order], j[order]
 
     def __repr__(self) -> str:
@@ -79,8 +79,8 @@ class PairwiseResult(Result):
         pairs = f"{counted(len(i), 'pair')} of {len(self.names):,} groups"
         lines = [f"Phase tests of {pairs}: {n_differ:,} differ beyond noise at 0.05, adjusted ({self.adjust})"]
         for first, second in zip(i[:_SHOWN], j[:_SHOWN], strict=True):
-            numbers = f"adjusted p = {self.adjusted[first, second]:.3g}, effect {self.effects[first, second]:.3g}"
-            lines.append(f"  {self.names[first]} and {self.names[second]}: {numbers}")
+            pvalue = f"adjusted p = {self.adjusted[first, second]:.3g}"
+            lines.append(f"  {self.names[first]} and {self.names[second]}: {pvalue}")
         return "\n".join([*lines, "  ..."] if len(i) > _SHOWN else lines)
 
 
@@ -125,13 +125,18 @@ def pairwise_phase_test(
         group[0].check_comparable(sketch)
         check_size(f"the group {name} (leave it out, or give more of it)", sketch)
     with single_threaded_blas:
-        pvalues, effects = _all_pairs(group, bool(positivity))
+        pvalues, noncentralities = _all_pairs(group, bool(positivity))
     pairs = np.triu_indices(len(group), 1)
     adjusted = np.ones_like(pvalues)
     adjusted[pairs] = adjusted[pairs[::-1]] = adjusted_pvalues(pvalues[pairs], adjust)
     sizes = tuple(sketch.n_rows for sketch in group)
     return PairwiseResult(
-        names=tuple(named), sizes=sizes, pvalues=pvalues, adjusted=adjusted, effects=effects, adjust=adjust
+        names=tuple(named),
+        sizes=sizes,
+        pvalues=pvalues,
+        adjusted=adjusted,
+        noncentralities=noncentralities,
+        adjust=adjust,
     )
 
 
@@ -151,7 +156,7 @@ def _named(sketches: Any) -> dict[str, Sketch]:
 
 
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
-    """Return the p-values and effects of all pairs, each group with a few dozen others at once."""
+    """Return the p-values and noncentralities of all pairs, each group with a few dozen others at once."""
     moments = (SampleMoments.of(sketch, centre_of(group[0])) for sketch in group)
     samples = SampleMoments(*(np.stack(parts) for parts in zip(*moments, strict=True)))
     blocks, n = FrequencyBlocks.of(*group), len(group)
@@ -162,11 +167,11 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
         left, right = (SampleMoments(*(values[chosen] for values in samples)) for chosen in part)
         return _one_with_others(left, right, blocks, positivity)
 
-    pvalues, effects = np.ones((n, n)), np.zeros((n, n))
+    pvalues, noncentralities = np.ones((n, n)), np.zeros((n, n))
     for (i, others), results in zip(parts, ordered_map(tested, parts), strict=True):
-        for matrix, values in zip((pvalues, effects), results, strict=True):
+        for matrix, values in zip((pvalues, noncentralities), results, strict=True):
             matrix[i, others] = matrix[others, i] = values
-    return pvalues, effects
+    return pvalues, noncentralities
 
 
 def _one_with_others(
@@ -177,13 +182,14 @@ def _one_with_others(
         decomposition = decomposed(left.at(place), right.at(place))
         block_pvalues.append(decomposition.test().pvalue)
         if place == blocks.largest:
-            noncentrality = noncentral(decomposition).noncentrality
-            effects = np.maximum(0.0, noncentrality) * (1 / left.size + 1 / right.size)
+            noncentralities = np.maximum(0.0, noncentral(decomposition).noncentrality) * (
+                1 / left.size + 1 / right.size
+            )
     pvalues = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights)
     if positivity:
         others = zip(pvalues.tolist(), right.each(), strict=True)
         pvalues = np.array([combined_pvalue(pvalue, left, other)[0] for pvalue, other in others])
-    return pvalues, effects
+    return pvalues, noncentralities
 
 
 def adjusted_pvalues(pvalues: Floats, adjust: Adjustment) -> Floats:

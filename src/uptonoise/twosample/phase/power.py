@@ -13,6 +13,8 @@ What Gaussian noise of variances v does is known: it multiplies E exp(i w.x) by 
 cosines and sines are those of sums and differences of frequencies, as
 
     E cos(u.x) cos(v.x) = (Re phi(u - v) + Re phi(u + v)) / 2
+
+Rows in clusters are planned from means too: :mod:`uptonoise.twosample.phase.cluster_plan`.
 """
 
 from __future__ import annotations
@@ -27,14 +29,16 @@ from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import Sketch, turned
-from uptonoise.rows import some_rows, two_samples
-from uptonoise.twosample.phase.effect import noncentral
+from uptonoise.rows import read_rows, some_rows, two_clustered
+from uptonoise.twosample.phase.cluster_plan import between_clusters, planned_clusters
+from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, comparable
 from uptonoise.twosample.phase.positivity import combined_pvalue
 from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import cauchy_combination
 
 _LEAST_ROWS = 20
+_LEAST_CLUSTERS = 10
 _PILOT_ROWS = 20_000  # that are resampled
 _LARGEST_RESAMPLED = 20_000
 _AT_ONCE = 25  # draws
@@ -49,6 +53,8 @@ def phase_test_power(
     noise: Any = 0.0,
     alpha: float = 0.05,
     positivity: bool = True,
+    clusters: Any = None,
+    cluster_size: float | None = None,
     n_draws: int = 400,
     random_state: RandomState = 0,
 ) -> Any:
@@ -57,19 +63,18 @@ def phase_test_power(
     Parameters
     ----------
     pilot_X, pilot_Y : array, frame, RowSource, or Sketch
-        Two samples that differ as those to come will; or two sketches of them with the same frequencies. The larger,
-        the better: of a few hundred rows the difference is known no better than by the effect's interval.
-    n : int or sequence of int
-        The number of rows of X to plan for; several give a curve.
-    k : int or sequence of int, optional
-        That of Y; by default `n`.
+        Two samples that differ as those to come will; or two sketches of them with the same frequencies. Larger is
+        better: of a few hundred rows the difference is known no better than by the effect's interval.
+    n, k : int or sequence of int
+        The numbers of rows of X and of Y to plan for, or of clusters; several give a curve. By default `k` is `n`.
     noise : float, array of shape (d,), or pair of these
         The standard deviation of Gaussian noise to be added, in the units of the columns. A tuple of two is for X and
         for Y, a list or an array is for the columns.
-    alpha : float
-        The significance level of the test.
-    positivity : bool
-        As for :func:`phase_test`.
+    alpha, positivity : float, bool
+        The significance level of the test, and whether it looks at positivity too.
+    clusters, cluster_size : pair of arrays or str, and float, optional
+        Ids of rows of the pilot that belong together, as for :func:`phase_test`; `n` and `k` then count clusters, with
+        `cluster_size` rows each, by default as many as those of the pilot.
     n_draws : int
         How many data sets are simulated; the power's standard error is at most 0.5 over the root of it.
     random_state : None, int, Generator or RandomState
@@ -92,7 +97,7 @@ def phase_test_power(
     checked_number(alpha, "alpha", above=True, most=1.0)
     sizes_X, sizes_Y = _sizes(n, n if k is None else k)
     positive_int(n_draws, "n_draws")
-    pilot = _pilot(pilot_X, pilot_Y, noise, random_state)
+    pilot = _pilot(pilot_X, pilot_Y, noise, random_state, clusters, cluster_size)
     with single_threaded_blas:
         powers = [
             np.mean(_pvalues(pilot, (int(a), int(b)), n_draws, bool(positivity)) <= alpha)
@@ -126,6 +131,8 @@ class _Pilot(NamedTuple):
     noise: tuple[Floats, Floats]
     rows: tuple[Floats, Floats] | None
     generator: np.random.Generator
+    without_clusters: tuple[Sketch, Sketch] | None = None  # of the same rows, where X and Y have clusters
+    cluster_size: float | None = None
 
     def with_noise(self, left: SampleMoments, right: SampleMoments) -> tuple[SampleMoments, SampleMoments]:
         """Return the moments of X and of Y with the noise to come."""
@@ -133,23 +140,39 @@ class _Pilot(NamedTuple):
         return with_noise(left, W, self.noise[0]), with_noise(right, W, self.noise[1])
 
 
-def _pilot(pilot_X: Any, pilot_Y: Any, noise: Any, random_state: RandomState) -> _Pilot:
+def _pilot(
+    pilot_X: Any, pilot_Y: Any, noise: Any, random_state: RandomState, clusters: Any, cluster_size: Any
+) -> _Pilot:
     generator, seed = seeded_generator(random_state)
+    if cluster_size is not None:
+        checked_number(cluster_size, "cluster_size", least=1.0)
     if isinstance(pilot_X, Sketch) or isinstance(pilot_Y, Sketch):
         left, right = comparable(pilot_X, pilot_Y)
+        if left.is_clustered or right.is_clustered or clusters is not None or cluster_size is not None:
+            raise ValueError(
+                "pilot_X and pilot_Y must be rows, not sketches, to plan with clusters: a sketch of clusters does not "
+                "tell how rows vary within them"
+            )
         pilot = _Pilot(left, right, _noises(noise, left.n_columns), None, generator)
     else:
-        sources = two_samples(pilot_X, pilot_Y)
+        sources = two_clustered(pilot_X, pilot_Y, clusters=clusters)
+        if cluster_size is not None and sources[0].bag_ids is None:
+            raise ValueError("cluster_size must be left out where the pilot has no clusters")
         added = _noises(noise, len(sources[0].columns))
         X, Y = (some_rows(source, _PILOT_ROWS, generator) for source in sources)
         noisy = [rows + sd * generator.standard_normal(rows.shape) for rows, sd in zip((X, Y), added, strict=True)]
         # The frequencies that the test will have with this seed.
         empty = Sketch.for_samples(*noisy, random_state=generator if seed is None else seed)
-        left, right = (Sketch.like(empty).update(source) for source in sources)
+        left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
         pilot = _Pilot(left, right, added, (X, Y), generator)
+        if left.is_clustered:
+            plain_X, plain_Y = (Sketch.like(empty).update(read_rows(source)) for source in sources)
+            pilot = pilot._replace(rows=None, without_clusters=(plain_X, plain_Y), cluster_size=cluster_size)
     for name, sketch in (("pilot_X", left), ("pilot_Y", right)):
-        if sketch.effective_size < _LEAST_ROWS:
-            raise ValueError(f"{name} must have at least {_LEAST_ROWS} rows to plan from; got {sketch.n_rows}")
+        least, units = (_LEAST_CLUSTERS, "clusters") if sketch.is_clustered else (_LEAST_ROWS, "rows")
+        if sketch.effective_size < least:
+            number = sketch.n_clusters or sketch.n_rows
+            raise ValueError(f"{name} must have at least {least} {units} to plan from; got {number}")
     return pilot
 
 
@@ -181,7 +204,22 @@ def _expected(pilot: _Pilot) -> tuple[SampleMoments, SampleMoments]:
     # Phases that are opposite, which positivity sees, stay so.
     angles = np.angle(left.phi * right.phi.conj())
     halves = (1 - kept) / 2 * (angles - np.pi * np.rint(angles / np.pi))
-    return pilot.with_noise(_turned(left, -halves), _turned(right, halves))
+    left, right = _turned(left, -halves), _turned(right, halves)
+    if pilot.without_clusters is None:
+        return pilot.with_noise(left, right)
+    rows_X, rows_Y = (SampleMoments.of(sketch, centre_of(pilot.X)) for sketch in pilot.without_clusters)
+    rows = _turned(rows_X, -halves), _turned(rows_Y, halves)
+    noisy = pilot.with_noise(*rows)
+    return _clusters(pilot, 0, left, rows[0], noisy[0]), _clusters(pilot, 1, right, rows[1], noisy[1])
+
+
+def _clusters(
+    pilot: _Pilot, sample: int, clusters: SampleMoments, rows: SampleMoments, noisy_rows: SampleMoments
+) -> SampleMoments:
+    """Return the moments of clusters of the planned size, with the noise to come."""
+    size = pilot.cluster_size or float(rows.size / clusters.size)
+    damping = np.exp(-np.sum((pilot.X.frequencies * pilot.noise[sample]) ** 2, axis=1) / 2)
+    return planned_clusters(between_clusters(clusters, rows), noisy_rows, size, damping)
 
 
 def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws: int, positivity: bool) -> Floats:

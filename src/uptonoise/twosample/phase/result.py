@@ -9,6 +9,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.effect import EffectSize
+from uptonoise.twosample.phase.noncentrality import Noncentrality
 from uptonoise.twosample.result import TwoSampleResult
 
 _TOO_NOISY = 0.2  # power against the reference effect
@@ -30,7 +31,10 @@ class PhaseResult(TwoSampleResult):
         The p-value of each block of frequencies. `statistic` is the mean of the blocks' statistics, each over its mean
         under the null hypothesis, weighted as they are merged.
     effect : EffectSize
-        How large the difference is, with its interval: small p-values come from large samples too.
+        How large the difference is, in standard deviations of a shift, with its interval: noise does not change it, and
+        small p-values come from large samples too.
+    noncentrality : Noncentrality
+        How clearly the difference shows per row, at these noises.
     reference_power : float
         The power that the phases had at these sizes and noises against a reference effect: one column of the less
         noisy sample moved by half of its spread (up to a shift, its skewness changed by 1); the median over columns.
@@ -57,6 +61,7 @@ class PhaseResult(TwoSampleResult):
     positivity_pvalue: float | None
     block_pvalues: dict[str, float]
     effect: EffectSize
+    noncentrality: Noncentrality
     reference_power: float
     shift: Floats | None
     shift_interval: Floats | None
@@ -72,7 +77,7 @@ class PhaseResult(TwoSampleResult):
         return self.reference_power < _TOO_NOISY
 
     def equivalent(self, margin: float, alpha: float = 0.05) -> bool:
-        """Tell whether the effect is below `margin`, with confidence 1 - alpha."""
+        """Tell whether the effect is below `margin` standard deviations, with confidence 1 - alpha."""
         return self.effect.equivalent(margin, alpha)
 
     def _more(self) -> list[str]:

@@ -16,7 +16,8 @@ import numpy as np
 from uptonoise._util.random import RandomState
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise.twosample.phase.effect import effect_size, powers_against, reference_effects
+from uptonoise.twosample.phase.effect import effect_size
+from uptonoise.twosample.phase.noncentrality import noncentrality_of, powers_against, reference_effects
 from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, combined_pvalue
@@ -37,6 +38,7 @@ def phase_test(
     invariant_to: Invariance = "noise",
     positivity: bool = True,
     weights: tuple[Any, Any] = (None, None),
+    clusters: Any = None,
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> PhaseResult:
@@ -47,9 +49,9 @@ def phase_test(
 
     Parameters
     ----------
-    X, Y : array, tensor, frame, iterator of these, RowSource, or Sketch
-        The two samples; or two sketches with the same frequencies, as :meth:`Sketch.for_samples
-        <uptonoise.Sketch.for_samples>` and :meth:`Sketch.like <uptonoise.Sketch.like>` make them.
+    X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
+        The two samples; Bags are clusters of rows. Or two sketches with the same frequencies, as
+        :meth:`~uptonoise.Sketch.for_samples` and :meth:`~uptonoise.Sketch.like` make them.
     invariant_to : {"noise", "noise+shift"}
         Whether an unknown translation, as of an instrument without a calibrated zero, counts as a difference. With
         "noise+shift" it does not, and is estimated.
@@ -58,6 +60,9 @@ def phase_test(
         function, as between two points and one. It has a tenth of the significance level.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the names of the columns that hold them.
+    clusters : pair of arrays, or str, optional
+        Ids of rows that belong together, as the cells of a patient, or the column of both samples that holds the ids;
+        :func:`~uptonoise.blocks` makes ids of consecutive rows. Each sample needs at least 3 clusters.
     frequencies : array of shape (m, d), optional
         Frequencies in place of the test's own; two sketches bring theirs.
     random_state : None, int, Generator or RandomState
@@ -82,7 +87,7 @@ def phase_test(
     """
     if not isinstance(invariant_to, str) or invariant_to not in get_args(Invariance):
         raise ValueError(f"invariant_to must be one of {', '.join(get_args(Invariance))}; got {invariant_to!r}")
-    left, right, seed = as_sketches(X, Y, weights, frequencies, random_state)
+    left, right, seed = as_sketches(X, Y, weights, frequencies, random_state, clusters)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         pair = Pair.of(left, right) if invariant_to == "noise" else fitted_shift(left, right)
         return phase_result(pair, positivity=bool(positivity), seed=seed)
@@ -99,7 +104,7 @@ def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None
         statistics[name] = decomposition.test(nuisance)
         contributions[place] += weight * statistics[name].contributions
         if place == blocks.largest:
-            effect = effect_size(left.at(place), right.at(place), decomposition, nuisance)
+            noncentrality = noncentrality_of(left.at(place), right.at(place), decomposition, nuisance)
     pvalues = {name: float(block.pvalue) for name, block in statistics.items()}
     of_phases = pvalue = _merged_pvalue(pair, statistics)
     positivity_pvalue = None
@@ -114,11 +119,13 @@ def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None
         null="ridge-regularised Hotelling distribution"
         + (", Cauchy combination of blocks" if len(pvalues) > 1 else ""),
         seed=seed,
+        **pair.cluster_counts,
         invariant_to="noise" if shift is None else "noise+shift",
         phase_pvalue=of_phases,
         positivity_pvalue=positivity_pvalue,
         block_pvalues=pvalues,
-        effect=effect,
+        effect=effect_size(pair, up_to_offset=shift is not None),
+        noncentrality=noncentrality,
         reference_power=_reference_power(pair, statistics, positivity),
         shift=None if shift is None else shift.shift,
         shift_interval=None if shift is None else shift.interval(),
@@ -137,6 +144,12 @@ def phase_pvalue(pair: Pair) -> float:
         nuisance = None if pair.nuisance is None else pair.nuisance[place]
         statistics[name] = decomposed(pair.left.at(place), pair.right.at(place)).test(nuisance)
     return _merged_pvalue(pair, statistics)
+
+
+def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
+    """Return the p-value of :func:`phase_result`, and nothing else."""
+    of_phases = phase_pvalue(pair)
+    return combined_pvalue(of_phases, pair.left, pair.right)[0] if positivity else of_phases
 
 
 def _merged_pvalue(pair: Pair, statistics: dict[str, Ridge]) -> float:

@@ -1,0 +1,181 @@
+"""``uptonoise monitor``: batches against a reference, night after night."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from uptonoise.cli.options import Answer, Columns, Reading, Report, Seed, command, split_columns, stop
+
+if TYPE_CHECKING:
+    from uptonoise.monitor import Job, Monitor
+
+EXAMPLES = """Examples:
+
+- `uptonoise monitor reference.parquet "night/*.parquet" --state state.npz`
+- `uptonoise monitor reference.csv night/ --state state.npz --up-to noise+shift --report timeline.html --force`
+- `uptonoise monitor reference.csv night/ --state state.npz --guarantee "run length" --run-length 365`
+"""
+_ALARM = 1
+
+
+class Missing(StrEnum):
+    """What to do with rows that have missing values."""
+
+    error = "error"
+    drop = "drop"
+    use = "use"
+
+
+class UpTo(StrEnum):
+    """What does not count as a difference."""
+
+    noise = "noise"
+    noise_and_shift = "noise+shift"
+
+
+class Guarantee(StrEnum):
+    """What is promised about false alarms."""
+
+    probability = "probability"
+    run_length = "run length"
+
+
+class WhenUsedUp(StrEnum):
+    """What to do when all rows of the reference were used."""
+
+    stop = "stop"
+    reuse = "reuse"
+
+
+_MissingOption = Annotated[
+    Missing, typer.Option("--missing", help="Rows with missing values: an error, left out, or used with the rest.")
+]
+
+
+@dataclass(frozen=True)
+class NightlyReading(Reading):
+    """How files are read, night after night."""
+
+    missing: _MissingOption = Missing.error  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What is promised about false alarms, and what does not count as a difference."""
+
+    alpha: Annotated[float, typer.Option(help="The probability of a false alarm, ever.")] = 0.05
+    up_to: Annotated[UpTo, typer.Option(help="What is no difference: noise, or also an offset.")] = UpTo.noise
+    guarantee: Annotated[
+        Guarantee,
+        typer.Option(help="A small probability of any false alarm, or a long run of batches before it, on average."),
+    ] = Guarantee.probability
+    run_length: Annotated[
+        float | None, typer.Option(help="Batches before a false alarm, on average; for that guarantee.")
+    ] = None
+    when_used_up: Annotated[
+        WhenUsedUp, typer.Option(help="When all rows of the reference were used: stop, or use them again.")
+    ] = WhenUsedUp.stop
+
+    def settings(self, missing: str, seed: int) -> dict[str, Any]:
+        """Return the arguments of a monitor."""
+        return {
+            "alpha": self.alpha,
+            "invariant_to": self.up_to.value,
+            "guarantee": self.guarantee.value,
+            "run_length": self.run_length,
+            "when_used_up": self.when_used_up.value,
+            "missing": missing,
+            "random_state": seed,
+        }
+
+
+@command
+def monitor(
+    *,
+    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="A file, folder or pattern to compare with.")],
+    batches: Annotated[
+        list[str], typer.Argument(metavar="BATCHES", help="Files, folders or patterns; each file is a batch.")
+    ],
+    state: Annotated[Path, typer.Option(help="Where the state is kept from night to night (.npz).")],
+    columns: Columns = None,
+    cluster: Annotated[str | None, typer.Option(help="The column that says which rows belong together.")] = None,
+    reading: NightlyReading,
+    promise: Promise,
+    any_order: Annotated[
+        bool, typer.Option("--any-order", help="Also compare files whose names sort before those already compared.")
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Forget the alarm and all evidence first, as after a repair.")
+    ] = False,
+    report: Report = None,
+    answer: Answer,
+    seed: Seed = 0,
+) -> None:
+    """Compare the files that were not seen with a reference, and raise an alarm when the signal differs beyond noise.
+
+    Prints one line per batch. It ends with 1 if there is an alarm, with 0 if there is none, and with 2 where something
+    is wrong. Each file counts fully or not at all, and only once; two jobs cannot work with one state.
+    """
+    from uptonoise.engines import OpenFiles, chosen_columns
+    from uptonoise.monitor import Job
+    from uptonoise.rows import left_out_text
+
+    if state.suffix != ".npz":
+        raise ValueError(f"--state must end with .npz; got {state}")
+    answer.check_output("--report", report, ".html")
+    chosen = split_columns(columns)
+    choice = chosen_columns(
+        [OpenFiles(reference, **reading.text_options())],
+        chosen,
+        split_columns(reading.exclude, "--exclude") or [],
+        [] if cluster is None else [cluster],
+    )
+    if choice.left_out and chosen is None:
+        print(f"uptonoise: left out: {left_out_text(choice.left_out)}", file=sys.stderr)
+    job = Job(
+        reference=reference,
+        batches=batches,
+        state=state,
+        settings=promise.settings(reading.missing.value, seed),
+        columns=choice.columns,
+        clusters=cluster,
+        any_order=any_order,
+        restart=restart,
+        how=reading.text_options(),
+    )
+    _finish(_watch(job, answer), report, answer)
+
+
+def _finish(watched: Monitor, report: Path | None, answer: Answer) -> None:
+    """Write the report, and end with 1 where there is an alarm."""
+    if watched.state is not None and report is not None:
+        watched.report(report, force=answer.force)
+    if watched.state is not None and watched.state.alarm:
+        raise typer.Exit(_ALARM)
+
+
+def _watch(job: Job, answer: Answer) -> Monitor:
+    """Compare all new batches, and print what is known after each."""
+    runs = job.run()
+    watched, _ = next(runs)
+    n_new = 0
+    try:
+        for _, state in runs:
+            if state is not None:
+                n_new += 1
+                print(json.dumps(state.to_dict(), allow_nan=False) if answer.as_json else state.line, flush=True)
+    except KeyboardInterrupt:
+        stop("interrupted; the batches that were printed are saved, run it again to go on")
+    if answer.in_words:
+        if n_new == 0:
+            print("no new batch")
+        if watched.state is not None:
+            print(watched.state.sentence)
+    return watched

@@ -1,0 +1,242 @@
+"""Where two samples differ most: places at which one has many more rows than the other.
+
+A place is a point in one column or in two, with a width h. The share of rows near it is smoothed,
+
+    k(x) = exp(-|x - place|^2 / (2 h^2))        z = (mean k over X - mean k over Y) / its standard error
+
+with columns in units of their spread. Half of the rows search: the largest |z| over many places, three widths, all
+columns and pairs of columns is moved to where |z| is largest nearby. Rows near it are left out, and the search goes on
+for the next one. The other half of the rows tests each place that came out, by permutations, with the p-values adjusted
+for the number of places by Holm's method. So the search needs no correction of its own, and where the samples do not
+differ a place is named with a probability of at most alpha.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.twosample import permutation_pvalue
+
+_N_WIDTHS = 5  # of places, from the columns' spread down by factors of sqrt(2)
+_N_STARTS = 150  # rows at which the search begins
+_MOST_ROWS = 2_000  # of each sample that search, and as many that test
+_MOST_COLUMNS = 6  # whose pairs are searched: those in which single columns differ most
+_MOST_PLACES = 3
+_LEAST_Z = 3.0  # of a place that is worth a test
+_STEPS = 50
+_NEAR = 2.0  # widths within which a row belongs to a place
+_N_PERMUTATIONS = 999
+_LEAST_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place where one sample has more rows than the other.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        One column, or two.
+    values : tuple of float
+        Where, in the units of the columns.
+    widths : tuple of float
+        How wide the place is in each column.
+    shares : tuple of float
+        The share of the rows of X and of Y within two widths of it.
+    pvalue : float
+        Whether the shares differ, adjusted for the number of places.
+    """
+
+    columns: tuple[str, ...]
+    values: tuple[float, ...]
+    widths: tuple[float, ...]
+    shares: tuple[float, float]
+    pvalue: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as JSON types."""
+        return {
+            "columns": list(self.columns),
+            "values": list(self.values),
+            "widths": list(self.widths),
+            "shares": list(self.shares),
+            "pvalue": self.pvalue,
+        }
+
+
+class _Candidate(NamedTuple):
+    columns: tuple[int, ...]
+    point: Floats
+    width: float
+
+    def kernel(self, rows: Floats) -> Floats:
+        """Return the weights of rows, near 1 at the place."""
+        gaps = (rows[:, self.columns] - self.point) / self.width
+        return np.asarray(np.exp(-0.5 * np.sum(gaps**2, axis=1)))
+
+    def near(self, rows: Floats) -> NDArray[np.bool_]:
+        gaps = (rows[:, self.columns] - self.point) / self.width
+        return np.asarray(np.sum(gaps**2, axis=1) <= _NEAR**2)
+
+
+def differing_places(
+    X: Floats, Y: Floats, columns: Sequence[str], alpha: float, generator: np.random.Generator
+) -> tuple[Place, ...]:
+    """Return at most three places where two samples differ, the clearest one first; none where none is significant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.comparison.places import differing_places
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(2, 1_000, 2))
+    >>> X[:100] = [2, 2] + 0.3 * rng.normal(size=(100, 2))
+    >>> place = differing_places(X, Y, ("a", "b"), 0.05, rng)[0]
+    >>> place.columns, np.round(place.values).tolist()
+    (('a', 'b'), [2.0, 2.0])
+    """
+    if min(len(X), len(Y)) < _LEAST_ROWS:
+        return ()
+    centre, unit = _units(X, Y)
+    (search_X, test_X), (search_Y, test_Y) = (_halves((rows - centre) / unit, generator) for rows in (X, Y))
+    candidates = _searched(search_X, search_Y, np.flatnonzero((X[0] != X).any(0) | (X[0] != Y).any(0)), generator)
+    pvalues = np.array([_permuted(one.kernel(test_X), one.kernel(test_Y), generator) for one in candidates])
+    order = np.argsort(pvalues, kind="stable")
+    adjusted = np.maximum.accumulate(pvalues[order] * (len(order) - np.arange(len(order))))
+    places = []
+    for number, pvalue in zip(order, adjusted, strict=True):
+        if pvalue > alpha:
+            break
+        one = candidates[number]
+        here = list(one.columns)
+        places.append(
+            Place(
+                columns=tuple(columns[column] for column in here),
+                values=tuple((centre[here] + unit[here] * one.point).tolist()),
+                widths=tuple((unit[here] * one.width).tolist()),
+                shares=(float(one.near(test_X).mean()), float(one.near(test_Y).mean())),
+                pvalue=min(1.0, float(pvalue)),
+            )
+        )
+    return tuple(places)
+
+
+def _units(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
+    """Return a centre and a spread of each column: the smaller of the samples' middle halves, or of their SD."""
+    both = np.concatenate([X, Y])
+    spreads = np.stack([np.subtract(*np.percentile(rows, [75, 25], axis=0)) / 1.349 for rows in (X, Y)])
+    smallest = np.where(spreads > 0, spreads, np.inf).min(axis=0)
+    deviations = both.std(axis=0)
+    unit = np.where(np.isfinite(smallest), smallest, np.where(deviations > 0, deviations, 1.0))
+    return np.median(both, axis=0), unit
+
+
+def _halves(rows: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    order = generator.permutation(len(rows))[: 2 * _MOST_ROWS]
+    middle = len(order) // 2
+    return rows[order[:middle]], rows[order[middle:]]
+
+
+def _searched(X: Floats, Y: Floats, varying: NDArray[np.intp], generator: np.random.Generator) -> list[_Candidate]:
+    candidates: list[_Candidate] = []
+    for _ in range(_MOST_PLACES):
+        if min(len(X), len(Y)) < _LEAST_ROWS // 2:
+            break
+        best = _best(X, Y, varying, generator)
+        if best is None:
+            break
+        candidates.append(best)
+        X, Y = X[~best.near(X)], Y[~best.near(Y)]
+    return candidates
+
+
+def _best(X: Floats, Y: Floats, varying: NDArray[np.intp], generator: np.random.Generator) -> _Candidate | None:
+    if not len(varying):
+        return None
+    both = np.concatenate([X, Y])
+    starts = both[generator.choice(len(both), min(_N_STARTS, len(both)), replace=False)]
+    of_columns = {int(column): _scored([_kernels(rows, starts, column) for rows in (X, Y)]) for column in varying}
+    kept = sorted(sorted(of_columns, key=lambda column: -of_columns[column].z)[:_MOST_COLUMNS])
+    scored: list[tuple[tuple[int, ...], _Score]] = [((column,), score) for column, score in of_columns.items()]
+    if len(kept) > 1:
+        kernels = {column: [_kernels(rows, starts, column) for rows in (X, Y)] for column in kept}
+        for pair in itertools.combinations(kept, 2):
+            products = [one * other for one, other in zip(*(kernels[column] for column in pair), strict=True)]
+            scored.append((pair, _scored(products)))
+    columns, score = max(scored, key=lambda one: one[1].z)
+    if score.z < _LEAST_Z:
+        return None
+    return _at_peak(X, Y, _Candidate(columns, starts[score.start, list(columns)], score.width), score.sign)
+
+
+class _Score(NamedTuple):
+    """The largest |z| of all starts and widths, with its sign, and where it is."""
+
+    z: float
+    sign: float
+    start: int
+    width: float
+
+
+def _kernels(rows: Floats, starts: Floats, column: int) -> NDArray[np.float32]:
+    """Return the kernel of width 1 in one column, of shape (n_rows, n_starts); pairs of columns have products."""
+    gaps = np.subtract.outer(rows[:, column].astype(np.float32), starts[:, column].astype(np.float32))
+    return np.asarray(np.exp(-0.5 * gaps**2))
+
+
+def _scored(kernels: list[NDArray[np.float32]]) -> _Score:
+    """Return the best start and width: the square of a kernel is the kernel of a width that is smaller by sqrt(2)."""
+    best = _Score(0.0, 1.0, 0, 1.0)
+    sizes = [len(kernel) for kernel in kernels]
+    means = [kernel.mean(axis=0, dtype=np.float64) for kernel in kernels]
+    for halving in range(_N_WIDTHS):
+        kernels = [kernel * kernel for kernel in kernels]
+        squares = [kernel.mean(axis=0, dtype=np.float64) for kernel in kernels]
+        # A sample without rows nearby counts as if it had one.
+        errors = sum(
+            np.maximum(square - mean**2, 1 / n) / n for square, mean, n in zip(squares, means, sizes, strict=True)
+        )
+        z = (means[0] - means[1]) / np.sqrt(errors)
+        start = int(np.argmax(np.abs(z)))
+        if abs(z[start]) > best.z:
+            best = _Score(float(abs(z[start])), float(np.sign(z[start])), start, 2 ** (-halving / 2))
+        means = squares
+    return best
+
+
+def _at_peak(X: Floats, Y: Floats, candidate: _Candidate, sign: float) -> _Candidate:
+    """Move a place to the centre of what one sample has more of nearby, step by step: to the peak of the difference.
+
+    |z| is largest further out, where the other sample has no rows; the peak is where people would look.
+    """
+    more, less = (X, Y) if sign > 0 else (Y, X)
+    for _ in range(_STEPS):
+        weights = candidate.kernel(more) / len(more), candidate.kernel(less) / len(less)
+        excess = weights[0].sum() - weights[1].sum()
+        if excess <= 0:
+            break
+        here = list(candidate.columns)
+        point = (weights[0] @ more[:, here] - weights[1] @ less[:, here]) / excess
+        moved = np.abs(point - candidate.point).max() / candidate.width
+        if moved > 1:  # a difference of two samples need not have its centre near
+            break
+        candidate = candidate._replace(point=point)
+        if moved < 1e-3:
+            break
+    return candidate
+
+
+def _permuted(of_X: Floats, of_Y: Floats, generator: np.random.Generator) -> float:
+    """Return the p-value of a difference of means, by permutations of the rows."""
+    both = np.concatenate([of_X, of_Y])
+    total, n = both.sum(), len(of_X)
+    orders = generator.random((_N_PERMUTATIONS, len(both))).argpartition(n - 1, axis=1)[:, :n]
+    sums = np.concatenate([[of_X.sum()], both[orders].sum(axis=1)])
+    return permutation_pvalue(np.abs(sums / n - (total - sums) / (len(both) - n)))

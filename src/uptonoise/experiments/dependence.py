@@ -1,0 +1,84 @@
+"""How often rows are called dependent: independent ones in random order, and clusters and series (beyond the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from uptonoise.experiments._clustered import Clusters
+from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
+from uptonoise.rows import as_rows, find_dependence
+
+
+class _Outcome(NamedTuple):
+    pvalue: float
+
+
+def warned(X: Any, Y: Any, *, random_state: np.random.Generator) -> _Outcome:
+    """Reject where the rows of X look dependent."""
+    return _Outcome(0.0 if find_dependence(as_rows(X)) is not None else 1.0)
+
+
+WARNED: Tests = {"warned": warned}
+
+
+def cells() -> Sequence[Cell]:
+    """Return independent rows, of which at most one sample in a hundred may be warned of, then dependent ones."""
+    independent = [
+        _cell(f"independent, {name}", n, draw, frozenset(WARNED))
+        for n in (60, 300, 3_000)
+        for name, draw in (("six lognormal columns", _lognormal), ("counts and digits", _counts), ("0 or 1", _rare))
+    ]
+    clusters = [
+        _cell(f"clusters, correlation {sample.correlation}", sample.number * 20, partial(_clusters, sample=sample))
+        for sample in (Clusters(40, correlation=0.1), Clusters(40, correlation=0.5), Clusters(200, correlation=0.1))
+    ]
+    ids = [_cell("clusters in random order, with their ids", 800, _with_ids)]
+    series = [_cell("a series, correlation 0.5", n, _series) for n in (100, 500)]
+    return [*independent, *clusters, *ids, *series]
+
+
+def _cell(rows: str, n: int, draw: Callable[..., Any], at_most: frozenset[str] = frozenset()) -> Cell:
+    return Cell({"rows": rows, "n": n, "k": 0}, partial(_pair, n=n, draw=draw), WARNED, at_most=at_most)
+
+
+def _pair(generator: np.random.Generator, n: int, draw: Callable[..., Any]) -> Any:
+    return draw(generator, n), None
+
+
+def _lognormal(generator: np.random.Generator, n: int) -> Any:
+    return generator.lognormal(size=(n, 6))
+
+
+def _counts(generator: np.random.Generator, n: int) -> Any:
+    size = generator.gamma(2, size=n)
+    columns = {"size": size, "count": generator.poisson(3 * size), "energy": size + generator.normal(size=n)}
+    return pd.DataFrame(columns | {"digit": generator.integers(0, 30, n)})
+
+
+def _rare(generator: np.random.Generator, n: int) -> Any:
+    return (generator.random((n, 3)) < 0.1).astype(float)
+
+
+def _clusters(generator: np.random.Generator, n: int, sample: Clusters) -> Any:
+    return sample.draw(generator).values
+
+
+def _with_ids(generator: np.random.Generator, n: int) -> Any:
+    unit = generator.permutation(np.repeat(generator.permutation(n // 20), 20))
+    value = np.sqrt(0.3) * generator.normal(size=n // 20)[unit] + np.sqrt(0.7) * generator.normal(size=n)
+    return pd.DataFrame({"unit": unit, "value": value})
+
+
+def _series(generator: np.random.Generator, n: int) -> Any:
+    values = generator.normal(size=n)
+    for row in range(1, n):
+        values[row] = 0.5 * values[row - 1] + np.sqrt(0.75) * values[row]
+    return values
+
+
+EXPERIMENT = RejectionExperiment("dependence", __doc__.splitlines()[0], cells, alphas=(0.01,))

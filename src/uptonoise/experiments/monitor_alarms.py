@@ -1,0 +1,71 @@
+"""False alarms of the monitor where only noise differs, over 20,000 rows (beyond the paper).
+
+The noise of the stream is of six kinds in turn, and its size changes every 500 rows between 0.1 and 10 times that of
+the signal; the reference has Gaussian noise of half the signal's size. Columns share a part of the signal. The alarm
+looks after every row; the numbers are the shares of runs with an alarm at any time. Up to noise and an offset, every
+batch has an offset of its own, of the size of the signal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise.experiments._figures import dots
+from uptonoise.experiments._streams import StreamCell, StreamExperiment, changing_noise, shares
+from uptonoise.monitor import Monitor
+
+_ROWS = 20_000
+_EVERY = 500  # rows, the noise changes
+_HALF = 0.5
+_RUNS = {1: 500, 5: 400, 20: 50}  # by the number of columns: what a few minutes of one core allow
+
+SIGNALS: dict[str, Callable[..., Floats]] = {
+    "skewed": lambda generator, shape: generator.gamma(1.5, size=shape),
+    "heavy-tailed": lambda generator, shape: generator.pareto(2.2, size=shape),
+}
+
+
+def cells() -> Sequence[StreamCell]:
+    """Return cells of signals, columns and batches, and one up to an offset."""
+    plain = [(signal, d, 200, "noise", n_runs) for d, n_runs in _RUNS.items() for signal in SIGNALS]
+    small = [("skewed", 5, 20, "noise", 25), ("heavy-tailed", 5, 20, "noise", 25), ("skewed", 5, 1, "noise", 15)]
+    return [_cell(*setting) for setting in (*plain, *small, ("skewed", 5, 200, "noise+shift", 100))]
+
+
+def _cell(signal: str, d: int, batch: int, invariant_to: str, n_runs: int) -> StreamCell:
+    settings = {"signal": signal, "d": d, "batch": batch, "up to": invariant_to}
+    run = partial(_run, signal=signal, d=d, batch=batch, invariant_to=invariant_to)
+    return StreamCell(settings, run, shares, n_runs)
+
+
+def _run(generator: np.random.Generator, signal: str, d: int, batch: int, invariant_to: str) -> dict[str, float]:
+    stream, reference = (_signal(signal, d, generator) for _ in range(2))
+    scale = math.sqrt(1.5)
+    stream += changing_noise(_ROWS, d, scale, _EVERY, generator)
+    reference += _HALF * scale * generator.standard_normal(reference.shape)
+    if invariant_to == "noise+shift":
+        stream += np.repeat(generator.normal(size=(_ROWS // batch, d)), batch, axis=0)  # another offset in each batch
+    monitor = Monitor(reference, invariant_to=invariant_to, random_state=generator)  # type: ignore[arg-type]
+    for start in range(0, _ROWS, batch):
+        state = monitor.update(stream[start : start + batch])
+    assert state.pvalue is not None
+    return {f"alarm at {alpha:g}": float(state.pvalue <= alpha) for alpha in (0.05, 0.01)}
+
+
+def _signal(name: str, d: int, generator: np.random.Generator) -> Floats:
+    return SIGNALS[name](generator, (_ROWS, d)) + SIGNALS[name](generator, (_ROWS, 1))
+
+
+EXPERIMENT = StreamExperiment(
+    "monitor-alarms",
+    __doc__.splitlines()[0],
+    cells,
+    draw=dots(
+        ("signal", "d", "batch", "up to"), ["alarm at 0.05", "alarm at 0.01"], "share of runs with an alarm", 0.05
+    ),
+)

@@ -1,0 +1,48 @@
+"""False alarms of the monitor when a finite reference is used again (beyond the paper).
+
+The stream has the same distribution as the reference, with other noise. "n passes" is the share of runs with an alarm
+before all rows of the reference were used n times; the first pass has the guarantee, 0.05.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from uptonoise.experiments._figures import dots
+from uptonoise.experiments._streams import StreamCell, StreamExperiment, shares
+from uptonoise.monitor import Monitor
+
+_BATCH = 500
+_PASSES = (1, 2, 3, 5, 10)
+
+
+def cells() -> Sequence[StreamCell]:
+    """Return cells of references of several lengths."""
+    return [
+        StreamCell({"reference": n, "d": d}, partial(_run, n=n, d=d), shares, 60)
+        for n in (1_000, 4_000)
+        for d in (1, 5)
+    ]
+
+
+def _run(generator: np.random.Generator, n: int, d: int) -> dict[str, float]:
+    reference = generator.gamma(2, size=(n, d))
+    monitor = Monitor(reference, when_used_up="reuse", random_state=generator)
+    alarms = {}
+    for n_passes in range(1, max(_PASSES) + 1):
+        for _ in range(n // _BATCH):
+            state = monitor.update(generator.gamma(2, size=(_BATCH, d)) + generator.normal(size=(_BATCH, d)))
+        if n_passes in _PASSES:
+            alarms[f"{n_passes} passes"] = float(state.alarm)
+    return alarms
+
+
+EXPERIMENT = StreamExperiment(
+    "monitor-reference",
+    __doc__.splitlines()[0],
+    cells,
+    draw=dots(("reference", "d"), [f"{n} passes" for n in _PASSES], "runs with an alarm", 0.05),
+)

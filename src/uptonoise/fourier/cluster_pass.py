@@ -1,0 +1,206 @@
+"""Clusters of a sketch: one pass over clustered rows, and what is kept for later passes and merges.
+
+A sketch keeps the sum of each cluster that may get more rows, and a 64-bit hash of the id of each cluster that gets no
+more. The hashes tell whether two sketches hold rows of the same cluster; they take 8 bytes per cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import shown
+from uptonoise.fourier.cluster_sums import ClusterPart, ClusterReturnedError, ClusterSums
+from uptonoise.fourier.cosine_sine import CosineSine
+from uptonoise.fourier.moments import Moments
+from uptonoise.fourier.open_clusters import OpenClusters
+from uptonoise.rows import GroupedClusters, RowsByBag, RowSource, cluster_hashes
+
+Hashes = NDArray[np.uint64]
+
+
+def _no_hashes() -> Hashes:
+    return np.empty(0, dtype=np.uint64)
+
+
+@dataclass(frozen=True)
+class SketchClusters:
+    """What a sketch knows of its clusters: those that may get more rows, and the hashes of the ids of the others."""
+
+    open: OpenClusters | None = None
+    ended: Hashes = field(default_factory=_no_hashes)
+
+    @property
+    def hashes(self) -> Hashes:
+        """The sorted hashes of all ids; none of clusters whose ids mean nothing beyond their own sample."""
+        return self.ended if self.open is None else _joined(self.ended, cluster_hashes(self.open.ids))
+
+    def whole(self, ended: Moments) -> Moments:
+        """Return the moments of clusters that have ended together with those of the others."""
+        return ended if self.open is None else ended.plus(self.open.moments)
+
+    def merged(self, other: SketchClusters) -> SketchClusters:
+        """Return the clusters of both, all of them ended; raise where both hold the same cluster."""
+        left, right = self.hashes, other.hashes
+        n_shared = len(np.intersect1d(left, right, assume_unique=True))
+        if n_shared:
+            raise ValueError(
+                f"the sketches hold rows of the same clusters ({n_shared:,} of {len(left):,}). All rows of a cluster "
+                "must be in one sketch: give them to one Sketch.update after the other, or divide the rows by cluster"
+            )
+        return SketchClusters(None, _joined(left, right))
+
+
+NO_CLUSTERS = SketchClusters()
+
+
+def _joined(*parts: Hashes) -> Hashes:
+    filled = [part for part in parts if len(part)]
+    if len(filled) < 2:
+        return filled[0] if filled else _no_hashes()
+    return np.sort(np.concatenate(filled))
+
+
+class ClusterPass:
+    """A pass over clustered rows: moments of clusters that have ended, and sums of those that have not.
+
+    Parameters
+    ----------
+    source : RowSource
+        Rows with clusters.
+    features : CosineSine
+        The features.
+    frequencies : array of shape (m, d)
+        Their frequencies.
+    near, centre : array of shape (d,)
+        What is subtracted from these rows, and from those of the sketch.
+    before : SketchClusters
+        The clusters of earlier passes.
+    """
+
+    def __init__(
+        self,
+        source: RowSource,
+        features: CosineSine,
+        frequencies: Floats,
+        near: Floats,
+        centre: Floats,
+        before: SketchClusters,
+    ) -> None:
+        self.source, self.features, self.frequencies, self.before = source, features, frequencies, before
+        self.near, self.centre = near, centre
+        known = before.open or OpenClusters(2 * features.n_frequencies)
+        self.known = known.recentred(frequencies, centre, near)
+        self.moments = Moments.none(features.n_frequencies)
+        self.hashes: list[Hashes] = []
+        self.taken: list[Any] = []
+
+    def run(self, complete: bool) -> tuple[Moments, SketchClusters]:
+        """Read all rows; return the moments of clusters that have ended, about `near`, and all clusters of the sketch.
+
+        With `complete` all clusters end, also those of earlier passes that have rows here.
+        """
+        rest = self._read()
+        if complete:
+            self._end(rest)
+            kept = self.known.without(self.taken)
+        else:
+            ids = self._ids(rest.numbers)
+            self._checked_hashes(ids)
+            kept = self.known.without(self.taken)
+            kept.add(ids, rest)
+        if kept.are_many and kept.in_order:
+            ended, kept = kept.split_last()
+            self.moments = self.moments.plus(ended.moments)
+            self.hashes.append(cluster_hashes(ended.ids))
+        if self.moments.weight + float(kept.weight.sum()) == 0:
+            raise ValueError(f"weights of {self.source.name} must not all be 0")
+        hashes = _joined(self.before.ended, *self.hashes)
+        kept = kept.recentred(self.frequencies, self.near, self.centre)
+        return self.moments, SketchClusters(kept if len(kept) else None, hashes)
+
+    def single_rows(self) -> SketchClusters:
+        """Return the clusters of the sketch with those of these rows, each of which has one row."""
+        ids = self._ids(np.arange(self.source.n_rows or 0))
+        hashes = _no_hashes() if self.source.ids_are_local else self._checked_hashes(ids)
+        return SketchClusters(self.before.open, _joined(self.before.ended, hashes))
+
+    def _read(self) -> ClusterPart:
+        source, keep_all = self.source, ClusterSums(self.features, self.near)
+        if source.is_remote:
+            return source.fold(keep_all).total()
+        if _is_array(source) and not source.bags_in_order:
+            return RowsByBag(source).fold(keep_all).total()
+        try:
+            return source.fold(ClusterSums(self.features, self.near, self._end)).total()
+        except ClusterReturnedError as error:
+            if not source.can_be_read_again:
+                cluster = shown(self._ids([error.number])[0])
+                raise ValueError(
+                    f"the clusters of {source.name} came one after the other, so that the sums of those that had ended "
+                    f"were not kept; but the cluster {cluster} came back. Sort the rows by cluster, or give a source "
+                    "that can be read again"
+                ) from None
+        self.moments, self.hashes, self.taken = Moments.none(self.features.n_frequencies), [], []
+        return RowsByBag(source).fold(keep_all).total()
+
+    def _ids(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[Any]:
+        ids: Any = self.source.bag_ids
+        if _is_array(self.source):
+            return list(ids[np.asarray(numbers)].tolist())
+        return [ids[number] for number in np.asarray(numbers).tolist()]
+
+    def _end(self, part: ClusterPart) -> None:
+        """End clusters, with what earlier passes have of them."""
+        if len(part.numbers) == 0:
+            return
+        sums, weight, counts = part.sums, part.weight, part.counts
+        if not self.source.ids_are_local:
+            ids = self._ids(part.numbers)
+            if len(self.known):
+                sums, weight, counts = sums.copy(), weight.copy(), counts.copy()
+                self.taken += self.known.added_to(ids, sums, weight, counts)
+            self.hashes.append(self._checked_hashes(ids))
+        self.moments = self.moments.plus(Moments.of_clusters(sums, weight, int(counts.sum())))
+
+    def _checked_hashes(self, ids: list[Any]) -> Hashes:
+        """Return the hashes of ids, or raise where one of them had ended before."""
+        hashes, ended = cluster_hashes(ids), self.before.ended
+        again = np.isin(hashes, ended) if len(ended) else np.zeros(len(hashes), dtype=bool)
+        if again.any():
+            cluster = next(cluster for cluster in ids if cluster_hashes([cluster])[0] == hashes[np.argmax(again)])
+            raise ValueError(
+                f"{self.source.name} has rows of the cluster {shown(cluster)}, which the sketch holds already and "
+                "whose sum it has not kept. Give all rows of a cluster before the sketch is saved, loaded or merged"
+            )
+        return hashes
+
+
+def moments_by_group(
+    rows: GroupedClusters, features: CosineSine, centre: Floats
+) -> dict[Any, tuple[Moments, Floats, SketchClusters]]:
+    """Return the moments, centre and clusters of each group, from one pass over rows in groups of clusters."""
+    total = rows.fold(ClusterSums(features, centre)).total()
+    groups = {}
+    for name, numbers in rows.clusters_by_group().items():
+        n_rows = int(total.counts[numbers].sum())
+        hashes = cluster_hashes([rows.bag_ids[number] for number in numbers.tolist()])
+        moments = Moments.of_clusters(total.sums[numbers], total.weight[numbers], n_rows)
+        groups[name] = moments, centre, SketchClusters(None, hashes)
+    return groups
+
+
+def _is_array(source: RowSource) -> bool:
+    """Tell whether the ids of all clusters are known before a pass, and with them the order of the rows."""
+    return isinstance(source.bag_ids, np.ndarray)
+
+
+def is_of_single_rows(source: RowSource) -> bool:
+    """Tell whether every cluster is known to have one row: then rows are clusters, to the last bit."""
+    known = _is_array(source) and not source.is_remote and source.weights is None
+    return known and source.n_rows == len(np.asarray(source.bag_ids))

@@ -1,0 +1,121 @@
+r"""How large the difference is, in standard deviations, whatever the noise.
+
+Noise leaves the phase of the differences alone. With w = u / spread, u up to 1, and phi(w) the mean of exp(i w z),
+
+    delta(w) = arg phi(w)        effect^2 = sum (delta^2 - var delta) / sum u^2
+
+is the square of a distance in units of a shift in standard deviations of the reference: a shift by t of them has
+delta = t u. Up to an offset, the part of delta that is proportional to u is taken away first. Means forget as those of
+the players do, and the estimate is that of the memory of the player who is ahead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.monitor.units import Units
+
+_N_FREQUENCIES = 4
+_U = np.arange(1, _N_FREQUENCIES + 1) / _N_FREQUENCIES
+_IQR_OF_NORMAL = 1.349
+_SMALLEST = 1e-12  # amplitude
+_FAR = 1e4  # times the spread: differences beyond are all alike
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Means of exp(i w z) of each column with forgetting. Nothing is changed in place.
+
+    Attributes
+    ----------
+    spreads : array of shape (d,)
+        The unit of the difference of each column.
+    sums : complex array of shape (r, d, 8)
+        Sums over rows for each memory and column, at the four frequencies and, for their variances, at twice these.
+    weights, squared_weights : arrays of shape (r, d)
+        The sums of the weights of the rows, and of the squares of those of units.
+    """
+
+    spreads: Floats
+    sums: NDArray[np.complex128]
+    weights: Floats
+    squared_weights: Floats
+
+    @classmethod
+    def new(cls, spreads: Floats, n_memories: int) -> Moments:
+        """Return the moments of no rows."""
+        nothing = np.zeros((n_memories, len(spreads)))
+        sums = np.zeros((n_memories, len(spreads), 2 * _N_FREQUENCIES), dtype=np.complex128)
+        return cls(spreads, sums, nothing, nothing)
+
+    def learnt(self, units: Units, memories: Floats, *, alike: bool) -> Moments:
+        """Return the moments after some more units, whose rows are `alike` in clusters and independent in groups."""
+        kept = np.exp(-units.n_units / memories)
+        new, count = self._sums_of(units.z)
+        squares = count * ((units.sizes**2).sum() / len(units.z)) if alike else count
+        return replace(
+            self,
+            sums=kept[:, None, None] * self.sums + new,
+            weights=kept[:, None] * self.weights + count,
+            squared_weights=(kept**2)[:, None] * self.squared_weights + squares,
+        )
+
+    def _sums_of(self, z: Floats) -> tuple[NDArray[np.complex128], Floats]:
+        """Return the sums over rows at all frequencies, multiples of one, and the numbers of rows."""
+        angles = np.clip(z / (_N_FREQUENCIES * self.spreads), -_FAR, _FAR)
+        first = np.empty(angles.shape, dtype=np.complex128)
+        np.cos(angles, out=first.real)
+        np.sin(angles, out=first.imag)
+        missing = np.isnan(angles)
+        first[missing] = 0
+        sums, power = [first.sum(axis=0)], first
+        for _ in range(2 * _N_FREQUENCIES - 1):
+            power = power * first
+            sums.append(power.sum(axis=0))
+        return np.stack(sums, axis=1), (len(z) - missing.sum(axis=0)).astype(float)
+
+    def estimates(self, memory: int, up_to_offset: bool) -> tuple[Floats, Floats]:
+        """Return the difference of each column in standard deviations, and its standard error where there is none.
+
+        NaN where a column has no rows.
+        """
+        known = self.weights[memory] > 0
+        weights = np.where(known, self.weights[memory], 1.0)
+        phi = self.sums[memory] / weights[:, None]
+        at_u, at_twice = phi[:, :_N_FREQUENCIES], phi[:, 1::2]
+        amplitudes = np.maximum(np.abs(at_u), _SMALLEST)
+        # The variance of sin(w z - delta), over the squared amplitude and the effective number of rows.
+        turned = at_twice * (at_u.conj() / amplitudes) ** 2
+        rows = weights**2 / np.where(known, self.squared_weights[memory], 1.0)
+        variances = np.minimum((1 - turned.real) / (2 * rows[:, None] * amplitudes**2), np.pi**2)
+        delta = np.angle(at_u)
+        norm = _U @ _U
+        if up_to_offset:
+            delta = delta - (delta @ _U / norm)[:, None] * _U
+        squares = (delta**2 - variances).sum(axis=1) / norm
+        estimates, errors = np.sqrt(np.maximum(squares, 0.0)), np.sqrt(variances.sum(axis=1) / norm)
+        return np.where(known, estimates, np.nan), np.where(known, errors, np.nan)
+
+
+def spreads_of(rows: Floats) -> Floats:
+    """Return the standard deviation of each column as the quartiles tell it; the plain one where these are equal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.monitor.difference import spreads_of
+    >>> spreads_of(np.random.default_rng(0).normal(scale=2, size=(10_000, 1))).round(1)
+    array([2.])
+    """
+    spreads = np.ones(rows.shape[1])
+    for column, values in enumerate(rows.T):
+        present = values[np.isfinite(values)]
+        if len(present):
+            low, high = np.quantile(present, [0.25, 0.75])
+            spread = (high - low) / _IQR_OF_NORMAL or present.std()
+            spreads[column] = spread if 0 < spread < np.inf else 1.0
+    return spreads

@@ -1,0 +1,139 @@
+r"""What the bets add up to, and the two guarantees.
+
+"probability"
+    The wealth starts at 1. Half of it is played from the start; the other half waits, and is paid out bit by bit to
+    the players, so that a change at any later time meets fresh money. Wealth is a nonnegative martingale where only
+    noise differs: by Ville's inequality it reaches 1/alpha with probability at most alpha, ever.
+"run length"
+    Every batch pays one more unit of money to the players (Shiryaev and Roberts): M = (M + 1) * factor. M minus the
+    number of batches is a martingale where only noise differs, so that M reaches N after N batches on average, or
+    later.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+
+Guarantee = Literal["probability", "run length"]
+GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
+
+_AT_ONCE = 0.5  # of the wealth is played from the start
+_EARLY = 1_000.0  # rows after which half of the rest is paid out
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Money, all as logarithms. Nothing is changed in place.
+
+    Attributes
+    ----------
+    guarantee : str
+        "probability" or "run length".
+    shares : array of shape (players,)
+        How what is paid out is divided; their sum is 1.
+    money : array of shape (players,)
+        What each player has.
+    waiting : float
+        What has not been paid out.
+    early : float
+        The units after which half of the waiting money is paid out.
+    n_units : int
+        How many units were bet on.
+    highest : float
+        The largest value of :attr:`total` so far, looked at after every unit.
+    gains : array of shape (players,)
+        What each player would have made of 1, from the start.
+    lows : array of shape (players,)
+        The smallest of these at the end of a batch.
+    low_batches : array of shape (players,)
+        The number of the batch after which it was the smallest.
+    """
+
+    guarantee: str
+    shares: Floats
+    money: Floats
+    waiting: float
+    early: float
+    n_units: int
+    highest: float
+    gains: Floats
+    lows: Floats
+    low_batches: NDArray[np.int64]
+
+    @classmethod
+    def new(cls, guarantee: Guarantee, shares: Floats, rows_of_unit: int) -> Evidence:
+        """Return the money before the first batch."""
+        logs = np.log(shares)
+        nothing = np.zeros(len(logs))
+        first, rest = (_AT_ONCE, 1 - _AT_ONCE) if guarantee == "probability" else (0.0, 0.0)
+        money = logs + math.log(first) if first else np.full(len(logs), -np.inf)
+        waiting = math.log(rest) if rest else -math.inf
+        numbers = np.zeros(len(logs), dtype=np.int64)
+        early = _EARLY / rows_of_unit
+        return cls(guarantee, logs, money, waiting, early, 0, waiting, nothing, nothing, numbers)
+
+    @property
+    def total(self) -> float:
+        """The logarithm of all money."""
+        return float(np.logaddexp(log_sum(self.money), self.waiting))
+
+    def at_batch(self) -> Evidence:
+        """Return the evidence at the start of a batch."""
+        if self.guarantee == "probability":
+            return self
+        return replace(self, money=np.logaddexp(self.money, self.shares))
+
+    def after(self, log_factors: Floats) -> Evidence:
+        """Return the evidence after some units, with their factors (n, players); waiting money is paid out first."""
+        n, money, waiting = len(log_factors), self.money, self.waiting
+        if waiting > -math.inf:
+            share = n / (self.early + self.n_units + n)
+            money = np.logaddexp(money, self.shares + (waiting + math.log(share)))
+            waiting += math.log1p(-share)
+        gained = np.cumsum(log_factors, axis=0)
+        totals = np.logaddexp(log_sum(money + gained), waiting)
+        return replace(
+            self,
+            money=money + gained[-1],
+            waiting=waiting,
+            n_units=self.n_units + n,
+            highest=max(self.highest, float(totals.max())),
+            gains=self.gains + gained[-1],
+        )
+
+    def at_end_of_batch(self, number: int) -> Evidence:
+        """Return the evidence at the end of a batch, which remembers when each player had least."""
+        lower = self.gains <= self.lows
+        return replace(
+            self,
+            lows=np.where(lower, self.gains, self.lows),
+            low_batches=np.where(lower, number, self.low_batches),
+        )
+
+    @property
+    def leader(self) -> int:
+        """The number of the player with most money."""
+        return int(np.argmax(self.money))
+
+    @property
+    def rising_since(self) -> int:
+        """The number of the first batch of the leader's rise: an estimate of when the change began."""
+        return int(self.low_batches[self.leader]) + 1
+
+    def of_groups(self, n_memories: int) -> Floats:
+        """Return the logarithm of what each group of players would have, if all were paid to it alone."""
+        money, shares = (log_sum(values.reshape(-1, n_memories)) for values in (self.money, self.shares))
+        return np.asarray(np.logaddexp(money - shares, self.waiting))
+
+
+def log_sum(logarithms: Floats) -> Floats:
+    """Return the logarithm of the sum over the last axis."""
+    largest = np.maximum(logarithms.max(axis=-1), -1e300)  # of nothing at all, too
+    return np.asarray(largest + np.log(np.exp(logarithms - largest[..., None]).sum(axis=-1) + 1e-320))

@@ -1,0 +1,144 @@
+"""Files as batches: those that were not seen, one after the other, each counted fully or not at all.
+
+The state is written after every batch, whole or not at all. So a job that is stopped goes on where it was, and a batch
+that was not finished counts as not seen.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from uptonoise._util.errors import hinted
+from uptonoise.engines import OpenFiles, open_rows
+from uptonoise.monitor.lock import locked
+from uptonoise.monitor.state import MonitorState
+from uptonoise.monitor.watch import Monitor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a nightly job does.
+
+    Attributes
+    ----------
+    reference : str
+        A file, folder or pattern with the rows of the reference.
+    batches : sequence of str
+        Files, folders or patterns; each file is a batch.
+    state : Path
+        Where the state is kept, ``.npz``.
+    settings : mapping
+        Arguments of :class:`~uptonoise.Monitor`: those that must stay the same from night to night.
+    columns : sequence of str, optional
+        The columns to watch; by default all of the reference that hold numbers.
+    clusters : str, optional
+        The column that says which cluster a row belongs to.
+    any_order : bool
+        Whether a file may come whose name sorts before one that was seen.
+    restart : bool
+        Whether to forget all evidence, and the alarm, first.
+    how : mapping
+        How CSV files are read.
+    """
+
+    reference: str
+    batches: Sequence[str]
+    state: Path
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    columns: Sequence[str] | None = None
+    clusters: str | None = None
+    any_order: bool = False
+    restart: bool = False
+    how: Mapping[str, Any] = field(default_factory=dict)
+
+    def run(self) -> Iterator[tuple[Monitor, MonitorState | None]]:
+        """Yield the monitor, and what it says after each new batch, once the state is written; None at the start."""
+        with locked(self.state):
+            files = batch_files(self.batches)
+            monitor = self._monitor()
+            yield monitor, None
+            for path in files:
+                if self._is_new(monitor, path):
+                    batch = self._rows(path, [name for name in monitor.columns if name in self._names(path, monitor)])
+                    state = monitor.update(batch, name=str(path), version=_size(path))
+                    monitor.save(self.state)
+                    yield monitor, state
+
+    def _monitor(self) -> Monitor:
+        """Return the monitor that goes on, or a new one."""
+        columns = self.columns or self._numeric(self.reference)
+        if not self.state.exists():
+            return Monitor(self._rows(self.reference, columns), **self.settings)
+        monitor = Monitor.load(self.state, self._rows(self.reference, columns))
+        monitor.settings.check_same(dict(self.settings), str(self.state))
+        if columns is not None and tuple(columns) != monitor.columns:
+            raise ValueError(
+                f"columns are {', '.join(monitor.columns)} in {self.state}; got {', '.join(columns)}. "
+                "Use the same, or another state"
+            )
+        if self.restart:
+            monitor.restart()
+            monitor.save(self.state)
+        return monitor
+
+    def _numeric(self, path: str) -> list[str] | None:
+        """Return the columns of a file that hold numbers; None where it has no names."""
+        described = OpenFiles(path, **self.how).described_columns()
+        if described is None:
+            return None
+        return [name for name, problem in described.items() if problem is None and name != self.clusters]
+
+    def _names(self, path: Path, monitor: Monitor) -> Sequence[str]:
+        """Return the columns of a batch, or those of the monitor where the file has no names."""
+        return list(OpenFiles(path, **self.how).described_columns() or monitor.columns)
+
+    def _rows(self, path: str | Path, columns: Sequence[str] | None) -> Any:
+        missing: Literal["error", "drop"] = "drop" if self.settings.get("missing") == "drop" else "error"
+        source = open_rows(path, columns=columns, by=self.clusters, missing=missing, progress=False, **self.how)
+        source.may_be_empty = True  # type: ignore[attr-defined]
+        source.keeps_missing = self.settings.get("missing") == "use"  # type: ignore[attr-defined]
+        return source
+
+    def _is_new(self, monitor: Monitor, path: Path) -> bool:
+        """Tell whether a file was not seen; raise where it has changed since, or comes too late."""
+        if monitor.has_seen(str(path), _size(path)):
+            return False
+        if monitor.has_seen(str(path)):
+            raise ValueError(f"{path} has another size than when it was compared; give new rows in a new file")
+        last = monitor.state.name if monitor.state is not None else ""
+        if str(path) < last and not self.any_order:
+            problem = f"{path} sorts before {last}, which was compared already: time would go backwards"
+            raise hinted(ValueError, problem, "{any_order} compares it all the same", any_order=True)
+        return True
+
+
+def batch_files(patterns: Sequence[str]) -> list[Path]:
+    """Return the files of all patterns, each once, sorted by name.
+
+    Examples
+    --------
+    >>> from uptonoise.monitor.nightly import batch_files
+    >>> batch_files(["no such folder/*.csv"])
+    Traceback (most recent call last):
+        ...
+    FileNotFoundError: no file matches no such folder/*.csv
+    """
+    files: set[Path] = set()
+    for pattern in patterns:
+        path = Path(pattern)
+        matches = list(path.iterdir()) if path.is_dir() else [Path(match) for match in glob.glob(pattern)]  # noqa: PTH207
+        if path.is_file():  # a name with brackets in it is a pattern, too
+            matches = [path]
+        visible = {match.resolve() for match in matches if match.is_file() and match.name[:1] not in "._"}
+        if not visible:
+            raise FileNotFoundError(f"no file matches {pattern}")
+        files |= visible
+    return sorted(files)
+
+
+def _size(path: Path) -> str:
+    return f"{path.stat().st_size} bytes"

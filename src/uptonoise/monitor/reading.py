@@ -1,0 +1,160 @@
+"""Batches and references as tables: their columns, missing values and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.errors import hinted
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.rows import as_frame, as_rows, is_frame
+
+Missing = Literal["error", "drop", "use"]
+MISSING: tuple[Missing, ...] = get_args(Missing)
+
+_LISTED = 8  # names in a message
+
+
+class Table(NamedTuple):
+    """Rows in memory: values (n, d) as float64, NaN where missing; columns; and the number of each row's cluster."""
+
+    values: Floats
+    columns: tuple[str, ...]
+    named: bool
+    clusters: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] | None = None) -> Table:
+    """Read all rows, with missing values as NaN; bags are clusters.
+
+    Parameters
+    ----------
+    X : array, frame, Bags or RowSource
+        The rows.
+    name : str
+        The argument, for messages.
+    clusters : array or str, optional
+        One id for each row, or the column of a frame that has them.
+    columns : sequence of str, optional
+        The columns to use.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.monitor.reading import read_table
+    >>> read_table([[1.0, np.nan], [2.0, 3.0]], "batch", clusters=["b", "a"]).clusters
+    array([1, 0])
+    """
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and clusters is None and columns is None:
+        _check_finite(X, name)
+        return Table(X, tuple(f"x{number}" for number in range(X.shape[1])), named=False)
+    if is_frame(X):
+        X, clusters = _selected(X, name, clusters, columns)
+        columns = None
+    source = as_rows(X, name=name)
+    blocks = list(source.chunks())
+    values = np.concatenate([np.empty((0, len(source.columns))), *(block.values for block in blocks)])
+    _check_finite(values, name)
+    numbers = _numbers(clusters, len(values), name)
+    if source.bag_ids is not None:
+        if clusters is not None:
+            raise ValueError(f"{name} has bags, which are clusters already; leave out clusters")
+        numbers = np.concatenate([np.empty(0, dtype=np.int64), *(np.asarray(block.bags) for block in blocks)])
+    table = Table(values, source.columns, source.named, numbers)
+    if columns is None or tuple(columns) == source.columns:
+        return table
+    _check_has(source.columns, columns, name)
+    places = [source.columns.index(column) for column in columns]
+    return table._replace(values=values[:, places], columns=tuple(columns))
+
+
+def _selected(X: Any, name: str, clusters: Any, columns: Sequence[str] | None) -> tuple[Any, Any]:
+    """Return the columns of a frame to use, and the clusters that one of its columns names."""
+    frame = as_frame(X, name)
+    _check_has(frame.columns, [column for column in (*(columns or ()), clusters) if isinstance(column, str)], name)
+    if isinstance(clusters, str):
+        ids = frame[clusters].to_numpy()
+        frame, clusters = frame.drop(clusters), ids
+    if columns is not None:
+        frame = frame.select(list(columns))
+    return frame.to_native(), clusters
+
+
+def _check_has(has: Sequence[str], columns: Sequence[str], name: str) -> None:
+    lacking = [column for column in columns if column not in has]
+    if lacking:
+        raise ValueError(f"{name} lacks the column {lacking[0]!r}; it has {_listed(has)}")
+
+
+def _check_finite(values: Floats, name: str) -> None:
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
+        raise ValueError(f"{name} must be finite; got {values[row, column]} in row {row}, column number {column}")
+
+
+def _numbers(clusters: Any, n_rows: int, name: str) -> NDArray[np.int64] | None:
+    """Return the numbers of the clusters of the rows."""
+    if clusters is None:
+        return None
+    if isinstance(clusters, str):
+        raise ValueError(f"clusters must be one id for each row of {name}, which has no column names; got {clusters!r}")
+    ids = np.asarray(clusters)
+    if ids.shape != (n_rows,):
+        raise ValueError(f"clusters must be one id for each of the {n_rows} rows of {name}; got shape {ids.shape}")
+    if ids.dtype.kind == "f" and np.isnan(ids).any():
+        raise ValueError(f"clusters must be one id for each row of {name}; got NaN (a missing value)")
+    return np.asarray(np.unique(ids, return_inverse=True)[1], dtype=np.int64)
+
+
+def arranged(table: Table, columns: tuple[str, ...], named: bool, missing: Missing, name: str) -> Table:
+    """Return a table with the columns of the monitor, in its order, and with missing values as it wants them.
+
+    New columns are left out. A lost column is an error, unless missing values are used: then all its values are
+    missing.
+    """
+    values, notes = table.values, list(table.notes)
+    if table.named and named and table.columns != columns:
+        lost = [column for column in columns if column not in table.columns]
+        new = [column for column in table.columns if column not in columns]
+        if lost and (missing != "use" or len(lost) == len(columns)):
+            problem = f"{name} lacks the columns {_listed(lost)}: it has {_listed(table.columns)}"
+            raise hinted(ValueError, problem, "{missing} goes on with the others", missing="use")
+        places = {column: place for place, column in enumerate(table.columns)}
+        filled = np.full((len(values), len(columns)), np.nan)
+        for place, column in enumerate(columns):
+            if column in places:
+                filled[:, place] = values[:, places[column]]
+        values = filled
+        notes += [f"lost columns, without evidence from them: {_listed(lost)}"] if lost else []
+        notes += [f"new columns, left out: {_listed(new)}"] if new else []
+    elif values.shape[1] != len(columns):
+        raise ValueError(f"{name} must have {counted(len(columns), 'column')}; got {values.shape[1]}")
+    return _without_missing(table._replace(values=values, columns=columns, notes=tuple(notes)), missing, name)
+
+
+def _without_missing(table: Table, missing: Missing, name: str) -> Table:
+    """Return a table without its rows with missing values, or raise, or return it as it is."""
+    absent = np.isnan(table.values)
+    incomplete = absent.any(axis=1)
+    if missing == "use" or not incomplete.any():
+        return table
+    if missing == "error":
+        row, column = np.argwhere(absent)[0]
+        problem = f"{name} must have no missing values: got NaN in row {row}, column {table.columns[column]!r}"
+        raise hinted(ValueError, problem, "{missing} leaves such rows out", missing="drop")
+    note = f"{counted(int(incomplete.sum()), 'row')} with missing values left out"
+    return table._replace(
+        values=table.values[~incomplete],
+        clusters=None if table.clusters is None else table.clusters[~incomplete],
+        notes=(*table.notes, note),
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")

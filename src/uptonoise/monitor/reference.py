@@ -1,0 +1,198 @@
+"""The reference: rows, or clusters of rows, that are taken in random order, each of them once.
+
+A row that is used twice breaks the argument: after its first use something is known about it, and its second difference
+is no longer symmetric given the past. So a finite reference ends. More rows may be added at any time; or the rows may
+be used again, in a new order, with the weaker guarantee that ``docs/monitor.md`` describes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.monitor.reading import Table
+
+
+class Part(NamedTuple):
+    """Rows that came together: how many, how many units they are, and a digest of them."""
+
+    n_rows: int
+    n_units: int
+    digest: str
+
+
+class Progress(NamedTuple):
+    """How far a reference is used: see :class:`Reference`."""
+
+    parts: tuple[Part, ...]
+    used: int
+    n_passes: int
+    mixed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Rows of a reference and how far they are used. Nothing is changed in place.
+
+    Attributes
+    ----------
+    values : array of shape (n, d)
+        The rows, sorted by cluster where there are clusters.
+    bounds : array of shape (n_units + 1,) or None
+        Where each cluster begins; None where each row is a unit.
+    parts : tuple of Part
+        What was given at first, and what was added.
+    seed : int
+        From which the order is made.
+    reuse : bool
+        Whether to begin anew when all is used.
+    used : int
+        Units that were taken in this pass.
+    n_passes : int
+        How often all units were taken before.
+    mixed : int
+        How many parts there were when this pass began; they are mixed, and later parts come after them.
+    order : array of shape (n_units,)
+        The order in which units are taken.
+    """
+
+    values: Floats
+    bounds: NDArray[np.int64] | None
+    parts: tuple[Part, ...]
+    seed: int
+    reuse: bool
+    used: int
+    n_passes: int
+    mixed: int
+    order: NDArray[np.int64]
+
+    @classmethod
+    def new(cls, table: Table, seed: int, reuse: bool = False) -> Reference:
+        """Return a reference of which nothing is used."""
+        values, bounds, part = _sorted(table)
+        return cls(values, bounds, (part,), seed, reuse, 0, 0, 1, _order((part,), seed, 0, 1))
+
+    def extended(self, table: Table) -> Reference:
+        """Return the reference with more rows, which are taken after those that are left."""
+        values, bounds, part = _sorted(table)
+        if (bounds is None) != (self.bounds is None):
+            raise ValueError("the rows that are added must have clusters where the reference has, and only there")
+        if self.bounds is not None and bounds is not None:
+            bounds = np.concatenate([self.bounds, bounds[1:] + len(self.values)])
+        parts = (*self.parts, part)
+        return replace(
+            self,
+            values=np.concatenate([self.values, values]),
+            bounds=bounds,
+            parts=parts,
+            order=_order(parts, self.seed, self.n_passes, self.mixed),
+        )
+
+    @property
+    def n_left(self) -> int:
+        """Units that were not taken in this pass."""
+        return len(self.order) - self.used
+
+    def rows(self, n: int) -> tuple[Floats, Reference]:
+        """Return the next rows, at most `n`, and the reference without them; each row is a unit."""
+        places, reference = self._taken(n)
+        return self.values[places], reference
+
+    def clusters(self, n: int) -> tuple[list[Floats], Reference]:
+        """Return the rows of the next clusters, at most `n`, and the reference without them."""
+        assert self.bounds is not None
+        places, reference = self._taken(n)
+        return [self.values[self.bounds[place] : self.bounds[place + 1]] for place in places], reference
+
+    def _taken(self, n: int) -> tuple[NDArray[np.int64], Reference]:
+        if n <= self.n_left or not self.reuse:
+            stop = min(self.used + n, len(self.order))
+            return self.order[self.used : stop], replace(self, used=stop)
+        n_passes, mixed = self.n_passes + 1, len(self.parts)
+        order = _order(self.parts, self.seed, n_passes, mixed)
+        anew = replace(self, used=0, n_passes=n_passes, mixed=mixed, order=order)
+        rest, reference = anew._taken(n - self.n_left)
+        return np.concatenate([self.order[self.used :], rest]), reference
+
+    @classmethod
+    def resumed(cls, table: Table, seed: int, reuse: bool, progress: Progress) -> Reference:
+        """Return rows as a reference that was used before; rows beyond those that it had then are added.
+
+        Raises where the rows are others than those that were used.
+        """
+        ends = np.cumsum([part.n_rows for part in progress.parts])
+        pieces = [
+            table._replace(values=values, clusters=clusters)
+            for values, clusters in zip(
+                np.split(table.values, ends),
+                [None] * (len(ends) + 1) if table.clusters is None else np.split(table.clusters, ends),
+                strict=True,
+            )
+        ]
+        known, added = pieces[:-1], pieces[-1]
+        if any(_sorted(piece)[2] != part for piece, part in zip(known, progress.parts, strict=True)):
+            raise ValueError(
+                f"reference must be the one that the state was made with, {counted(int(ends[-1]), 'row')}, or that one "
+                "with more rows after them; got other rows"
+            )
+        reference = cls.new(known[0], seed, reuse)
+        for piece in known[1:]:
+            reference = reference.extended(piece)
+        order = _order(reference.parts, seed, progress.n_passes, progress.mixed)
+        reference = replace(
+            reference, used=progress.used, n_passes=progress.n_passes, mixed=progress.mixed, order=order
+        )
+        return reference.extended(added) if len(added.values) else reference
+
+    @property
+    def progress(self) -> Progress:
+        """How far it is used, for a file."""
+        return Progress(self.parts, self.used, self.n_passes, self.mixed)
+
+
+def _order(parts: tuple[Part, ...], seed: int, n_passes: int, mixed: int) -> NDArray[np.int64]:
+    """Return the order of the units in a pass: the first parts mixed, then each of the others."""
+    sizes = [sum(part.n_units for part in parts[:mixed]), *(part.n_units for part in parts[mixed:])]
+    starts = np.cumsum([0, *sizes])
+    return np.concatenate(
+        [
+            start + np.random.default_rng([seed, number, n_passes]).permutation(size)
+            for number, (start, size) in enumerate(zip(starts, sizes, strict=False), mixed)
+        ]
+    )
+
+
+def _sorted(table: Table) -> tuple[Floats, NDArray[np.int64] | None, Part]:
+    """Return rows by cluster, where each cluster begins, and what the rows are known by."""
+    values, bounds, n_units = table.values, None, len(table.values)
+    if table.clusters is not None:
+        order = np.argsort(table.clusters, kind="stable")
+        values, numbers = values[order], table.clusters[order]
+        starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+        bounds = np.append(starts, len(values))
+        n_units = len(starts)
+    return values, bounds, Part(len(values), n_units, digest(values, bounds))
+
+
+def digest(*arrays: NDArray[np.generic] | None) -> str:
+    """Return a short text that is another one for other values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.monitor.reference import digest
+    >>> digest(np.zeros(2)) == digest(np.zeros(2)), digest(np.zeros(2)) == digest(np.zeros(3))
+    (True, False)
+    """
+    made = hashlib.blake2b(digest_size=12)
+    for array in arrays:
+        if array is not None:
+            made.update(str(array.shape).encode())
+            made.update(np.ascontiguousarray(array).tobytes())
+    return made.hexdigest()

@@ -1,0 +1,167 @@
+"""A monitor in a file: numbers and texts, no pickles, and not the rows of the reference."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, fields, is_dataclass
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.storage import Archive, load_archive, save_archive
+from uptonoise.monitor.difference import spreads_of
+from uptonoise.monitor.history import History, Line
+from uptonoise.monitor.now import Now
+from uptonoise.monitor.process import Process
+from uptonoise.monitor.reading import arranged, read_table
+from uptonoise.monitor.reference import Part, Progress, Reference
+from uptonoise.monitor.seen import Seen
+from uptonoise.monitor.settings import Settings
+from uptonoise.monitor.state import MonitorState
+
+_KIND = "monitor state"
+_VERSION = 1
+_ARRAYS_OF_STATE = ("differences", "standard_errors")
+_TEXTS = ("name", "time")  # of a line of the timeline
+
+
+def save_now(path: str | os.PathLike[str], settings: Settings, now: Now) -> None:
+    """Write what a monitor was made with and what it knows to a file, whole or not at all."""
+    header: dict[str, Any] = {
+        "settings": asdict(settings),
+        "columns": list(now.columns),
+        "named": now.named,
+        "reference": None if now.reference is None else now.reference.progress._asdict(),
+        "last_time": now.last_time,
+        "rows_used": now.rows_used,
+        "state": _state_header(now.state),
+        "every": now.history.every,
+    }
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, numbers in now.seen._asdict().items():
+        arrays[f"seen.{name}"] = np.array(numbers, dtype=np.uint64)
+    for name in Line._fields:
+        column = now.history.column(name)
+        arrays[f"history.{name}"] = _packed(column) if name in _TEXTS else np.array(column, dtype=float)
+    if now.state is not None:
+        arrays |= {f"state.{name}": getattr(now.state, name) for name in _ARRAYS_OF_STATE}
+    if now.process is not None:
+        arrays |= flattened(now.process, "process")
+    save_archive(path, _KIND, _VERSION, header, arrays)
+
+
+def load_now(path: str | os.PathLike[str], reference: Any, clusters: Any) -> tuple[Settings, Now]:
+    """Read what :func:`save_now` wrote, with the reference that it was made with."""
+    archive = load_archive(path, _KIND, _VERSION)
+    header, arrays = archive
+    try:
+        settings = Settings(**header["settings"])
+        state = _loaded_state(archive)
+        since = None if state is None else state.since
+        now = Now(
+            columns=tuple(header["columns"]),
+            named=header["named"],
+            last_time=header["last_time"],
+            rows_used=header["rows_used"],
+            seen=Seen(*(tuple(arrays[f"seen.{name}"].tolist()) for name in Seen._fields)),
+            state=state,
+            process=rebuilt(Process, arrays, "process") if _has(arrays, "process") else None,
+            history=History(_loaded_lines(archive), header["every"], settings.threshold, since),
+        )
+        progress = _loaded_progress(header["reference"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} is not a complete {_KIND}: {error}") from None
+    if (progress is None) != (reference is None):
+        wanted = "left out: the state is of two streams" if progress is None else "given: the state lacks its rows"
+        raise ValueError(f"reference must be {wanted}")
+    if progress is None:
+        return settings, now
+    table = read_table(reference, "reference", clusters, list(now.columns) if now.named else None)
+    table = arranged(table, now.columns, now.named, settings.missing, "reference")
+    resumed = Reference.resumed(table, settings.seed, settings.when_used_up == "reuse", progress)
+    return settings, now._replace(reference=resumed, spreads=spreads_of(table.values))
+
+
+def _state_header(state: MonitorState | None) -> dict[str, Any] | None:
+    if state is None:
+        return None
+    names = [field.name for field in fields(state) if field.name not in _ARRAYS_OF_STATE]
+    return {name: getattr(state, name) for name in names}
+
+
+def _loaded_state(archive: Archive) -> MonitorState | None:
+    header = archive.header["state"]
+    if header is None:
+        return None
+    lists = {name: tuple(value) for name, value in header.items() if isinstance(value, list)}
+    return MonitorState(**header | lists | {name: archive.arrays[f"state.{name}"] for name in _ARRAYS_OF_STATE})
+
+
+def _loaded_progress(header: dict[str, Any] | None) -> Progress | None:
+    if header is None:
+        return None
+    return Progress(**header | {"parts": tuple(Part(*part) for part in header["parts"])})
+
+
+def _loaded_lines(archive: Archive) -> tuple[Line, ...]:
+    kinds = get_type_hints(Line)
+    columns = []
+    for name in Line._fields:
+        array = archive.arrays[f"history.{name}"]
+        columns.append(_unpacked(array) if name in _TEXTS else [kinds[name](value) for value in array.tolist()])
+    return tuple(Line(*values) for values in zip(*columns, strict=True))
+
+
+def _packed(texts: list[str]) -> NDArray[np.uint8]:
+    """Return texts as bytes: an array of texts would take four bytes for each letter of the longest."""
+    return np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)
+
+
+def _unpacked(array: NDArray[np.uint8]) -> list[str]:
+    return list(json.loads(array.tobytes().decode()))
+
+
+def flattened(value: Any, name: str) -> dict[str, NDArray[Any]]:
+    """Return all arrays, numbers and texts of nested dataclasses and named tuples, by their path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.monitor.storage import flattened
+    >>> from uptonoise.monitor.units import Units
+    >>> list(flattened(Units(np.zeros((1, 1))), "block"))
+    ['block.z']
+    """
+    if value is None:
+        return {}
+    if not _is_record(type(value)):
+        return {name: np.asarray(value)}
+    parts: dict[str, NDArray[Any]] = {}
+    for field in get_type_hints(type(value)):
+        parts |= flattened(getattr(value, field), f"{name}.{field}")
+    return parts
+
+
+def rebuilt(kind: Any, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
+    """Return what :func:`flattened` took apart."""
+    if isinstance(kind, UnionType):
+        if not _has(arrays, name):
+            return None
+        kind = next(choice for choice in get_args(kind) if choice is not type(None))
+    if _is_record(kind):
+        parts = {field: rebuilt(hint, arrays, f"{name}.{field}") for field, hint in get_type_hints(kind).items()}
+        return kind(**parts)
+    array = arrays[name]
+    return array if get_origin(kind) is np.ndarray else kind(array.item())
+
+
+def _has(arrays: Mapping[str, Any], name: str) -> bool:
+    return any(key == name or key.startswith(f"{name}.") for key in arrays)
+
+
+def _is_record(kind: Any) -> bool:
+    return is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"))

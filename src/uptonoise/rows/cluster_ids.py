@@ -1,0 +1,211 @@
+"""Which rows belong together: ids of clusters as people give them, and the numbers that sums know them by.
+
+An id is a whole number or a text; a date counts as its text. Numbers follow the order in which ids first appear, so
+that rows lie together by cluster exactly where the numbers of consecutive rows never go down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.validation import positive_int
+from uptonoise._util.wording import counted, shown
+from uptonoise.rows.arrays import is_tensor, tensor_values
+from uptonoise.rows.frames import is_series
+
+Ids = NDArray[Any]
+
+
+class BlockIds(np.ndarray):
+    """Ids of blocks of consecutive rows, as :func:`blocks` makes them: they mean nothing in another sample."""
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        """Return what is computed from ids as plain numbers."""
+        return np.asarray(array)[()]
+
+
+def blocks(n_rows: int, size: int) -> BlockIds:
+    """Return the ids of blocks of consecutive rows: clusters for rows that depend on their neighbours in time.
+
+    A block should be long against the time over which rows are alike: a week of hours for weather that lasts some days.
+
+    Parameters
+    ----------
+    n_rows : int
+        The number of rows of the sample.
+    size : int
+        The number of rows in a block. The last block has what is left.
+
+    Returns
+    -------
+    array of int, of shape (n_rows,)
+
+    Examples
+    --------
+    >>> import uptonoise as un
+    >>> un.blocks(7, 3).tolist()
+    [0, 0, 0, 1, 1, 1, 2]
+    """
+    positive_int(n_rows, "n_rows")
+    positive_int(size, "size")
+    if size > n_rows:
+        raise ValueError(f"size must be at most the number of rows, {n_rows:,}; got a block of {counted(size, 'row')}")
+    return (np.arange(n_rows) // size).view(BlockIds)
+
+
+class Numbered(NamedTuple):
+    """Distinct ids in the order of their first rows, and the number of each row's id."""
+
+    ids: Ids
+    numbers: NDArray[np.int64]
+    in_order: bool
+
+
+def numbered(ids: Ids) -> Numbered:
+    """Return the number of each row's id, by the order of first rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows.cluster_ids import numbered
+    >>> numbered(np.array([7, 7, 3, 7]))
+    Numbered(ids=array([7, 3]), numbers=array([0, 0, 1, 0]), in_order=False)
+    """
+    starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))  # of runs of equal ids
+    heads = np.asarray(ids[starts])
+    if heads.dtype == object:
+        places: dict[Any, int] = {}
+        of_runs = np.array([places.setdefault(one, len(places)) for one in heads.tolist()], dtype=np.int64)
+        distinct = np.empty(len(places), dtype=object)
+        distinct[:] = list(places)
+    else:
+        values, first, inverse = np.unique(heads, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order))
+        distinct, of_runs = values[order], rank[inverse]
+    lengths = np.diff(np.append(starts, len(ids)))
+    return Numbered(distinct, np.repeat(of_runs, lengths), len(distinct) == len(heads))
+
+
+def as_ids(clusters: Any, name: str = "clusters") -> Ids:
+    """Return ids as an array of whole numbers or of texts, or raise with what is wrong.
+
+    Examples
+    --------
+    >>> from uptonoise.rows.cluster_ids import as_ids
+    >>> as_ids([1.0, 2.0]), as_ids(["a", "b"])
+    (array([1, 2]), array(['a', 'b'], dtype=object))
+    """
+    values = _as_array(clusters, name)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"{name} must be one id for each row; got an array of shape {values.shape}")
+    _refuse_missing(values, name)
+    kind = values.dtype.kind
+    if kind in "iub":
+        return values if isinstance(values, BlockIds) else values.astype(np.int64, copy=False)
+    if kind == "f":
+        return _whole(values, name)
+    if kind in "UMmT":
+        return values.astype(str).astype(object)
+    if kind == "O":
+        return _of_objects(values, name)
+    raise ValueError(f"{name} must be ids, whole numbers or text; got an array of dtype {values.dtype}")
+
+
+def _as_array(clusters: Any, name: str) -> NDArray[Any]:
+    if isinstance(clusters, np.ndarray):
+        return clusters
+    if is_tensor(clusters):
+        return tensor_values(clusters.cpu(), name)
+    if is_series(clusters):
+        return _of_series(clusters)
+    if isinstance(clusters, str | bytes) or not isinstance(clusters, Iterable):
+        raise ValueError(f"{name} must be one id for each row; got {clusters!r}")
+    entries = list(clusters)
+    kinds = {type(entry) for entry in entries}
+    if len(kinds) == 1 and not kinds & {list, tuple, dict, set}:
+        return np.asarray(entries)
+    values = np.empty(len(entries), dtype=object)  # numpy would turn a number beside a text into a text
+    values[:] = entries
+    return values
+
+
+def _of_series(clusters: Any) -> NDArray[Any]:
+    series = nw.from_native(clusters, series_only=True)
+    values = series.to_numpy()
+    missing = series.is_null().to_numpy().astype(bool)
+    if missing.any() and values.dtype != object:
+        values = values.astype(object)
+    if missing.any():
+        values = values.copy()
+        values[missing] = None
+    return np.asarray(values)
+
+
+def _refuse_missing(values: NDArray[Any], name: str) -> None:
+    if values.dtype == object:
+        missing = np.array([value is None or value != value for value in values.tolist()], dtype=bool)
+    elif values.dtype.kind in "fMm":
+        missing = np.isnan(values)
+    else:
+        return
+    if missing.any():
+        row, more = int(np.argmax(missing)), int(np.count_nonzero(missing))
+        raise ValueError(
+            f"{name} must have an id for every row; {counted(more, 'id')} missing, the first in row {row}. Fill "
+            "or drop such rows first"
+        )
+
+
+def _whole(values: NDArray[Any], name: str) -> Ids:
+    whole = values == np.rint(values)
+    if not whole.all():
+        raise ValueError(
+            f"{name} must be ids, whole numbers or text; got {shown(values[int(np.argmin(whole))])} in row "
+            f"{int(np.argmin(whole))}"
+        )
+    return values.astype(np.int64)
+
+
+def _of_objects(values: NDArray[Any], name: str) -> Ids:
+    entries = values.tolist()
+    if all(isinstance(entry, str) for entry in entries):
+        return values
+    if all(isinstance(entry, int | float | np.integer | np.floating) for entry in entries):
+        return (
+            _whole(values.astype(np.float64), name)
+            if any(isinstance(entry, float | np.floating) for entry in entries)
+            else values.astype(np.int64)
+        )
+    first = entries[0]
+    other = next((entry for entry in entries if isinstance(entry, str) != isinstance(first, str)), None)
+    if other is not None:
+        raise ValueError(
+            f"{name} must be of one type; got {first!r} ({type(first).__name__}) and {other!r} "
+            f"({type(other).__name__}). Convert one, so that the same unit has the same id everywhere"
+        )
+    return values.astype(str).astype(object)
+
+
+def cluster_hashes(ids: Sequence[Any] | Ids) -> NDArray[np.uint64]:
+    """Return 64-bit hashes of ids as text, sorted: the same on every machine.
+
+    Two sketches keep these to tell whether they hold the same cluster, at 8 bytes for each. That a million clusters and
+    another million seem to share one by chance has a probability of 5e-8.
+
+    Examples
+    --------
+    >>> from uptonoise.rows.cluster_ids import cluster_hashes
+    >>> cluster_hashes(["a", "b"]).dtype, bool((cluster_hashes([1]) == cluster_hashes(["1"])).all())
+    (dtype('uint64'), True)
+    """
+    texts = (str(one).encode() for one in (ids.tolist() if isinstance(ids, np.ndarray) else ids))
+    digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
+    return np.sort(np.frombuffer(digests, dtype="<u8").astype(np.uint64))

@@ -1,0 +1,262 @@
+"""How clearly a difference beyond noise shows per row, whatever the p-value: its noncentrality, with an interval.
+
+Noise makes it smaller: for the size of a difference whatever the noise, see :mod:`uptonoise.twosample.phase.effect`.
+
+With S, its correlations R and T = S'(R + lam)^-1 S of :mod:`uptonoise.twosample.phase.statistic`, the difference of two
+samples is the noncentrality
+
+    delta = mu' (R + 1)^-1 mu        mu = E S in units of its standard deviations
+
+over n k / (n + k), which depends on the sizes by their ratio alone, and not by that where both samples spread alike.
+For two samples of one column that differ by a shift of s of their standard deviations it is about s^2, for small s. An
+R that is estimated with nu degrees of freedom acts as c R, c = 1 - s1/nu (random matrices again), so that the ridge c
+in place of 1 makes c T - s1 an estimate of delta.
+
+Its distribution is that of a scaled noncentral F: c T has mean s1 + delta and variance 2 s2 + 4 delta q, where q, the
+share of what H lets through along S, is z'Hz / z'z; the estimated R adds the denominator. Inverting it gives the
+interval.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq, nnls
+from scipy.special import fdtr, fdtri, ncfdtr
+
+from uptonoise._util.results import Result
+from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_number
+from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.statistic import Decomposition, Ridge
+
+_CONFIDENCE = 0.95
+_RELIABLE = 3.0  # times its sampling error, for an amplitude whose phase describes a difference
+_MANY_ROWS = 1e5  # denominators from which on F is chi-squared
+_TINY = np.finfo(np.float64).tiny
+_UNBOUNDED = 1e3  # times the value of a statistic: no noncentrality is looked for beyond
+_STEPS = 4  # towards the ridge, each of which leaves less than a tenth of the error
+
+
+class NoncentralF(NamedTuple):
+    """The distribution of c T at any noncentrality."""
+
+    value: float
+    s1: float
+    s2: float
+    share: float  # q
+    denominator: float  # degrees of freedom
+
+    @classmethod
+    def of(cls, block: Ridge) -> NoncentralF:
+        """Return the distribution, and the value of c T, of a statistic."""
+        s1, s2 = (float(trace) for trace in block.traces)
+        statistic = float(block.statistic)
+        along = float((block.z * block.variances) @ block.z)
+        return cls(
+            value=float(block.shrinkage) * statistic,
+            s1=s1,
+            s2=s2,
+            share=along / statistic if statistic > 0 else s2 / s1,
+            denominator=float(block.denominator),
+        )
+
+    def cdf(self, noncentrality: float) -> float:
+        """Return the probability of at most the value."""
+        scale = (self.s2 + 2 * noncentrality * self.share) / (self.s1 + 2 * noncentrality)
+        inflation = self.denominator / (self.denominator - 2)
+        ratio = self.value / self.s1 * inflation
+        numerator, excess = self.s1 / scale, noncentrality / scale
+        probability = float(ncfdtr(numerator, self.denominator, excess, ratio))
+        if not math.isnan(probability):
+            return probability
+        # Where the series does not converge, a central F with the same two moments is as good (Patnaik 1949).
+        central = (numerator + excess) ** 2 / (numerator + 2 * excess)
+        return float(fdtr(central, self.denominator, ratio * numerator / (numerator + excess)))
+
+    def bound(self, probability: float) -> float:
+        """Return what the noncentrality is below: a value below its null mean says no more than one at it."""
+        return self._replace(value=max(self.value, self.s1)).noncentrality_at(probability)
+
+    def critical(self, level: float) -> float:
+        """Return the value that is exceeded with this probability where the noncentrality is 0."""
+        above = self.s1 + 10.0
+        while 1 - self._replace(value=above).cdf(0.0) > level:
+            above *= 2
+        return float(brentq(lambda value: 1 - self._replace(value=value).cdf(0.0) - level, 1e-9, above))
+
+    def noncentrality_at(self, probability: float) -> float:
+        """Return the noncentrality at which at most the value has this probability.
+
+        It is 0 where none has so small a one, and infinite where too few degrees of freedom bound it.
+        """
+        if self.cdf(0.0) <= probability:
+            return 0.0
+        above = max(10.0, 2 * self.value)
+        while not self.cdf(above) <= probability:
+            above *= 2
+            if above > _UNBOUNDED * (1 + self.value):
+                return float("inf")
+        return float(brentq(lambda noncentrality: self.cdf(noncentrality) - probability, 0.0, above))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Noncentrality(Result):
+    """How clearly a difference beyond noise shows per row; noise makes it smaller.
+
+    Attributes
+    ----------
+    estimate : float
+        The noncentrality per row, at least 0. For a shift of s standard deviations of a column it is about s squared,
+        for s below 1.
+    low, high : float
+        Its 95 % confidence interval; without an upper end where nothing varies, so that nothing is known.
+    phase_discrepancy : float or None
+        The mean of abs(exp(i a) - exp(i b))^2 over the phases a of X and b of Y at the reliable frequencies, without
+        what sampling errors add; None where no frequency is reliable.
+    n_reliable : int
+        How many frequencies these are: those where both amplitudes are at least three times their sampling errors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> noncentrality = un.phase_test(rng.normal(size=2_000), rng.normal(0.5, size=2_000)).noncentrality
+    >>> noncentrality.low < 0.25 < noncentrality.high
+    True
+    """
+
+    hidden: ClassVar[tuple[str, ...]] = ("distribution", "rows")
+
+    estimate: float
+    low: float
+    high: float
+    phase_discrepancy: float | None
+    n_reliable: int
+    distribution: NoncentralF | None  # None where neither sample varies
+    rows: float  # n k / (n + k)
+
+    def upper_bound(self, alpha: float = 0.05) -> float:
+        """Return the bound that the noncentrality is below, with confidence 1 - alpha."""
+        checked_number(alpha, "alpha", above=True, most=1.0)
+        return float("inf") if self.distribution is None else self.distribution.bound(alpha) / self.rows
+
+    def detectable(self, alpha: float = 0.05, power: float = 0.95) -> float:
+        """Return the noncentrality that a test at the significance level alpha detects with this power.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rng = np.random.default_rng(0)
+        >>> noncentrality = un.phase_test(rng.gamma(2, size=1_000), rng.gamma(2, size=1_000)).noncentrality
+        >>> 0.01 < noncentrality.detectable() < 0.1
+        True
+        """
+        checked_number(alpha, "alpha", above=True, most=1.0)
+        checked_number(power, "power", above=True, most=1.0)
+        if self.distribution is None:
+            return float("inf")
+        needed = self.distribution._replace(value=self.distribution.critical(alpha), share=1.0)
+        return needed.noncentrality_at(1 - power) / self.rows
+
+    def __repr__(self) -> str:
+        return (
+            f"noncentrality {self.estimate:.3g} per row, {_CONFIDENCE:.0%} interval {self.low:.3g} to {self.high:.3g}"
+        )
+
+
+def noncentrality_of(
+    left: SampleMoments, right: SampleMoments, decomposition: Decomposition, nuisance: Floats | None = None
+) -> Noncentrality:
+    """Return the noncentrality of two samples, from their decomposition."""
+    block = noncentral(decomposition, nuisance)
+    rows = float(left.size * right.size / (left.size + right.size))
+    discrepancy, n_reliable = _phase_discrepancy(left, right, decomposition)
+    distribution = NoncentralF.of(block) if block.has_rank else None
+    return Noncentrality(
+        estimate=max(0.0, float(block.noncentrality)) / rows if distribution else 0.0,
+        low=distribution.noncentrality_at((1 + _CONFIDENCE) / 2) / rows if distribution else 0.0,
+        high=distribution.bound((1 - _CONFIDENCE) / 2) / rows if distribution else float("inf"),
+        phase_discrepancy=discrepancy,
+        n_reliable=n_reliable,
+        distribution=distribution,
+        rows=rows,
+    )
+
+
+def noncentral(decomposition: Decomposition, nuisance: Floats | None = None) -> Ridge:
+    """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c."""
+    lam = np.ones(decomposition.S.shape[:-1])
+    for _ in range(_STEPS):
+        block = decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
+        lam = block.shrinkage
+    return decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
+
+
+def _phase_discrepancy(
+    left: SampleMoments, right: SampleMoments, decomposition: Decomposition
+) -> tuple[float | None, int]:
+    amplitudes = np.abs(left.phi), np.abs(right.phi)
+    sizes = left.size, right.size
+    reliable = np.logical_and(*(size * np.sqrt(n) > _RELIABLE for size, n in zip(amplitudes, sizes, strict=True)))
+    if not reliable.any():
+        return None, 0
+    products = (left.phi * right.phi.conj())[reliable]
+    unit = decomposition.unit[reliable]
+    variances = np.divide(1, unit * np.abs(products), out=np.zeros(len(unit)), where=unit > 0) ** 2
+    discrepancy = np.mean(2 * (1 - np.cos(np.angle(products))) - variances)
+    return float(max(0.0, discrepancy)), int(reliable.sum())
+
+
+def reference_effects(
+    left: SampleMoments, right: SampleMoments, frequencies: Floats, known: slice, up_to_shift: bool
+) -> Floats:
+    """Return what S would be, of shape (m, d), if one column of the less noisy sample were otherwise.
+
+    A shift of column j by half of its spread turns the phase at w by w_j spread/2; up to a shift, a skewness of 1 turns
+    it by (w_j spread)^3/6. The spreads come from the frequencies at `known`.
+    """
+    of_both = np.stack([_spreads(sample.at(known), frequencies[known]) for sample in (left, right)])
+    smaller = np.where(of_both > 0, of_both, np.inf).min(axis=0)
+    turns = frequencies * np.where(np.isfinite(smaller), smaller, 0.0)
+    turns = turns**3 / 6 if up_to_shift else turns / 2
+    return np.sqrt(_squared_amplitudes(left) * _squared_amplitudes(right))[:, None] * np.sin(turns)
+
+
+def _squared_amplitudes(sample: SampleMoments) -> Floats:
+    """Return abs(phi)^2 without what sampling errors add."""
+    return np.clip(sample.squared_amplitudes, 0, 1)
+
+
+def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:
+    """Return how far each column spreads: abs(phi)^2 is near exp(-sum of (w_j spread_j)^2); 0 where it is not known."""
+    squares = _squared_amplitudes(sample)
+    heard = squares * sample.size > _RELIABLE**2
+    if not heard.any():
+        return np.zeros(frequencies.shape[1])
+    units = np.abs(frequencies).max(axis=0)
+    scaled = np.divide(frequencies[heard], units, out=np.zeros_like(frequencies[heard]), where=units > 0) ** 2
+    variances, _ = nnls(scaled, -np.log(np.maximum(squares[heard], _TINY)))
+    return np.asarray(np.divide(np.sqrt(variances), units, out=np.zeros_like(units), where=units > 0))
+
+
+def powers_against(block: Ridge, effects: Floats, level: float) -> Floats:
+    """Return the power of a block at a significance level, for each column of what S would be."""
+    if not block.has_rank:
+        return np.zeros(effects.shape[1])
+    mean, variance = (float(moment) for moment in block.moments)
+    freedom = 2 * mean**2 / variance
+    needed = fdtri(freedom, min(float(block.few_rows), _MANY_ROWS), 1 - level) * mean
+    distribution = NoncentralF.of(block)._replace(value=float(block.shrinkage) * needed)
+    powers = []
+    for effect in effects.T:
+        scores = block.root.T @ effect
+        noncentrality = float(scores @ scores)
+        along = float((scores * block.variances) @ scores) / noncentrality if noncentrality > 0 else 0.0
+        powers.append(1 - distribution._replace(share=along).cdf(noncentrality))
+    return np.array(powers)

@@ -1,0 +1,81 @@
+"""``uptonoise monitor``: lines, exit codes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from uptonoise.cli import app
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.exponential(size=(3_000, 2)), columns=["a", "b"]).to_parquet("reference.parquet")
+    (tmp_path / "night").mkdir()
+    for number in range(3):
+        noisy = rng.exponential(size=(100, 2)) + rng.normal(size=(100, 2))
+        pd.DataFrame(noisy, columns=["a", "b"]).to_parquet(f"night/{number}.parquet")
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(
+        app, ["monitor", "reference.parquet", "night/*.parquet", "--state", "state.npz", *arguments]
+    )
+
+
+def test_one_line_per_batch_and_exit_codes(folder):
+    first = run()
+    assert first.exit_code == 0
+    assert [line.split(": ")[1].split(",")[0] for line in first.stdout.splitlines()[:3]] == ["ok"] * 3
+    assert first.stdout.splitlines()[3] == "No difference beyond noise after 300 rows."
+    assert run().stdout.startswith("no new batch\n")
+    rng = np.random.default_rng(1)
+    for number in range(3, 8):
+        pd.DataFrame(2 - rng.exponential(size=(100, 2)), columns=["a", "b"]).to_parquet(f"night/{number}.parquet")
+    alarm = run("--json", "--report", "timeline.html")
+    assert alarm.exit_code == 1
+    assert json.loads(alarm.stdout.splitlines()[-1])["alarm"] is True
+    page = (folder / "timeline.html").read_text()
+    assert '<h2 id="verdict">Alarm</h2>' in page
+    assert "7.parquet" in page
+    assert run("-q").exit_code == 1
+    assert run("-q", "--restart").exit_code == 0
+
+
+def test_what_is_refused(folder):
+    run()
+    for arguments, message in [
+        (["--alpha", "0.01"], "alpha is 0.05 in state.npz; got 0.01"),
+        (["--up-to", "noise+shift"], "invariant_to is 'noise' in state.npz"),
+        (["--run-length", "9"], "run_length is"),
+    ]:
+        refused = run(*arguments)
+        assert refused.exit_code == 2
+        assert message in refused.stderr
+    before = (folder / "state.npz").read_bytes()
+    (folder / "night" / "9.parquet").write_bytes((folder / "night" / "1.parquet").read_bytes())
+    again = run()
+    assert again.exit_code == 2
+    assert "compared before" in again.stderr
+    assert (folder / "state.npz").read_bytes() == before
+    (folder / "night" / "9.parquet").unlink()
+    (folder / "state.npz").write_bytes(before[:1_000])
+    assert "truncated" in run().stderr
+
+
+def test_late_files_need_an_option(folder):
+    run()
+    (folder / "night" / "0.parquet").rename(folder / "night" / "a.parquet")
+    pd.DataFrame(np.random.default_rng(5).exponential(size=(50, 2)), columns=["a", "b"]).to_parquet("night/00.parquet")
+    (folder / "night" / "a.parquet").unlink()
+    late = run()
+    assert late.exit_code == 2
+    assert "--any-order compares it all the same" in late.stderr
+    assert run("--any-order").exit_code == 0
