@@ -148,6 +148,7 @@ class ColumnComparison(Result):
 class Evidence(Result):
     """The tests and estimates of a comparison, and the verdict that follows from them."""
 
+    not_compared: ClassVar[tuple[str, ...]] = ("input",)  # the same rows may come from files or from memory
     hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown", "extra_noise")
 
     names: tuple[str, str]

@@ -59,6 +59,7 @@ class GroupComparison(ReportedResult):
         Which rows and columns were used, which were left out, and why.
     """
 
+    not_compared: ClassVar[tuple[str, ...]] = ("input",)
     hidden: ClassVar[tuple[str, ...]] = ("sketches", "two")
     derived: ClassVar[tuple[str, ...]] = ("sentence", "differing", "verdicts")
 
@@ -228,18 +229,14 @@ def compare_groups(
     [('a', 'c'), ('b', 'c')]
     """
     check_margin_and_alpha(margin, alpha)
-    check_missing(missing)
-    groups, records = _recorded(groups, by, columns, drops=missing == "drop")
+    groups, records = _recorded(groups, by, columns, missing)
     generator, seed = seeded_generator(random_state)
-    seed_again = generator if seed is None else seed
-    two = _compared_as_two(groups, by, columns, clusters, margin, alpha, seed_again)
-    sketches: dict[Any, Sketch] = (
-        dict(zip(two.names, two.sketches, strict=True))
-        if two is not None
-        else _sketches_of(groups, by, columns, clusters, generator)
-    )
-    if len(sketches) < 2:
-        raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
+    two = _compared_as_two(groups, by, columns, clusters, margin, alpha, generator if seed is None else seed)
+    if two is None:
+        sketches = _sketches_of(groups, by, columns, clusters, generator)
+    else:
+        sketches = dict(zip(two.names, two.sketches, strict=True))
+    _check_several(sketches)
     pairs = pairwise_phase_test(sketches, adjust=adjust)
     first = next((sketch for sketch in sketches.values() if sketch.named), next(iter(sketches.values())))
     named = {str(name): sketch for name, sketch in sketches.items()}
@@ -248,10 +245,17 @@ def compare_groups(
     return GroupComparison(pairs=pairs, sketches=named, columns=first.columns, two=two, input=record, **numbers)
 
 
+def _check_several(sketches: Mapping[Any, Sketch]) -> None:
+    if len(sketches) < 2:
+        raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
+
+
 def _recorded(
-    groups: Any, by: str | None, columns: Sequence[str] | None, *, drops: bool
+    groups: Any, by: str | None, columns: Sequence[str] | None, missing: Missing
 ) -> tuple[Any, dict[str, Callable[[], SourceRecord]]]:
     """Return the groups, without missing values where these are dropped, and what tells later what was left out."""
+    check_missing(missing)
+    drops = missing == "drop"
     if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
         if not drops:
             return groups, {"the frame": SourceRecord}
@@ -264,7 +268,7 @@ def _recorded(
         source = without_missing(groups) if drops else groups
         return source, {source.name: source.record}
     if isinstance(groups, Mapping) and not any(isinstance(group, Sketch) for group in groups.values()):
-        sources = {name: as_rows(group, name=str(name)) for name, group in groups.items()}
+        sources = {name: as_rows(group, name=f"the group {name}") for name, group in groups.items()}
         if drops:
             sources = {name: without_missing(source) for name, source in sources.items()}
         return sources, {str(name): source.record for name, source in sources.items()}

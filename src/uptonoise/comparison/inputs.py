@@ -126,9 +126,21 @@ def _clustered_inputs(
 
 
 def read_pairs(
-    X: Any, Y: Any, weights: tuple[Any, Any], n_frequencies: int | None, generator: np.random.Generator
+    X: Any,
+    Y: Any,
+    weights: tuple[Any, Any],
+    clusters: Any,
+    n_frequencies: int | None,
+    generator: np.random.Generator,
+    missing: Missing = "error",
 ) -> Inputs:
     """Read two samples whose rows belong together, into memory."""
+    if clusters is not None:
+        raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
+    if missing != "error":
+        raise ValueError(
+            f'missing must be "error" with paired=True, since both rows of a pair must go; got {missing!r}'
+        )
     check_weights(weights)
     if any(weight is not None for weight in weights):
         raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")

@@ -63,24 +63,20 @@ def compare(
     Parameters
     ----------
     X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
-        The two samples; two Bags are two samples of clusters. Or two sketches with the same frequencies, for all that
-        needs no rows.
+        The two samples; two Bags are samples of clusters, two sketches give all that needs no rows.
     names : pair of str, optional
         What to call them; by default X and Y, or their files.
     margin : float
-        The largest difference that you call negligible, in standard deviations of the less spread-out sample: a
-        difference as large as a shift by this much. "Differ only by noise" and "differ, but by less than the margin"
-        are said only where larger differences are ruled out.
+        The largest difference that you call negligible, as a shift in standard deviations of the less spread-out
+        sample. "Differ only by noise" and "differ, but by less than the margin" need larger ones to be ruled out.
     alpha : float
         The significance level of the tests, and one minus the confidence of bounds.
     paired : bool
-        Whether row i of X and row i of Y are of the same object, as a patient on two devices. The exact flip test
-        decides then; the rows are read into memory.
+        Whether row i of X and row i of Y are of the same object. The exact flip test decides then, in memory.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
     clusters : pair of arrays, or str, optional
-        Which rows belong together: an id for each row of X and of Y, or the column of both that holds the ids. Without
-        it, rows that look dependent give a :class:`DependentRowsWarning`.
+        Ids of rows that belong together, or their column. Without, dependence gives a :class:`DependentRowsWarning`.
     missing : {"error", "drop"}
         Whether a missing value is an error, or its row is left out; ``result.input`` counts such rows.
     n_frequencies : int, optional
@@ -91,10 +87,6 @@ def compare(
     Returns
     -------
     Comparison
-
-    See Also
-    --------
-    compare_groups : many samples, all pairs.
 
     Examples
     --------
@@ -108,11 +100,7 @@ def compare(
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
     if checked_flag(paired, "paired"):
-        if clusters is not None:
-            raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
-        if missing != "error":
-            raise ValueError('missing must be "error" with paired=True; drop both rows of a pair first')
-        inputs = read_pairs(X, Y, weights, n_frequencies, generator)
+        inputs = read_pairs(X, Y, weights, clusters, n_frequencies, generator, missing)
     else:
         inputs = read_inputs(X, Y, weights, clusters, n_frequencies, generator, missing)
     warn_of_dependence(inputs.dependent)

@@ -20,7 +20,7 @@ class ReportedResult(Result):
     def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the result as one self-contained HTML page with plots; it needs the extra ``cli``.
 
-        A comparison of groups shows all pairs, and the 30 clearest ones in full.
+        A comparison of groups shows all pairs, and the 6 clearest ones in full.
 
         Parameters
         ----------

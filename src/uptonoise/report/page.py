@@ -27,7 +27,7 @@ _UNKNOWN = "\N{EN DASH}"
 _FEW_COLUMNS = 20  # that are all shown, whether they differ or not
 _SHOWN_COLUMNS = 50
 _LISTED_PAIRS = 200
-_PAIRS_IN_FULL = 30
+_PAIRS_IN_FULL = 6  # each takes a quarter of a second
 _TONES: dict[Verdict, str] = {
     Verdict.NO_DIFFERENCE: "none",
     Verdict.ONLY_NOISE: "noise",
