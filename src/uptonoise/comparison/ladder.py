@@ -99,10 +99,8 @@ def compare(
     """
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
-    if checked_flag(paired, "paired"):
-        inputs = read_pairs(X, Y, weights, clusters, n_frequencies, generator, missing)
-    else:
-        inputs = read_inputs(X, Y, weights, clusters, n_frequencies, generator, missing)
+    read = read_pairs if checked_flag(paired, "paired") else read_inputs
+    inputs = read(X, Y, weights, clusters, n_frequencies, generator, missing)
     warn_of_dependence(inputs.dependent)
     return _climbed(inputs, _two_names(names, inputs.names), float(margin), float(alpha), generator, seed)
 
