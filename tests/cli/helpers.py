@@ -13,6 +13,11 @@ def run(*args):
     return runner.invoke(app, [str(arg) for arg in args], catch_exceptions=False)
 
 
+def one_line(result):
+    """Return what was printed without line breaks, which depend on the width of the screen."""
+    return " ".join(result.stdout.split())
+
+
 def frames(n=400, noise=1.0):
     generator = np.random.default_rng(0)
     signal_a, signal_b = generator.gamma(2.0, size=(2, n, 2))

@@ -7,7 +7,7 @@ import pytest
 
 import uptonoise as un
 
-from .helpers import bad, frames, run
+from .helpers import bad, frames, one_line, run
 
 
 def test_compare_prints_the_sentence_first(folder):
@@ -58,8 +58,14 @@ def test_columns_that_only_one_file_has_or_that_are_text_are_left_out_and_named(
     b.assign(site="south").to_csv("b.csv", index=False)
     result = run("compare", "a.csv", "b.csv")
     assert result.exit_code == 0
-    assert "left out, not in both files: id" in result.stderr
-    assert "left out, not numbers: site" in result.stderr
+    assert "id (only in a.csv); site (text)" in result.stdout
+    assert (
+        run("compare", "a.csv", "b.csv", "--quiet").stderr == "uptonoise: left out: id (only in a.csv); site (text)\n"
+    )
+    assert json.loads(run("compare", "a.csv", "b.csv", "--json").stdout)["input"]["left_out"] == {
+        "id": "only in a.csv",
+        "site": "text",
+    }
     assert run("compare", "a.csv", "b.csv", "--columns", "energy,time").stderr == ""
 
 
@@ -73,7 +79,7 @@ def test_missing_values_are_an_error_or_dropped_and_counted(folder):
     assert "--missing drop" in said
     result = run("compare", "a.csv", "b.csv", "--missing", "drop")
     assert result.exit_code == 0
-    assert "2 rows of a.csv left out for missing values" in result.stderr
+    assert "a.csv: 398 of 400 rows (2 left out, missing values in time (2)); b.csv: all 400 rows" in one_line(result)
 
 
 def test_groups_are_compared_by_a_column(folder):

@@ -25,7 +25,7 @@ class TestModels:
         result = run("fit", "bags.csv", "--by", "patient", "--label", "y", "--model", "plrr", "-o", "model.npz")
         assert result.exit_code == 0
         assert "error (RMSE) on held-out bags" in result.stdout
-        assert "left out, not numbers: clinic" in result.stderr
+        assert "left out: clinic (text)" in result.stderr
         new, shapes = self.bags(30, seed=1)
         new.drop(columns="y").to_parquet("new.parquet")
         predicted = run("predict", "model.npz", "new.parquet")

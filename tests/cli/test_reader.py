@@ -58,8 +58,8 @@ class TestBadInput:
 
     def test_an_unknown_column_or_format(self, folder):
         assert "'speed'" in bad("compare", "a.csv", "b.csv", "--columns", "speed")
-        Path("a.xlsx").write_text("")
-        assert ".parquet" in bad("compare", "a.xlsx", "b.csv")
+        Path("a.doc").write_text("")
+        assert ".parquet" in bad("compare", "a.doc", "b.csv")
 
     def test_outputs_that_cannot_be_written(self, folder):
         assert "does not exist" in bad("sketch", "a.csv", "-o", "no/where.npz")

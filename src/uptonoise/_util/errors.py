@@ -27,7 +27,8 @@ def hinted(kind: type[AnyError], problem: str, hint: str, **options: Any) -> Any
     hint : str
         What to do. ``{name}`` stands for the option `name`; there is one for each of `options`.
     **options
-        The options with the values to give. None stands for a value that only the user knows.
+        The options with the values to give. None stands for a value that only the user knows. An underscore at the end
+        of a name is passed over, so that an option can be named twice.
 
     Examples
     --------
@@ -54,14 +55,16 @@ def command_line_text(error: BaseException) -> str:
 
 
 def _as_argument(name: str, value: Any) -> str:
+    name = name.rstrip("_")
     if value is None:
         return f"{name}="
     return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value!r}"
 
 
 def _as_option(name: str, value: Any) -> str:
-    option = "--" + _COMMAND_LINE_NAMES.get(name, name).replace("_", "-")
-    if value is None or value is True:
+    name = name.rstrip("_")
+    option = ("--no-" if value is False else "--") + _COMMAND_LINE_NAMES.get(name, name).replace("_", "-")
+    if value is None or value is True or value is False:
         return option
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return f"{option} {shlex.quote(text)}"

@@ -37,6 +37,7 @@ class Result:
 
     hidden: ClassVar[tuple[str, ...]] = ()
     derived: ClassVar[tuple[str, ...]] = ()
+    not_compared: ClassVar[tuple[str, ...]] = ()
 
     def _answer(self) -> dict[str, Any]:
         """Return the fields and properties that make up the answer, by name."""
@@ -84,7 +85,8 @@ class Result:
         if type(other) is not type(self):
             return NotImplemented
         theirs = other._answer()
-        return all(same_value(value, theirs[name]) for name, value in self._answer().items())
+        ours = self._answer().items()
+        return all(same_value(value, theirs[name]) for name, value in ours if name not in self.not_compared)
 
     def __hash__(self) -> int:
         # Arrays and dicts cannot be hashed; equal results agree in the plain values.

@@ -10,6 +10,8 @@ import typer
 
 import uptonoise as un
 from uptonoise.cli.options import (
+    ANSWER,
+    WHICH,
     Answer,
     Columns,
     Frequencies,
@@ -32,6 +34,8 @@ COMPARE_EXAMPLES = """Examples:
 - `uptonoise compare a.csv b.csv --columns energy,time --missing drop`
 - `uptonoise compare "runs/2023-*.parquet" "runs/2024-*.parquet" --json`
 - `uptonoise compare data.parquet --by site`
+- `uptonoise compare data.xlsx --column-a SBP1 --column-b SBP2`
+- `zcat a.csv.gz | uptonoise compare - b.csv`
 - `uptonoise compare first.csv second.csv --paired` where row i of both is of one object
 - `uptonoise compare ill.parquet well.parquet --cluster patient` where rows are cells of patients
 - `uptonoise compare cells.parquet --by diagnosis --cluster patient`
@@ -47,6 +51,34 @@ SKETCH_EXAMPLES = """Examples:
 - `uptonoise compare a.npz b.npz`
 """
 
+By = Annotated[str | None, typer.Option(help="Compare the groups that this column of A names.", rich_help_panel=WHICH)]
+ColumnA = Annotated[
+    list[str] | None, typer.Option(help="Compare this column of A with --column-b.", rich_help_panel=WHICH)
+]
+ColumnB = Annotated[
+    list[str] | None, typer.Option(help="The column of A to compare --column-a with.", rich_help_panel=WHICH)
+]
+Margin = Annotated[
+    float | None,
+    typer.Option(
+        help="Largest difference that is negligible, as a shift in standard deviations; the default is 0.2.",
+        rich_help_panel=ANSWER,
+    ),
+]
+Alpha = Annotated[float, typer.Option(help="The significance level of the tests.", rich_help_panel=ANSWER)]
+Fail = Annotated[
+    bool,
+    typer.Option(
+        "--fail", help="End with 1 where they differ beyond noise by more than the margin.", rich_help_panel=ANSWER
+    ),
+]
+Paired = Annotated[
+    bool,
+    typer.Option(
+        "--paired", help="Row i of A and row i of B are of the same object, on two devices.", rich_help_panel=WHICH
+    ),
+]
+
 _DIFFERENT = 1
 _PAIR_IN_REPORT = 2  # of the demo: noise and an offset
 
@@ -54,27 +86,21 @@ _PAIR_IN_REPORT = 2  # of the demo: noise and an offset
 @command
 def compare(
     *,
-    first: Annotated[str, typer.Argument(metavar="A", help="A file, folder or pattern; or a sketch (.npz).")],
+    first: Annotated[
+        str, typer.Argument(metavar="A", help="A file, folder or pattern, a sketch (.npz), or - for standard input.")
+    ],
     second: Annotated[str | None, typer.Argument(metavar="B", help="The other file; none with --by.")] = None,
-    by: Annotated[str | None, typer.Option(help="Compare the groups that this column of A names.")] = None,
+    by: By = None,
+    column_a: ColumnA = None,
+    column_b: ColumnB = None,
     columns: Columns = None,
     weights: Weights = None,
     units: Units,
     reading: Reading,
-    margin: Annotated[
-        float | None,
-        typer.Option(
-            help="Largest difference that is negligible, as a shift in standard deviations. The default is 0.2."
-        ),
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="The significance level of the tests.")] = 0.05,
-    fail: Annotated[
-        bool,
-        typer.Option("--fail", help="End with 1 where they differ beyond noise by more than the margin, for scripts."),
-    ] = False,
-    paired: Annotated[
-        bool, typer.Option("--paired", help="Row i of A and row i of B are of the same object, on two devices.")
-    ] = False,
+    margin: Margin = None,
+    alpha: Alpha = 0.05,
+    fail: Fail = False,
+    paired: Paired = False,
     report: Report = None,
     answer: Answer,
     seed: Seed = 0,
@@ -83,8 +109,8 @@ def compare(
 ) -> None:
     """Tell whether two samples differ, and whether by more than noise.
 
-    Files may be CSV or TSV (also gzipped), Parquet, Feather, .npy, .npz, folders or patterns of them; rows are
-    observations. Files of any size are read in pieces. It ends with 0, or with 2 where something is wrong.
+    Files may be text (CSV, tabs, blanks; also compressed), Parquet, Feather, numpy or Excel, folders or patterns of
+    them; rows are observations. It ends with 0, or with 2 where something is wrong.
     """
     from uptonoise.cli.printing import print_comparison, print_groups
     from uptonoise.cli.reader import opened
@@ -95,15 +121,18 @@ def compare(
         options["margin"] = margin
     with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         if by is not None:
-            _check_groups(second, weights, frequencies, units.block, paired)
-            source = reader.rows(first, reader.numeric(first, by), by)
+            _check_groups(second, weights, frequencies, units.block, paired, column_a or column_b)
+            source = reader.rows(first, reader.choose(first, kept_apart=[by]), by)
             groups = un.compare_groups(source, clusters=units.cluster, **options)
+            groups = reader.finished(groups, answer, [first])
             print_groups(groups, answer)
             _write_report(groups, report, answer)
             different = any(groups.verdict(*pair).is_difference for pair in groups.differing)
         else:
+            pair = split_columns(column_a, "--column-a"), split_columns(column_b, "--column-b")
             options |= {"n_frequencies": frequencies, "paired": paired}
-            comparison = _compare_files(reader, first, second, weights, **options)
+            comparison = _compare_files(reader, first, second, weights, pair, **options)
+            comparison = reader.finished(comparison, answer, [first] if second is None else [first, second])
             print_comparison(comparison, answer)
             _write_report(comparison, report, answer)
             different = comparison.verdict.is_difference
@@ -112,11 +141,18 @@ def compare(
 
 
 def _check_groups(
-    second: str | None, weights: str | None, frequencies: int | None, block: int | None, paired: bool
+    second: str | None,
+    weights: str | None,
+    frequencies: int | None,
+    block: int | None,
+    paired: bool,
+    columns: list[str] | None,
 ) -> None:
     """Raise on what has no meaning for the groups of one file."""
     if second is not None:
         raise ValueError("give one file with --by, or two files without it")
+    if columns:
+        raise ValueError("give --by, or --column-a and --column-b; got both")
     for option, value in (("--weights", weights), ("--frequencies", frequencies), ("--block", block)):
         if value is not None:
             raise ValueError(f"{option} is for two files; leave it out with --by")
@@ -125,10 +161,23 @@ def _check_groups(
 
 
 def _compare_files(
-    reader: Reader, first: str, second: str | None, weights: str | None, **options: Any
+    reader: Reader,
+    first: str,
+    second: str | None,
+    weights: str | None,
+    pair: tuple[list[str] | None, list[str] | None],
+    **options: Any,
 ) -> un.Comparison:
+    """Compare two files, or columns of one file."""
+    if pair != (None, None):
+        return _compare_columns(reader, first, second, weights, pair, **options)
     if second is None:
-        raise ValueError(f"give a second file to compare {first} with, or the column of its groups with --by")
+        raise ValueError(
+            f"give a second file to compare {first} with, the column of its groups with --by, or two of its columns "
+            "with --column-a and --column-b"
+        )
+    if options["paired"] and reader.missing == "drop":
+        raise ValueError("--missing drop breaks the pairs of --paired; leave one of them out")
     X, Y = reader.pair(first, second, weights)
     names = _short_names(first, second)
     with reader.noting_warnings():
@@ -137,11 +186,28 @@ def _compare_files(
     return replace(comparison, dependent=comparison.dependent + signs)
 
 
+def _compare_columns(
+    reader: Reader,
+    path: str,
+    second: str | None,
+    weights: str | None,
+    pair: tuple[list[str] | None, list[str] | None],
+    **options: Any,
+) -> un.Comparison:
+    if second is not None or weights is not None:
+        raise ValueError("--column-a and --column-b are for one file without --weights")
+    if pair[0] is None or pair[1] is None:
+        raise ValueError("--column-a and --column-b must be given together; got one of them")
+    X, Y = reader.column_pair(path, pair[0], pair[1], paired=options["paired"])
+    with reader.noting_warnings():
+        return un.compare(X, Y, names=(", ".join(pair[0]), ", ".join(pair[1])), **options)
+
+
 def _short_names(first: str, second: str) -> tuple[str, str]:
     """Return short names for two files that are different."""
-    short = Path(first).name or first, Path(second).name or second
+    short = tuple("standard input" if path == "-" else Path(path).name or path for path in (first, second))
     if short[0] != short[1]:
-        return short
+        return short[0], short[1]
     return (first, second) if first != second else (f"{first} (1)", f"{second} (2)")
 
 
@@ -181,6 +247,7 @@ def sketch(
     answer.check_output("--output", output, ".npz")
     with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed, frequencies)
+        reader.print_notes()
         made.save(output)
         print_sketch(made, output, answer)
 

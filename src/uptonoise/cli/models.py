@@ -65,12 +65,13 @@ def fit(
 ) -> None:
     """Learn to predict a number from bags of rows: patients with cells, clusters with galaxies."""
     from uptonoise.cli.printing import print_model
-    from uptonoise.cli.reader import opened
+    from uptonoise.cli.reader import opened, with_column
 
     answer.check_output("--output", output, ".npz")
     with opened(split_columns(columns), reading, answer) as reader:
-        used = reader.with_column(reader.numeric(path, by), label)
-        bags = un.Bags.from_rows(reader.rows(path, used, by), label=label)
+        choice = with_column(reader.choose(path, kept_apart=[by, label]), label)
+        bags = un.Bags.from_rows(reader.rows(path, choice, by), label=label)
+        reader.print_notes()
         make = getattr(un, model.value) if model.value.endswith("rr") else functools.partial(un.BagRidgeCV, model.value)
         fitted = make(cv=cv, noise_augmentation=noise, random_state=seed).fit(bags)
         fitted.by_ = by
@@ -93,6 +94,7 @@ def predict(
     """Predict the number of each new bag, as a table of ids and predictions."""
     from uptonoise._util.files import written_whole
     from uptonoise.cli.reader import opened
+    from uptonoise.engines import Choice
 
     answer.check_output("--output", output, ".csv")
     fitted = un.BagRidgeCV.load(model)
@@ -101,7 +103,8 @@ def predict(
         raise ValueError("give the column of the bags with --by; the model does not know it")
     columns = list(getattr(fitted.first_, "feature_names_in_", [])) or None
     with opened(None, reading, answer) as reader:
-        bags = un.Bags.from_rows(reader.rows(path, columns, id_column))
+        bags = un.Bags.from_rows(reader.rows(path, Choice(columns, {}), id_column))
+        reader.print_notes()
         predicted = fitted.predict(bags).tolist()
         if answer.as_json:
             text = json.dumps(dict(zip(map(str, bags.ids), predicted, strict=True)), indent=2) + "\n"

@@ -22,22 +22,43 @@ from uptonoise._util.errors import command_line_text
 
 _CANNOT = 2  # the exit code where something is wrong
 
+WHICH = "Which rows and columns"
+FILES = "How files are read"
+ANSWER = "The answer"
+
 Columns = Annotated[
     list[str] | None,
-    typer.Option("--columns", "-c", help="Columns to use, separated by commas; default: all that both files have."),
+    typer.Option(
+        "--columns",
+        "-c",
+        help="Columns to use, separated by commas; default: all that can be measurements.",
+        rich_help_panel=WHICH,
+    ),
 ]
-Weights = Annotated[str | None, typer.Option(help="The column with the weights of the rows.")]
-Seed = Annotated[int, typer.Option(help="The seed of all random numbers.", min=0)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer only, and no progress bar.")]
+Weights = Annotated[str | None, typer.Option(help="The column with the weights of the rows.", rich_help_panel=WHICH)]
+Seed = Annotated[int, typer.Option(help="The seed of all random numbers.", min=0, rich_help_panel=ANSWER)]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print the answer only, and no progress bar.", rich_help_panel=ANSWER)
+]
 Scheduler = Annotated[
     str | None,
-    typer.Option(help="Let the workers of a Dask cluster read the files: its address, such as tcp://10.0.0.1:8786."),
+    typer.Option(
+        help="The address of a Dask cluster whose workers read the files, such as tcp://10.0.0.1:8786.",
+        rich_help_panel=FILES,
+    ),
 ]
 Frequencies = Annotated[
     int | None,
-    typer.Option("--frequencies", help="Maximum number of frequencies. Fewer is faster but less sensitive.", min=1),
+    typer.Option(
+        "--frequencies",
+        help="Maximum number of frequencies; fewer is faster but less sensitive.",
+        min=1,
+        rich_help_panel=ANSWER,
+    ),
 ]
-Report = Annotated[Path | None, typer.Option(help="Write a page with pictures, to open in a browser (.html).")]
+Report = Annotated[
+    Path | None, typer.Option(help="Write a page with pictures to this file (.html).", rich_help_panel=ANSWER)
+]
 
 
 class Missing(StrEnum):
@@ -47,16 +68,66 @@ class Missing(StrEnum):
     drop = "drop"
 
 
+class Format(StrEnum):
+    """The formats of files."""
+
+    csv = "csv"
+    parquet = "parquet"
+    arrow = "arrow"
+    numpy = "numpy"
+    excel = "excel"
+
+
 @dataclass(frozen=True)
 class Reading:
     """How files are read."""
 
-    missing: Annotated[Missing, typer.Option("--missing", help="Rows with missing values: an error, or left out.")] = (
-        Missing.error
-    )
-    delimiter: Annotated[str | None, typer.Option(help="Separates the fields of a CSV file; default: guessed.")] = None
-    decimal: Annotated[str, typer.Option(help="The decimal mark of a CSV file.")] = "."
-    encoding: Annotated[str, typer.Option(help="The encoding of a CSV file.")] = "utf-8"
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns to leave out, separated by commas.", rich_help_panel=WHICH),
+    ] = None
+    missing: Annotated[
+        Missing,
+        typer.Option("--missing", help="Rows with missing values: an error, or left out.", rich_help_panel=WHICH),
+    ] = Missing.error
+    max_dropped: Annotated[
+        float,
+        typer.Option(help="Stop where a larger part of the rows is left out.", min=0, max=1, rich_help_panel=WHICH),
+    ] = 0.1
+    header: Annotated[
+        bool | None,
+        typer.Option("--header/--no-header", help="Whether the first line has names.", rich_help_panel=FILES),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help="What separates values, such as ';', tab or blank.", rich_help_panel=FILES),
+    ] = None
+    decimal: Annotated[str, typer.Option(help="The decimal mark.", rich_help_panel=FILES)] = "."
+    comment: Annotated[
+        str | None, typer.Option(help="Skip lines that start with this, such as '#'.", rich_help_panel=FILES)
+    ] = None
+    encoding: Annotated[str, typer.Option(help="The encoding of text.", rich_help_panel=FILES)] = "utf-8"
+    format: Annotated[
+        Format | None, typer.Option("--format", help="The format, whatever the suffix.", rich_help_panel=FILES)
+    ] = None
+
+    def text_options(self) -> dict[str, Any]:
+        """Return how text is to be read, as the engines call it."""
+        named = {"tab": "\t", "\\t": "\t", "blank": " ", "blanks": " "}
+        return {
+            "delimiter": named.get(self.delimiter or "", self.delimiter),
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+            "header": self.header,
+            "comment": self.comment,
+            "format": None if self.format is None else self.format.value,
+        }
+
+    def chosen(self) -> dict[str, str]:
+        """Return the options that differ from their defaults, for the record."""
+        chosen = {field.name: getattr(self, field.name) for field in fields(self)}
+        defaults = {field.name: field.default for field in fields(self)}
+        return {name.replace("_", "-"): _as_text(value) for name, value in chosen.items() if value != defaults[name]}
 
 
 @dataclass(frozen=True)
@@ -65,11 +136,18 @@ class Units:
 
     cluster: Annotated[
         str | None,
-        typer.Option(help="The column with the ids of units, such as patients, whose rows belong together."),
+        typer.Option(
+            help="The column with the ids of units, such as patients, whose rows belong together.",
+            rich_help_panel=WHICH,
+        ),
     ] = None
     block: Annotated[
         int | None,
-        typer.Option(help="How many consecutive rows belong together, such as 168 hours of a week.", min=1),
+        typer.Option(
+            help="How many consecutive rows belong together, such as 168 hours of a week.",
+            min=1,
+            rich_help_panel=WHICH,
+        ),
     ] = None
 
 
@@ -77,8 +155,10 @@ class Units:
 class Answer:
     """Where the answer goes, and in which form."""
 
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.", rich_help_panel=ANSWER)] = (
+        False
+    )
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=ANSWER)] = False
     quiet: Quiet = False
 
     @property
@@ -97,13 +177,19 @@ class Answer:
         checked_target(path, force=self.force)
 
 
-def split_columns(columns: list[str] | None) -> list[str] | None:
-    """Return the names that ``--columns`` gives."""
+def _as_text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def split_columns(columns: list[str] | None, option: str = "--columns") -> list[str] | None:
+    """Return the names that an option such as ``--columns`` gives."""
     if not columns:
         return None
     names = [name.strip() for given in columns for name in given.split(",")]
     if not all(names):
-        raise ValueError(f"--columns must be names separated by commas; got {', '.join(columns)!r}")
+        raise ValueError(f"{option} must be names separated by commas; got {', '.join(columns)!r}")
     return names
 
 

@@ -17,6 +17,7 @@ import uptonoise as un
 from uptonoise._util.wording import counted
 from uptonoise.cli.options import Answer
 from uptonoise.comparison import ColumnComparison, Verdict
+from uptonoise.rows import InputRecord
 from uptonoise.twosample import pvalue_text
 
 _TABLE_ROWS = 20
@@ -57,8 +58,9 @@ def print_comparison(comparison: un.Comparison, answer: Answer) -> None:
         lines.add_row(Text(label), "", Text(text))
     for text in comparison.missing:
         lines.add_row("missing", "", Text(text))
-    rows = f"{comparison.sizes[0]:,} and {comparison.sizes[1]:,}"
-    lines.add_row("rows", "", Text(f"{rows}; seed {comparison.seed}"))
+    for label, text in comparison.input.lines():
+        lines.add_row(label, "", Text(text))
+    lines.add_row("seed", "", str(comparison.seed))
     console.print(lines)
     if len(comparison.by_column) > 1:
         console.print()
@@ -118,7 +120,15 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
         comparison = groups.pair(*names)
         effect = f"{comparison.effect.estimate:.2g}"
         table.add_row(*map(Text, names), pvalue_text(pairs.adjusted[i, j]), Text(groups.verdict(*names)), effect)
+    console.print(_input_lines(groups.input))
     console.print(table)
+
+
+def _input_lines(record: InputRecord) -> Table:
+    lines = Table.grid(padding=(0, 2))
+    for label, text in record.lines():
+        lines.add_row(label, Text(text))
+    return lines
 
 
 def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:

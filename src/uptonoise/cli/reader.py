@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sys
+import tempfile
 import warnings
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 import uptonoise as un
+from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
-from uptonoise.cli.options import Answer, Reading, Units
-from uptonoise.engines import OpenFiles, connected, scan_dask
-from uptonoise.rows import BlockedRows, as_rows, dependence_on_column
+from uptonoise.cli.options import Answer, Reading, Units, split_columns
+from uptonoise.engines import Choice, OpenFiles, chosen_columns, connected, scan_dask
+from uptonoise.rows import NOT_CHOSEN, BlockedRows, InputRecord, SelectedRows, as_rows, dependence_on_column
 
 if TYPE_CHECKING:
     from uptonoise.rows import RowSource
 
-_NAMES_IN_MESSAGE = 8
-_NAMES_IN_NOTE = 20
+STANDARD_INPUT = "-"
+_SHOWN_STANDARD_INPUT = "standard input"
 _CANDIDATES = 5  # columns of text that may hold ids
+AnyComparison = TypeVar("AnyComparison", un.Comparison, un.GroupComparison)
 
 
 @contextmanager
@@ -34,37 +40,35 @@ def opened(
     scheduler: str | None = None,
     units: Units | None = None,
 ) -> Iterator[Reader]:
-    """Give a reader, at work on a Dask cluster where there is one, and tell at the end what it left out."""
+    """Give a reader, at work on a Dask cluster where there is one."""
     if scheduler is not None:  # Dask's own log would only be in the way of one clear line
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    with nullcontext() if scheduler is None else connected(scheduler):
-        reader = Reader(columns, reading, answer, on_cluster=scheduler is not None)
+    with nullcontext() if scheduler is None else connected(scheduler), ExitStack() as stack:
+        reader = Reader(columns, reading, answer, stack, on_cluster=scheduler is not None)
         reader.set_units(units or Units())
         yield reader
-        reader.print_notes()
+        for note in reader.warnings:
+            print(f"uptonoise: warning: {note}", file=sys.stderr)
 
 
 class Reader:
     """Reads files as the options say, and remembers which sources it opened."""
 
-    def __init__(self, columns: list[str] | None, reading: Reading, answer: Answer, *, on_cluster: bool) -> None:
-        delimiter = {"tab": "\t", "\\t": "\t"}.get(reading.delimiter or "", reading.delimiter)
-        self.columns = columns
-        self.format: dict[str, Any] = {
-            "delimiter": delimiter,
-            "decimal": reading.decimal,
-            "encoding": reading.encoding,
-        }
+    def __init__(
+        self, columns: list[str] | None, reading: Reading, answer: Answer, stack: ExitStack, *, on_cluster: bool
+    ) -> None:
+        self.columns, self.reading = columns, reading
+        self.exclude = split_columns(reading.exclude, "--exclude") or []
         self.missing: Any = reading.missing.value
         self.progress = None if answer.in_words else False
-        self.quiet = answer.quiet
         self.on_cluster = on_cluster
         self.sources: list[Any] = []
-        self._opened: dict[str, OpenFiles] = {}
         self.notes: list[str] = []
+        self.warnings: list[str] = []
         self.units = Units()
-        self.text_columns: list[str] = []  # of both files, which are not compared
-        self.number_columns: list[str] | None = None
+        self.choice = Choice(None, {})
+        self._stack = stack
+        self._opened: dict[str, OpenFiles] = {}
 
     def set_units(self, units: Units) -> None:
         """Say which rows belong together."""
@@ -74,11 +78,17 @@ class Reader:
             raise ValueError("--block is for files that are read here; use --cluster with --scheduler")
         self.units = units
 
-    def rows(self, path: str, columns: Sequence[str] | None = None, by: str | None = None) -> RowSource:
+    def rows(self, path: str, choice: Choice, by: str | None = None, called: Sequence[str] | None = None) -> RowSource:
         """Open the rows of a file: in groups, in clusters or blocks where these were asked for, or one by one."""
         by = self.units.cluster if by is None else by
         source: RowSource = self.files(path).rows(
-            columns=columns or self.columns, by=by, missing=self.missing, progress=self.progress
+            columns=choice.columns,
+            exclude=() if choice.columns is not None else self.exclude,
+            left_out=choice.left_out,
+            by=by,
+            missing=self.missing,
+            progress=self.progress,
+            called=called,
         )
         if self.on_cluster:
             source = scan_dask(source)
@@ -93,7 +103,7 @@ class Reader:
             yield
         for warning in caught:
             if issubclass(warning.category, un.DependentRowsWarning | un.SharedClustersWarning):
-                self.notes.append(f"warning: {warning.message}")
+                self.warnings.append(str(warning.message))
             else:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
 
@@ -102,28 +112,50 @@ class Reader:
         if self.on_cluster or self.units != Units():
             return ()
         signs = []
+        texts = [name for name, why in self.choice.left_out.items() if why == "text" and name]
         for path, name in zip((first, second), names, strict=True):
-            for column in self.text_columns[:_CANDIDATES]:
+            for column in texts[:_CANDIDATES]:
                 source: RowSource = self.files(path).rows(
-                    columns=self.number_columns, by=column, missing="drop", progress=False
+                    columns=self.choice.columns, by=column, missing="drop", progress=False
                 )
                 sign = dependence_on_column(source.renamed(name), column)
                 signs += [] if sign is None else [str(sign)]
-        self.notes += [f"warning: {sign}" for sign in signs]
+        self.warnings += signs
         return tuple(signs)
 
     def files(self, path: str) -> OpenFiles:
         """Return the files of a path, whose first rows are looked at once."""
         if path not in self._opened:
-            self._opened[path] = OpenFiles(path, **self.format)
+            if path == STANDARD_INPUT:
+                self._opened[path] = self._standard_input()
+            else:
+                self._opened[path] = OpenFiles(path, **self.reading.text_options())
         return self._opened[path]
+
+    def _standard_input(self) -> OpenFiles:
+        """Keep standard input in a file, since it must be read more than once."""
+        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        path = folder / _SHOWN_STANDARD_INPUT
+        with path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        options = self.reading.text_options()
+        options["format"] = options["format"] or "csv"
+        files = OpenFiles(path, **options)
+        files.name = _SHOWN_STANDARD_INPUT
+        return files
+
+    def choose(self, *paths: str, kept_apart: Sequence[str | None] = ()) -> Choice:
+        """Return the columns that all files have and that can be measurements."""
+        apart = [name for name in (*kept_apart, self.units.cluster) if name is not None]
+        self.choice = chosen_columns([self.files(path) for path in paths], self.columns, self.exclude, apart)
+        return self.choice
 
     def sketched(
         self, path: str, weights: str | None, like: un.Sketch | None, seed: int, frequencies: int | None = None
     ) -> un.Sketch:
         """Return the sketch of a file, with the frequencies of another sketch or with its own."""
         if like is None:
-            source = self.rows(path, self.with_column(self.columns, weights))
+            source = self.rows(path, with_column(self.choose(path, kept_apart=[weights]), weights))
             weighted = as_rows(source, weights=weights)
             empty = un.Sketch.for_samples(weighted, n_frequencies=frequencies, random_state=seed)
             return empty.update(weighted)
@@ -131,16 +163,18 @@ class Reader:
             raise ValueError("--frequencies must be left out with --like, which brings its own")
         if self.columns is not None and list(self.columns) != list(like.columns):
             raise ValueError(f"--columns must be left out with --like, which has {', '.join(like.columns)}")
-        columns = list(like.columns) if like.named else None
-        return un.Sketch.like(like).update(self.rows(path, self.with_column(columns, weights)), weights=weights)
+        choice = Choice(list(like.columns) if like.named else None, {})
+        return un.Sketch.like(like).update(self.rows(path, with_column(choice, weights)), weights=weights)
 
     def pair(self, first: str, second: str, weights: str | None) -> tuple[Any, Any]:
         """Return both samples, each rows or a sketch; rows beside a sketch become a sketch like it."""
+        if first == second == STANDARD_INPUT:
+            raise ValueError("only one of the two files can be standard input; got - twice")
         sketches = [un.Sketch.load(path) if _is_sketch(path) else None for path in (first, second)]
         known = sketches[0] or sketches[1]
         if known is None:
-            columns = self.with_column(self.columns or self._common(first, second, weights), weights)
-            return self.rows(first, columns), self.rows(second, columns)
+            choice = with_column(self.choose(first, second, kept_apart=[weights]), weights)
+            return self.rows(first, choice), self.rows(second, choice)
         if weights is not None and None not in sketches:
             raise ValueError("--weights is for rows; sketches have theirs already")
         if self.columns is not None:
@@ -153,68 +187,80 @@ class Reader:
             )
         return left or self.sketched(first, weights, known, 0), right or self.sketched(second, weights, known, 0)
 
-    def numeric(self, path: str, by: str) -> list[str] | None:
-        """Return the columns of a file that hold numbers, beside that of its groups."""
-        described = self.files(path).described_columns()
-        if self.columns is not None or described is None or by not in described:
-            return self.columns
-        units = (by, self.units.cluster)
-        kept = [name for name, wrong in described.items() if wrong is None and name not in units]
-        self._note_left_out("not numbers", [name for name in described if name not in (*kept, *units)])
-        return kept or None
-
-    def _common(self, first: str, second: str, weights: str | None) -> list[str] | None:
-        """Return the columns that both files have and that hold numbers in at least one; None if they have no names.
-
-        A column of text in both files is no measurement. Text in only one of them is a mistake, which the reader tells.
-        """
-        left, right = (self.files(path).described_columns() for path in (first, second))
-        if left is None or right is None:
-            return None
-        common = [name for name in left if name in right and name not in (weights, self.units.cluster)]
-        if not common:
-            some = [", ".join(list(columns)[:_NAMES_IN_MESSAGE]) for columns in (left, right)]
-            raise ValueError(
-                f"{first} and {second} have no common columns: {some[0]} and {some[1]}. "
-                "The first line of a file must name its columns"
+    def column_pair(self, path: str, first: list[str], second: list[str], *, paired: bool) -> tuple[Any, Any]:
+        """Return some columns of a file as one sample, and as many others as the other sample."""
+        if self.columns is not None or self.exclude:
+            raise ValueError("--columns and --exclude must be left out with --column-a and --column-b, which choose")
+        if len(first) != len(second):
+            raise ValueError(f"--column-a and --column-b must name as many columns; got {len(first)} and {len(second)}")
+        called = [left if left == right else f"{left} / {right}" for left, right in zip(first, second, strict=True)]
+        if not paired:
+            self.notes.append(
+                "both samples come from the same rows, and are compared as if they were independent; --paired "
+                "compares them row by row"
             )
-        text = [name for name in common if left[name] is not None and right[name] is not None]
-        if len(text) == len(common):
-            raise ValueError(
-                f"{first} and {second} have no common column of numbers; {text[0]!r} holds {left[text[0]]}"
-            )
-        known = (*common, weights, self.units.cluster)
-        self._note_left_out("not in both files", [name for name in (*left, *right) if name not in known])
-        self._note_left_out("not numbers", text)
-        self.text_columns, self.number_columns = text, [name for name in common if name not in text]
-        return self.number_columns
+            return tuple(self.rows(path, Choice(columns, {}), called=called) for columns in (first, second))
+        both = self.rows(path, Choice(list(dict.fromkeys([*first, *second])), {}))
+        samples = SelectedRows(both, first), SelectedRows(both, second)
+        for sample in samples:
+            sample.columns = tuple(called)
+        return samples
 
-    def _note_left_out(self, why: str, names: list[str]) -> None:
-        if names and not self.quiet:
-            shown = ", ".join(name or "(without a name)" for name in names[:_NAMES_IN_NOTE])
-            self.notes.append(f"left out, {why}: {shown}")
-
-    @staticmethod
-    def with_column(columns: Sequence[str] | None, name: str | None) -> list[str] | None:
-        """Return the columns with one more, where they are chosen and it is not among them."""
-        if columns is None or name is None or name in columns:
-            return None if columns is None else list(columns)
-        return [*columns, name]
+    def finished(self, comparison: AnyComparison, answer: Answer, files: Sequence[str]) -> AnyComparison:
+        """Return a comparison whose record has the options too; raise where too many rows were left out."""
+        self.check_dropped()
+        settings = {"files": ", ".join(files)}
+        if self.columns is not None:
+            settings["columns"] = ", ".join(self.columns)
+        record = replace(
+            comparison.input,
+            settings=settings | self.reading.chosen(),
+            notes=(*comparison.input.notes, *self.notes),
+        )
+        if answer.quiet and not answer.as_json:
+            _print_notes(record)
+        return replace(comparison, input=record)
 
     def print_notes(self) -> None:
-        """Print on stderr which columns and how many rows were left out."""
-        dropped = [
-            f"{counted(source.n_dropped, 'row')} of {source.name} left out for missing values"
-            for source in self.sources
-            if source.n_dropped
-        ]
-        for note in (*self.notes, *dropped):
-            print(f"uptonoise: {note}", file=sys.stderr)
+        """Print on stderr which rows and columns were left out, after a check that rows are not too many."""
+        self.check_dropped()
+        records = [source.record() for source in self.sources]
+        sizes = [record.n_read - record.n_dropped for record in records]
+        _print_notes(InputRecord.of([source.name for source in self.sources], sizes, (), records))
+
+    def check_dropped(self) -> None:
+        """Raise where a larger part of the rows of a file was left out than was allowed."""
+        for source in self.sources:
+            record = source.record()
+            part = record.n_dropped / max(record.n_read, 1)
+            if part > self.reading.max_dropped:
+                where = ", ".join(sorted(record.gaps, key=lambda name: -record.gaps[name])[:3])
+                problem = (
+                    f"{source.name}: {record.n_dropped:,} of {counted(record.n_read, 'row')} have missing values"
+                    f"{f' (most in {where})' if where else ''} and would be left out"
+                )
+                hint = "leave such columns out with {exclude}, or go on with {max_dropped}"
+                allowed = np.ceil(part * 100) / 100
+                raise hinted(ValueError, problem, hint, exclude=None, max_dropped=f"{allowed:g}")
+
+
+def with_column(choice: Choice, name: str | None) -> Choice:
+    """Return the columns with one more, where they are chosen and it is not among them."""
+    if choice.columns is None or name is None or name in choice.columns:
+        return choice
+    return choice._replace(columns=[*choice.columns, name])
+
+
+def _print_notes(record: InputRecord) -> None:
+    unasked = {name: why for name, why in record.left_out.items() if why != NOT_CHOSEN}
+    for label, text in replace(record, left_out=unasked).lines():
+        if label != "columns" and (label != "rows" or record.n_dropped):
+            print(f"uptonoise: {label}: {text}", file=sys.stderr)
 
 
 def _is_sketch(path: str) -> bool:
     """Tell whether a file is a sketch, by its content."""
-    if not zipfile.is_zipfile(path):
+    if path == STANDARD_INPUT or not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
         return {"header.npy", "scatter.npy"} <= set(archive.namelist())

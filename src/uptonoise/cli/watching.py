@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -122,22 +123,32 @@ def monitor(
     Prints one line per batch. It ends with 1 if there is an alarm, with 0 if there is none, and with 2 where something
     is wrong. Each file counts fully or not at all, and only once; two jobs cannot work with one state.
     """
+    from uptonoise.engines import OpenFiles, chosen_columns
     from uptonoise.monitor import Job
+    from uptonoise.rows import left_out_text
 
     if state.suffix != ".npz":
         raise ValueError(f"--state must end with .npz; got {state}")
     answer.check_output("--report", report, ".html")
-    delimiter = {"tab": "\t", "\\t": "\t"}.get(reading.delimiter or "", reading.delimiter)
+    chosen = split_columns(columns)
+    choice = chosen_columns(
+        [OpenFiles(reference, **reading.text_options())],
+        chosen,
+        split_columns(reading.exclude, "--exclude") or [],
+        [] if cluster is None else [cluster],
+    )
+    if choice.left_out and chosen is None:
+        print(f"uptonoise: left out: {left_out_text(choice.left_out)}", file=sys.stderr)
     job = Job(
         reference=reference,
         batches=batches,
         state=state,
         settings=promise.settings(reading.missing.value, seed),
-        columns=split_columns(columns),
+        columns=choice.columns,
         clusters=cluster,
         any_order=any_order,
         restart=restart,
-        how={"delimiter": delimiter, "decimal": reading.decimal, "encoding": reading.encoding},
+        how=reading.text_options(),
     )
     _finish(_watch(job, answer), report, answer)
 

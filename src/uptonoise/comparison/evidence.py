@@ -12,7 +12,7 @@ margin. So each is wrong with probability alpha at most, however many rows there
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
@@ -22,6 +22,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.comparison.places import Place
 from uptonoise.fourier import Sketch
+from uptonoise.rows import InputRecord
 from uptonoise.twosample import (
     POSITIVITY_SHARE,
     EffectSize,
@@ -147,6 +148,7 @@ class ColumnComparison(Result):
 class Evidence(Result):
     """The tests and estimates of a comparison, and the verdict that follows from them."""
 
+    not_compared: ClassVar[tuple[str, ...]] = ("input",)  # the same rows may come from files or from memory
     hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown", "extra_noise")
 
     names: tuple[str, str]
@@ -173,6 +175,7 @@ class Evidence(Result):
     n_clusters: tuple[int, int] | None = None
     independent_rows: tuple[float, float] | None = None
     dependent: tuple[str, ...] = ()
+    input: InputRecord = field(default_factory=InputRecord)
 
     @property
     def at_all_pvalue(self) -> float:

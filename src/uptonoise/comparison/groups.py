@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import narwhals as nw
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
@@ -15,10 +16,21 @@ from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.comparison.clustered import clustered_sketches
 from uptonoise.comparison.evidence import MARGIN, Verdict, check_margin_and_alpha
+from uptonoise.comparison.inputs import Missing, check_missing
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison, ReportedResult
 from uptonoise.fourier import Sketch
-from uptonoise.rows import ArrayRows, RowSource, as_rows, grouped_rows, is_frame
+from uptonoise.rows import (
+    ArrayRows,
+    InputRecord,
+    RowSource,
+    SourceRecord,
+    as_frame,
+    as_rows,
+    grouped_rows,
+    is_frame,
+    without_missing,
+)
 from uptonoise.twosample import Adjustment, PairwiseResult, pairwise_phase_test
 
 _FEW_IN_GROUP = 10
@@ -43,8 +55,11 @@ class GroupComparison(ReportedResult):
         As for :func:`compare`.
     seed : int or None
         The seed that gives this comparison again.
+    input : InputRecord
+        Which rows and columns were used, which were left out, and why.
     """
 
+    not_compared: ClassVar[tuple[str, ...]] = ("input",)
     hidden: ClassVar[tuple[str, ...]] = ("sketches", "two")
     derived: ClassVar[tuple[str, ...]] = ("sentence", "differing", "verdicts")
 
@@ -55,6 +70,7 @@ class GroupComparison(ReportedResult):
     margin: float
     seed: int | None
     two: Comparison | None = None
+    input: InputRecord = field(default_factory=InputRecord)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -176,6 +192,7 @@ def compare_groups(
     adjust: Adjustment = "holm",
     margin: float = MARGIN,
     alpha: float = 0.05,
+    missing: Missing = "error",
     random_state: RandomState = 0,
 ) -> GroupComparison:
     """Compare all pairs of many samples beyond noise, from one sketch of each.
@@ -188,7 +205,7 @@ def compare_groups(
         The column of the frame that names each row's group, and the columns to compare; by default all others.
     clusters : str, array of shape (n_rows,), or dict of arrays, optional
         Ids of rows that belong together. A bag with a label is a cluster of the group that its label names.
-    adjust, margin, alpha, random_state
+    adjust, margin, alpha, missing, random_state
         As for :func:`pairwise_phase_test` and :func:`compare`.
 
     Returns
@@ -207,31 +224,79 @@ def compare_groups(
     [('a', 'c'), ('b', 'c')]
     """
     check_margin_and_alpha(margin, alpha)
+    groups, records = _recorded(groups, by, columns, missing)
     generator, seed = seeded_generator(random_state)
-    two, sketches = None, None
-    if clusters is None and not (isinstance(groups, Bags) and groups.labels is not None):
-        two = _compared_as_two(groups, by, columns, margin, alpha, generator if seed is None else seed)
-        sketches = None if two is None else dict(zip(two.names, two.sketches, strict=True))
-    sketches = sketches or _sketches_of(groups, by, columns, clusters, generator)
-    if len(sketches) < 2:
-        raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
+    two = _compared_as_two(groups, by, columns, clusters, margin, alpha, generator if seed is None else seed)
+    if two is None:
+        sketches = _sketches_of(groups, by, columns, clusters, generator)
+    else:
+        sketches = dict(zip(two.names, two.sketches, strict=True))
+    _check_several(sketches)
     pairs = pairwise_phase_test(sketches, adjust=adjust)
     first = next((sketch for sketch in sketches.values() if sketch.named), next(iter(sketches.values())))
     named = {str(name): sketch for name, sketch in sketches.items()}
-    return GroupComparison(
-        pairs=pairs, sketches=named, columns=first.columns, alpha=float(alpha), margin=float(margin), seed=seed, two=two
-    )
+    record = _input_record(named, records, first.columns)
+    numbers: dict[str, Any] = {"alpha": float(alpha), "margin": float(margin), "seed": seed}
+    return GroupComparison(pairs=pairs, sketches=named, columns=first.columns, two=two, input=record, **numbers)
+
+
+def _check_several(sketches: Mapping[Any, Sketch]) -> None:
+    if len(sketches) < 2:
+        raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
+
+
+def _recorded(
+    groups: Any, by: str | None, columns: Sequence[str] | None, missing: Missing
+) -> tuple[Any, dict[str, Callable[[], SourceRecord]]]:
+    """Return the groups, without missing values where these are dropped, and what tells later what was left out."""
+    check_missing(missing)
+    drops = missing == "drop"
+    if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
+        if not drops:
+            return groups, {"the frame": SourceRecord}
+        frame = as_frame(groups, "groups")
+        used = [by, *(columns or [name for name in frame.columns if name != by])]
+        complete = frame.drop_nulls(used).filter(~nw.any_horizontal(*_are_nan(frame, used), ignore_nulls=True))
+        n_dropped = len(frame) - len(complete)
+        return complete.to_native(), {"the frame": lambda: SourceRecord(len(frame), n_dropped)}
+    if isinstance(groups, RowSource):
+        source = without_missing(groups) if drops else groups
+        return source, {source.name: source.record}
+    if isinstance(groups, Mapping) and not any(isinstance(group, Sketch) for group in groups.values()):
+        sources = {name: as_rows(group, name=f"the group {name}") for name, group in groups.items()}
+        if drops:
+            sources = {name: without_missing(source) for name, source in sources.items()}
+        return sources, {str(name): source.record for name, source in sources.items()}
+    return groups, {"the groups": SourceRecord}
+
+
+def _are_nan(frame: Any, columns: Sequence[str]) -> list[Any]:
+    """Return an expression for each column that says where it is NaN."""
+    floats = [name for name in columns if frame.schema[name].is_float()]
+    return [nw.col(name).is_nan() for name in floats] or [nw.lit(False)]
+
+
+def _input_record(
+    sketches: Mapping[str, Sketch], records: Mapping[str, Callable[[], SourceRecord]], columns: Sequence[str]
+) -> InputRecord:
+    sizes = [int(sketch.n_rows) for sketch in sketches.values()]
+    if len(records) != len(sketches):
+        sizes = [sum(sizes)]
+    return InputRecord.of(list(records), sizes, columns, [record() for record in records.values()])
 
 
 def _compared_as_two(
     groups: Any,
     by: str | None,
     columns: Sequence[str] | None,
+    clusters: Any,
     margin: float,
     alpha: float,
     random_state: RandomState,
 ) -> Comparison | None:
-    """Compare two groups as two samples, where there are two and their rows are in memory."""
+    """Compare two groups as two samples, where there are two, without clusters, and their rows are in memory."""
+    if clusters is not None or (isinstance(groups, Bags) and groups.labels is not None):
+        return None
     bags, is_dict = groups, isinstance(groups, Mapping) and by is None and columns is None
     if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
         bags = Bags.from_long(groups, by=by, values=columns)

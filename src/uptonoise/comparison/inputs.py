@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,28 @@ from uptonoise.rows import (
     Dependence,
     RowSource,
     SharedClustersWarning,
+    SourceRecord,
     find_dependence,
     read_rows,
     some_rows,
     two_clustered,
     two_samples,
+    without_missing,
 )
 from uptonoise.twosample import Pair, as_sketches, check_size, check_weights, read_samples, warn_of_shared_clusters
 
 _IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
 _MOST_COLUMNS = 1_000
+
+
+Missing = Literal["error", "drop"]
+
+
+def check_missing(missing: str) -> None:
+    """Raise on an unknown treatment of rows with missing values."""
+    if missing not in get_args(Missing):
+        raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
 
 
 class Inputs(NamedTuple):
@@ -41,6 +52,7 @@ class Inputs(NamedTuple):
     differences: Sketch | None = None  # of rows that belong together
     clusters: Any = None  # the ids of the clusters of the rows
     dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
+    records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
 
 
 def read_inputs(
@@ -50,9 +62,11 @@ def read_inputs(
     clusters: Any,
     n_frequencies: int | None,
     generator: np.random.Generator,
+    missing: Missing = "error",
 ) -> Inputs:
     """Read two samples: the first pass scales the frequencies, the second one makes the sketches."""
     check_weights(weights)
+    check_missing(missing)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         if n_frequencies is not None:
             raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
@@ -65,10 +79,13 @@ def read_inputs(
             f"{names[0]} must have at most {_MOST_COLUMNS:,} columns for a comparison; got "
             f"{len(sources[0].columns):,}. Choose those that matter"
         )
+    if missing == "drop":
+        sources = without_missing(sources[0]), without_missing(sources[1])
     why_none = _why_no_rows(sources, weights)
     dependent = tuple(filter(None, map(find_dependence, sources)))  # before the pass, which may be the only one
     if sources[0].bag_ids is not None:
-        return _clustered_inputs(sources, n_frequencies, why_none, generator)
+        inputs = _clustered_inputs(sources, n_frequencies, why_none, generator)
+        return inputs._replace(records=(sources[0].record(), sources[1].record()))
     if why_none is None:
         sources = _keeping(sources[0]), _keeping(sources[1])
     empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
@@ -76,7 +93,9 @@ def read_inputs(
     left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
-    return Inputs(Pair.of(left, right), why_none or (rows_of[0](), rows_of[1]()), names, dependent=dependent)
+    records = sources[0].record(), sources[1].record()
+    rows = why_none or (rows_of[0](), rows_of[1]())
+    return Inputs(Pair.of(left, right), rows, names, dependent=dependent, records=records)
 
 
 def _clustered_inputs(
@@ -107,12 +126,22 @@ def _clustered_inputs(
 
 
 def read_pairs(
-    X: Any, Y: Any, weights: tuple[Any, Any], clusters: Any, n_frequencies: int | None, generator: np.random.Generator
+    X: Any,
+    Y: Any,
+    weights: tuple[Any, Any],
+    clusters: Any,
+    n_frequencies: int | None,
+    generator: np.random.Generator,
+    missing: Missing = "error",
 ) -> Inputs:
     """Read two samples whose rows belong together, into memory."""
-    check_weights(weights)
     if clusters is not None:
         raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
+    if missing != "error":
+        raise ValueError(
+            f'missing must be "error" with paired=True, since both rows of a pair must go; got {missing!r}'
+        )
+    check_weights(weights)
     if any(weight is not None for weight in weights):
         raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
@@ -120,6 +149,9 @@ def read_pairs(
     sources = two_samples(X, Y)
     names = sources[0].name, sources[1].name
     rows = read_rows(sources[0]), read_rows(sources[1])
+    records = sources[0].record(), sources[1].record()
+    if any(record.n_dropped for record in records) and _origin(sources[0]) is not _origin(sources[1]):
+        raise ValueError("paired=True needs all rows; rows with missing values were left out, which breaks pairs")
     if len(rows[0]) != len(rows[1]):
         raise ValueError(
             f"paired=True needs the same number of rows in X and in Y; got {len(rows[0])} and {len(rows[1])}"
@@ -131,7 +163,14 @@ def read_pairs(
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
     differences = Sketch.like(empty).update(ArrayRows(rows[0] - rows[1], "X - Y", columns))
-    return Inputs(Pair.of(left, right), rows, names, differences)
+    return Inputs(Pair.of(left, right), rows, names, differences, records=records)
+
+
+def _origin(source: RowSource) -> RowSource:
+    """Return the source that a source was made of."""
+    while hasattr(source, "source"):
+        source = source.source
+    return source
 
 
 def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any]) -> str | None:
@@ -175,6 +214,10 @@ class KeptRows(RowSource):
         self.all_rows: NDArray[Any] | None = None
         self._wanted = np.empty(0, dtype=np.int64)
         self._picked: list[NDArray[Any]] = []
+
+    def record(self) -> SourceRecord:
+        """Return what the source has left out."""
+        return self.source.record()
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source, or all rows where they were kept."""

@@ -18,12 +18,12 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
 from uptonoise.comparison.columns import compare_columns
 from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
-from uptonoise.comparison.inputs import Inputs, read_inputs, read_pairs
+from uptonoise.comparison.inputs import Inputs, Missing, read_inputs, read_pairs
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import PhaseSteps, is_symmetric, paired_steps, phase_steps
-from uptonoise.rows import warn_of_dependence
+from uptonoise.rows import InputRecord, warn_of_dependence
 from uptonoise.twosample import (
     ExtraNoise,
     FlipResult,
@@ -54,6 +54,7 @@ def compare(
     paired: bool = False,
     weights: tuple[Any, Any] = (None, None),
     clusters: Any = None,
+    missing: Missing = "error",
     n_frequencies: int | None = None,
     random_state: RandomState = 0,
 ) -> Comparison:
@@ -62,20 +63,22 @@ def compare(
     Parameters
     ----------
     X, Y : array, tensor, frame, iterator of these, Bags, RowSource, or Sketch
-        The two samples, or two sketches with the same frequencies; two Bags are two samples of clusters.
+        The two samples; two Bags are samples of clusters, two sketches give all that needs no rows.
     names : pair of str, optional
         What to call them; by default X and Y, or their files.
     margin : float
         The largest difference that you call negligible, as a shift in standard deviations of the less spread-out
-        sample. "Only by noise" and "by less than the margin" are said only where larger differences are ruled out.
+        sample. "Differ only by noise" and "differ, but by less than the margin" need larger ones to be ruled out.
     alpha : float
         The significance level of the tests, and one minus the confidence of bounds.
     paired : bool
-        Whether row i of X and of Y are of the same object, as a patient on two devices; the flip test decides then.
+        Whether row i of X and row i of Y are of the same object. The exact flip test decides then, in memory.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
     clusters : pair of arrays, or str, optional
-        Ids of rows that belong together, as for :func:`phase_test`. Rows that look dependent without it give a warning.
+        Ids of rows that belong together, or their column. Without, dependence gives a :class:`DependentRowsWarning`.
+    missing : {"error", "drop"}
+        Whether a missing value is an error, or its row is left out; ``result.input`` counts such rows.
     n_frequencies : int, optional
         Maximum number of frequencies, as for :meth:`Sketch.for_samples`. Fewer is faster but less sensitive.
     random_state : None, int, Generator or RandomState
@@ -97,7 +100,7 @@ def compare(
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
     read = read_pairs if checked_flag(paired, "paired") else read_inputs
-    inputs = read(X, Y, weights, clusters, n_frequencies, generator)
+    inputs = read(X, Y, weights, clusters, n_frequencies, generator, missing)
     warn_of_dependence(inputs.dependent)
     return _climbed(inputs, _two_names(names, inputs.names), float(margin), float(alpha), generator, seed)
 
@@ -145,6 +148,7 @@ def _climbed(
         shown=shown,
         dependent=tuple(map(str, inputs.dependent)),
         **pair.cluster_counts,
+        input=InputRecord.of(names, pair.sizes, pair.columns, inputs.records),
     )
     # What is shown of columns and places depends on the verdict.
     with single_threaded_blas:

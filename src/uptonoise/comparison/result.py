@@ -20,7 +20,7 @@ class ReportedResult(Result):
     def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the result as one self-contained HTML page with plots; it needs the extra ``cli``.
 
-        A comparison of groups shows all pairs, and the 30 clearest ones in full.
+        A comparison of groups shows all pairs, and the 6 clearest ones in full.
 
         Parameters
         ----------
@@ -104,6 +104,8 @@ class Comparison(Evidence, ReportedResult):
         How many independent rows the clusters of each are worth.
     dependent : tuple of str
         Why rows look dependent, where no clusters were named.
+    input : InputRecord
+        Which rows and columns were used, which were left out, and why.
     """
 
     derived: ClassVar[tuple[str, ...]] = (
@@ -158,6 +160,8 @@ class Comparison(Evidence, ReportedResult):
         lines = [f"{label + '?':33}{answer:5}{why}" for label, answer, why in self.ladder()]
         lines += [f"{label:33}{text}" for label, text in self.findings()]
         lines += [f"{'missing':33}{text}" for text in self.missing]
+        if self.input.is_partial:
+            lines += [f"{label:33}{text}" for label, text in self.input.lines()]
         sizes = f"{self.sizes[0]:,} and {self.sizes[1]:,} rows"
         lines.append(f"{sizes:33}columns {wording.first_few(self.columns)}; seed {self.seed}")
         return "\n".join([self.sentence, *(f"  {line}" for line in lines)])

@@ -27,7 +27,7 @@ _UNKNOWN = "\N{EN DASH}"
 _FEW_COLUMNS = 20  # that are all shown, whether they differ or not
 _SHOWN_COLUMNS = 50
 _LISTED_PAIRS = 200
-_PAIRS_IN_FULL = 30
+_PAIRS_IN_FULL = 6  # each takes a quarter of a second
 _TONES: dict[Verdict, str] = {
     Verdict.NO_DIFFERENCE: "none",
     Verdict.ONLY_NOISE: "noise",
@@ -120,6 +120,7 @@ def _settings(comparison: Comparison | GroupComparison) -> list[tuple[str, str]]
         ("significance level", f"{comparison.alpha:g}"),
         ("margin", f"{comparison.margin:g} SD"),
         ("seed", "given as a Generator" if comparison.seed is None else str(comparison.seed)),
+        *comparison.input.settings.items(),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.rows.arrays import as_real_array
 from uptonoise.rows.block import CHUNK_ROWS, Block
 from uptonoise.rows.keys import keyed_rows
+from uptonoise.rows.record import SourceRecord
 from uptonoise.rows.source import HEAD_ROWS, RowSource
 
 _WINDOW_ELEMENTS = 2**24  # numbers that are held at most to sort rows by bag
@@ -47,6 +49,22 @@ def with_weights(source: RowSource, weights: Any) -> RowSource:
     return WeightColumnRows(source, weights) if isinstance(weights, str) else WeightedRows(source, weights)
 
 
+def without_missing(source: RowSource) -> RowSource:
+    """Return the same rows without those that have a missing value (NaN).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows import as_rows, read_rows, without_missing
+    >>> read_rows(without_missing(as_rows([1.0, np.nan, 2.0]))).ravel()
+    array([1., 2.])
+    """
+    complete = source.complete()
+    if complete is None and source.is_remote:
+        raise ValueError(f'missing must be "error" for {source.name}, whose rows are on a cluster; drop rows there')
+    return CompleteRows(source) if complete is None else complete
+
+
 def difference(left: RowSource, right: RowSource) -> RowSource:
     """Return the differences of corresponding rows of two sources, which have the same number of rows.
 
@@ -78,6 +96,19 @@ class DerivedRows(RowSource):
         """Return the rows with these increasing numbers."""
         return self._derived(self.source.take(rows))
 
+    def complete(self) -> RowSource | None:
+        """Return the same rows without missing values, where the source below has a way of its own."""
+        complete = self.source.complete()
+        if complete is None:
+            return None
+        derived = copy(self)
+        derived.source, derived.n_rows = complete, None
+        return derived
+
+    def record(self) -> SourceRecord:
+        """Return what the source below has left out."""
+        return self.source.record()
+
     def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
         return values
 
@@ -102,6 +133,42 @@ class SelectedRows(DerivedRows):
 
     def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
         return values[:, self._order]
+
+
+class CompleteRows(DerivedRows):
+    """The same rows without those that have a missing value."""
+
+    def __init__(self, source: RowSource) -> None:
+        super().__init__(source)
+        self.n_rows = None
+        self._n_dropped, self._gaps = 0, np.zeros(len(self.columns), dtype=np.int64)
+
+    def chunks(self) -> Iterator[Block]:
+        """Yield the complete rows of each chunk."""
+        self._n_dropped, self._gaps = 0, np.zeros(len(self.columns), dtype=np.int64)
+        for chunk in self.source.chunks():
+            missing = np.isnan(chunk.values)
+            kept = ~missing.any(axis=1)
+            if kept.all():
+                yield chunk
+                continue
+            self._n_dropped += int(np.count_nonzero(~kept))
+            self._gaps += np.count_nonzero(missing, axis=0)
+            fields = (None if field is None else field[kept] for field in chunk[:3])
+            yield Block(*fields)  # type: ignore[arg-type]
+
+    def head(self, n_rows: int = HEAD_ROWS) -> Floats:
+        """Return the first complete rows."""
+        return RowSource.head(self, n_rows)
+
+    def take(self, rows: NDArray[np.int64]) -> Floats:
+        """Return some of the complete rows."""
+        return RowSource.take(self, rows)
+
+    def record(self) -> SourceRecord:
+        """Return how many rows the last pass has left out."""
+        gaps = {name: count for name, count in zip(self.columns, self._gaps.tolist(), strict=True) if count}
+        return self.source.record()._replace(n_dropped=self._n_dropped, gaps=gaps)
 
 
 class WeightedRows(DerivedRows):

@@ -22,6 +22,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
 from uptonoise.rows.keys import bag_keys, keyed_rows, random_keys, rows_by_bag, smallest
+from uptonoise.rows.record import SourceRecord
 
 HEAD_ROWS = 1_000
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # squares and sums of such weights neither vanish nor overflow
@@ -160,6 +161,14 @@ class RowSource(ABC):
     def minus(self, other: RowSource) -> RowSource | None:
         """Return the differences of corresponding rows; None where the source has no way of its own."""
         return None
+
+    def complete(self) -> RowSource | None:
+        """Return the same rows without those that have missing values; None where there is no own way."""
+        return None
+
+    def record(self) -> SourceRecord:
+        """Return which rows and columns the last pass has left out."""
+        return SourceRecord()
 
     def sampled(self, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Return the `n_rows` smallest of random keys, one for each row, and the values of those rows.

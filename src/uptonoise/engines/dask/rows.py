@@ -37,7 +37,9 @@ from uptonoise.engines.dask.tasks import (
     with_data,
 )
 from uptonoise.engines.files import GroupIds, TableFile
-from uptonoise.rows import CHUNK_ROWS, AnyAccumulator, Block, RowSource, keyed_rows, rows_by_bag
+from uptonoise.rows import CHUNK_ROWS, AnyAccumulator, Block, RowSource, SourceRecord, keyed_rows, rows_by_bag
+
+_NOTHING_LEFT_OUT = SourceRecord()
 
 
 class Part(NamedTuple):
@@ -58,11 +60,18 @@ class RemoteRows(RowSource):
 
     is_remote = True
 
-    def __init__(self, parts: Sequence[Part], opening: Opening, sizes: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        parts: Sequence[Part],
+        opening: Opening,
+        sizes: Sequence[int] | None = None,
+        record: SourceRecord = _NOTHING_LEFT_OUT,
+    ) -> None:
         self.name, self.columns, self.named = opening.name, opening.columns, opening.named
         self.groups = GroupIds()
         self.bag_ids = None if opening.by is None else self.groups.ids
         self.n_dropped: int | None = None
+        self._record = record
         self._parts, self._opening = list(parts), opening
         self._known_sizes = None if sizes is None else list(sizes)
 
@@ -117,6 +126,10 @@ class RemoteRows(RowSource):
         new = copy(self)
         new._opening, new.columns = replace(self._opening, columns=left, weights=weights), left
         return new
+
+    def record(self) -> SourceRecord:
+        """Return how many rows were left out."""
+        return self._record._replace(n_read=self.n_rows + (self.n_dropped or 0), n_dropped=self.n_dropped or 0)
 
     def chunks(self) -> Iterator[Block]:
         """Yield the rows, one part at a time; they travel here."""

@@ -81,7 +81,8 @@ def _of_files(source: FileRows) -> RemoteRows:
     opening = Opening(source.name, source.columns, source.named, source.by, missing=source.missing)
     sizes = [part.n_rows for part in parts if part.n_rows is not None]
     known = len(sizes) == len(parts) and source.missing == "error"
-    return RemoteRows([Part(part, str(part.path)) for part in parts], opening, sizes if known else None)
+    read = [Part(part, str(part.path)) for part in parts]
+    return RemoteRows(read, opening, sizes if known else None, source.record())
 
 
 def _of_frame(X: Any, columns: Sequence[str] | None, by: str | None, name: str) -> RemoteRows:

@@ -1,7 +1,8 @@
 """Rows of files: CSV, Parquet, Arrow and numpy."""
 
+from uptonoise.engines.files.choice import Choice, chosen_columns
 from uptonoise.engines.files.csv import scan_csv
-from uptonoise.engines.files.formats import OpenFiles, open_rows
+from uptonoise.engines.files.formats import FORMATS, OpenFiles, open_rows
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.parquet import scan_parquet
 from uptonoise.engines.files.rows import FileRows, Missing

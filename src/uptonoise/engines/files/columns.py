@@ -11,12 +11,18 @@ from uptonoise.rows import as_column_names
 _NAMES_IN_MESSAGE = 20
 
 
-def used_columns(files: Sequence[TableFile], columns: Sequence[str] | None, by: str | None) -> tuple[str, ...]:
-    """Return the columns to use: the chosen ones, or all but `by`. Raise where a file lacks one or has no numbers."""
+def used_columns(
+    files: Sequence[TableFile], columns: Sequence[str] | None, by: str | None, exclude: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the columns to use: the chosen ones, or all but `by` and those that are excluded.
+
+    Raise where a file lacks one, or has no numbers in it.
+    """
     first = files[0]
     _check_distinct(first)
+    check_excluded(files, columns, exclude)
     used = (
-        tuple(name for name in first.data_names if name != by)
+        tuple(name for name in first.data_names if name != by and name not in exclude)
         if columns is None
         else as_column_names(columns, "columns")
     )
@@ -27,28 +33,50 @@ def used_columns(files: Sequence[TableFile], columns: Sequence[str] | None, by: 
     if by in used:
         raise ValueError(f"by={by!r} says which group a row belongs to; take it out of columns")
     for file in files:
-        _check_file(file, first, used, by, is_chosen=columns is not None)
+        _check_file(file, first, used, by, exclude, is_chosen=columns is not None)
     return used
+
+
+def check_excluded(files: Sequence[TableFile], columns: Sequence[str] | None, exclude: Sequence[str]) -> None:
+    """Raise where a column to leave out is in no file, or is chosen as well."""
+    both = [name for name in as_column_names(exclude, "exclude") if name in (columns or ())]
+    if both:
+        raise ValueError(f"columns and exclude must differ; both have {quoted(both)}")
+    known = {name for file in files for name in file.names}
+    unknown = [name for name in exclude if name not in known]
+    if unknown:
+        raise ValueError(
+            f"exclude must name columns of {files[0].path}; got {quoted(unknown)}, its columns are "
+            f"{quoted(files[0].names)}"
+        )
 
 
 def _check_distinct(file: TableFile) -> None:
     named = [name for name in file.names if name]
     twice = sorted({name for name in named if named.count(name) > 1}) if len(set(named)) < len(named) else []
     if twice:
-        raise ValueError(f"{file.path} must have distinct column names; more than once: {_quoted(twice)}. Rename them")
+        raise ValueError(f"{file.path} must have distinct column names; more than once: {quoted(twice)}. Rename them")
 
 
-def _check_file(file: TableFile, first: TableFile, used: Sequence[str], by: str | None, *, is_chosen: bool) -> None:
+def _check_file(
+    file: TableFile,
+    first: TableFile,
+    used: Sequence[str],
+    by: str | None,
+    exclude: Sequence[str],
+    *,
+    is_chosen: bool,
+) -> None:
     """Raise where a file lacks a column that is used, or a column cannot be used."""
     _check_distinct(file)
     wanted = [*used, *([] if by is None else [by])]
-    present, expected = set(file.names), set(wanted)
+    present, expected = set(file.names), {*wanted, *exclude}
     lacking = [name for name in wanted if name not in present]
     if lacking and (is_chosen or file is first):
-        raise ValueError(f"{file.path} has no column {_quoted(lacking)}; its columns are {_quoted(file.names)}")
+        raise ValueError(f"{file.path} has no column {quoted(lacking)}; its columns are {quoted(file.names)}")
     extra = [] if is_chosen else [name for name in file.data_names if name not in expected]
     if lacking or extra:
-        differs = [f"lacks {_quoted(lacking)}"] * bool(lacking) + [f"has also {_quoted(extra)}"] * bool(extra)
+        differs = [f"lacks {quoted(lacking)}"] * bool(lacking) + [f"has also {quoted(extra)}"] * bool(extra)
         raise hinted(
             ValueError,
             f"{file.path} must have the columns of {first.path}; it {' and '.join(differs)}",
@@ -89,7 +117,8 @@ def _no_numbers(file: TableFile, name: str, wrong: dict[str, str], by: str | Non
     return hinted(ValueError, problem, "name the columns to use, as {columns}", columns=usable[:_NAMES_IN_MESSAGE])
 
 
-def _quoted(names: Iterable[str]) -> str:
+def quoted(names: Iterable[str]) -> str:
+    """Return names in quotes, cut where they are many."""
     names = list(names)
     more = f", ... ({len(names)} in all)" if len(names) > _NAMES_IN_MESSAGE else ""
     return ", ".join(map(repr, names[:_NAMES_IN_MESSAGE])) + more

@@ -1,4 +1,4 @@
-"""Rows of CSV files and their kin (tabs, semicolons, gzip), parsed by Arrow a megabyte at a time.
+"""Rows of CSV files and their kin (tabs, blanks, gzip), parsed by Arrow a megabyte at a time.
 
 The columns that are used are declared to be numbers, so that no guess from the first rows can go wrong later on. Where
 Arrow fails, a second and slow look at the file finds the place.
@@ -6,67 +6,45 @@ Arrow fails, a second and slow look at the file finds the place.
 
 from __future__ import annotations
 
-import codecs
 import csv
-import gzip
 import io
 import itertools
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from uptonoise._util.errors import hinted
-from uptonoise._util.wording import counted
+from uptonoise._util.typing import Floats
 from uptonoise.engines.files.arrow import batch_piece, cut
 from uptonoise.engines.files.groups import Groups
+from uptonoise.engines.files.habits import is_date_text
+from uptonoise.engines.files.layout import CsvFormat, Layout
+from uptonoise.engines.files.lines import SHEET, CleanedBytes, unpacked
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
 from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
-from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
+from uptonoise.engines.files.table import SAMPLE_ROWS, Piece, TableFile, arrow, first_line
 from uptonoise.engines.files.text import (
     NULL_VALUES,
-    guessed_delimiter,
+    has_thousands,
     is_missing,
     is_number,
+    is_percentage,
     is_truth,
     other_decimal,
     shortened,
-    text_sample,
     typed_key,
     wrong_encoding,
 )
 from uptonoise.rows import RowSource
 
 CSV_SUFFIXES = (".csv", ".tsv", ".tab")
-TEXT_SUFFIXES = (*CSV_SUFFIXES, ".txt")
+TEXT_SUFFIXES = (*CSV_SUFFIXES, ".txt", ".dat", ".asc", ".data")
 _BLOCK_BYTES = 1 << 20
 _BLOCK_PER_HEADER = 16  # a block must hold a line, and numbers are longer than names
-
-
-@dataclass(frozen=True)
-class CsvFormat:
-    """How numbers and columns are written."""
-
-    delimiter: str | None = None
-    decimal: str = "."
-    encoding: str = "utf-8"
-
-    def __post_init__(self) -> None:
-        is_character = isinstance(self.delimiter, str) and len(self.delimiter) == 1
-        if self.delimiter is not None and (not is_character or self.delimiter in '"\r\n'):
-            raise ValueError(f"delimiter must be one character, such as ',' or ';'; got {self.delimiter!r}")
-        if self.decimal not in (".", ","):
-            raise ValueError(f"decimal must be '.' or ','; got {self.decimal!r}")
-        if self.decimal == self.delimiter:
-            raise ValueError(f"delimiter and decimal must differ; both are {self.decimal!r}")
-        try:
-            codecs.lookup(self.encoding)
-        except (LookupError, TypeError):
-            raise ValueError(
-                f"encoding must be one that Python knows, such as 'utf-8'; got {self.encoding!r}"
-            ) from None
 
 
 @with_row_options
@@ -74,33 +52,42 @@ def scan_csv(
     path: Paths,
     *,
     columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     by: str | None = None,
     delimiter: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
+    header: bool | None = None,
+    comment: str | None = None,
     missing: Missing = "error",
     progress: bool | None = None,
 ) -> RowSource:
     r"""Return the rows of CSV files, which are read some thousand rows at a time whenever they are needed.
 
-    The first line names the columns. Empty values, NA, N/A, NaN, null and None, in capitals or not, are missing ones;
-    empty lines are skipped.
+    The first line names the columns. Empty values, NA, N/A, NaN, null, None, ``?`` and ``-`` are missing ones; empty
+    lines are skipped, and so is a row of units below the names. Percent signs are passed over.
 
     Parameters
     ----------
     path : path, or list of paths
-        A file, gzipped or not; a folder (all its ``.csv``, ``.tsv`` and ``.tab`` files, also those in folders below,
-        sorted), or a pattern such as ``"data/2024-*.csv.gz"``. All files must have the columns that are used.
+        A file, also compressed (``.gz``, ``.zst``, ``.bz2``); a folder (all its ``.csv``, ``.tsv`` and ``.tab`` files,
+        also those in folders below, sorted), or a pattern such as ``"data/2024-*.csv.gz"``. All files must have the
+        columns that are used.
     columns : sequence of str, optional
         The columns to use, in this order. By default all, which must then hold numbers.
+    {exclude}
     {by}
     delimiter : str, optional
-        What separates the values; by default a tab in ``.tsv`` and ``.tab`` files, otherwise the one of comma,
-        semicolon, tab and ``|`` that fits the first lines.
+        What separates the values, by default as the first lines tell. A blank stands for any number of them.
     decimal : {".", ","}
         The decimal mark.
     encoding : str
         The encoding of the text.
+    header : bool, optional
+        Whether the first line names the columns; without names they are ``x0``, ``x1``, ... By default it must do so,
+        and a line that looks like data is an error.
+    comment : str, optional
+        Lines that start with this are skipped.
     {missing_and_progress}
 
     {returned_rows}
@@ -117,9 +104,10 @@ def scan_csv(
     ...     un.Sketch([[1.0]]).update(source), source.n_dropped
     (Sketch(2 rows, 1 frequency, 1 column: x), 1)
     """
-    csv_format = CsvFormat(delimiter, decimal, encoding)
+    csv_format = CsvFormat(delimiter, decimal, encoding, header, comment)
     files = [CsvFile(file, csv_format) for file in data_files(path, _csv_files)]
-    return FileRows(files, shown_paths(path), columns=columns, by=by, missing=missing, progress=progress)
+    name = shown_paths(path)
+    return FileRows(files, name, columns=columns, exclude=exclude, by=by, missing=missing, progress=progress)
 
 
 def _csv_files(folder: Path, files: list[Path]) -> list[Path]:
@@ -128,69 +116,98 @@ def _csv_files(folder: Path, files: list[Path]) -> list[Path]:
 
 
 class _Look(NamedTuple):
-    """What the first rows of a column hold: the first value, its row, if it is a truth value, and if all are text."""
+    """What the first rows of a column hold: the first value and its row, and which kind all of them are of."""
 
     value: str
     row: int
     is_truth: bool
     is_text: bool
+    is_date: bool
+    is_percentage: bool
+
+    def described(self) -> str:
+        """Return what a column that is no numbers holds."""
+        kind = "dates or times" if self.is_date else "text"
+        return f"{kind} ({shortened(self.value)} in row {self.row + 1})"
 
 
 class CsvFile(TableFile):
     """One CSV file: its first rows are looked at here, all of them when they are read."""
 
-    first_row = "the first after the header is 1"
-
     def __init__(self, path: Path, csv_format: CsvFormat) -> None:
         arrow()  # to say at once that it is missing
         self.path, self._decimal = path, csv_format.decimal
-        text, is_whole, self._encoding, self._is_gzipped = text_sample(path, csv_format.encoding)
-        self._delimiter = csv_format.delimiter or guessed_delimiter(path, text, csv_format.decimal)
-        rows = self._rows(text)
-        if not is_whole and len(rows) > 1:
-            rows.pop()  # cut off within a value, perhaps
-        self._header_rows = next((number for number, row in enumerate(rows, 1) if row), 0)
-        if not self._header_rows:
-            raise ValueError(f"{path} is empty; its first line must name the columns")
-        self.names = self.data_names = tuple(rows[self._header_rows - 1])
+        self.names: tuple[str, ...]
+        layout = Layout(path, csv_format)
+        self.names = self.data_names = layout.names
+        self.notes = layout.notes
+        self.first_row = "the first after the header is 1" if layout.has_header else "the first is 1"
         self._places = {name: place for place, name in enumerate(self.names)}
-        if all(is_number(name, self._decimal) or is_missing(name) for name in self.names):
-            raise ValueError(
-                f"{path} must name its columns in the first line; got {shortened(self._delimiter.join(self.names))}. "
-                "Put a line with names in front"
-            )
-        sample = [row for row in rows[self._header_rows :] if row]
-        self._has_rows = bool(sample) or not is_whole
+        sample, layout.rows = layout.rows, []
+        self._layout = layout
+        self._has_rows = bool(sample) or not layout.is_whole
         self._looks = [self._look(sample, place) for place in range(len(self.names))]
-
-    def _rows(self, text: str) -> list[list[str]]:
-        try:
-            return list(csv.reader(io.StringIO(text, newline=""), delimiter=self._delimiter))
-        except csv.Error as error:
-            raise ValueError(f"{self.path} is not a CSV file: {first_line(error)}") from None
+        self._first = {
+            name: self._numbers(sample, place)
+            for place, (name, look) in enumerate(zip(self.names, self._looks, strict=True))
+            if look is None or not look.is_text
+        }
+        for name, look in zip(self.names, self._looks, strict=True):
+            if look is not None and look.is_percentage:
+                self.notes.append(f"{path}: the percent signs of {name!r} are left out, 61% is 61")
 
     def _look(self, sample: list[list[str]], place: int) -> _Look | None:
         values = [(row[place], number) for number, row in enumerate(sample) if len(row) > place]
         present = [(value, number) for value, number in values if not is_missing(value)]
         if not present:
             return None
-        is_text = not any(is_number(value, self._decimal) or is_truth(value) for value, _ in present)
-        return _Look(*present[0], is_truth(present[0][0]), is_text)
+        texts = [value for value, _ in present]
+        # A value such as 1,5 tells more than 1,500, which may be a thousand and a half.
+        told = [place for place in present if other_decimal(place[0], self._decimal) is not None]
+        if told and all(is_number(value, {".": ",", ",": "."}[self._decimal]) for value in texts):
+            present = told
+        numbers = [is_number(value, self._decimal) or is_truth(value) for value in texts]
+        percentages = [is_percentage(value, self._decimal) for value in texts]
+        return _Look(
+            *present[0],
+            is_truth=is_truth(texts[0]),
+            is_text=not any(numbers) and not any(percentages),
+            is_date=all(map(is_date_text, texts)),
+            is_percentage=any(percentages),
+        )
+
+    def _numbers(self, sample: list[list[str]], place: int) -> Floats:
+        values = [row[place].strip().rstrip("% ") for row in sample[:SAMPLE_ROWS] if len(row) > place]
+        return np.array([self._number(value) for value in values])
+
+    def _number(self, value: str) -> float:
+        if is_truth(value):
+            return float(value.lower() == "true")
+        return float(value.replace(",", ".")) if is_number(value, self._decimal) else np.nan
 
     def not_numbers(self) -> dict[str, str]:
         """Return the columns whose first values are all text, and those that have no name."""
-        texts = {
-            name: f"text ({shortened(look.value)} in row {look.row + 1})"
-            for name, look in zip(self.names, self._looks, strict=True)
-            if look is not None and look.is_text
-        }
-        return texts | ({"": "what may be the numbers of the rows"} if "" in self.names else {})
+        looks = zip(self.names, self._looks, strict=True)
+        texts = {name: look.described() for name, look in looks if look is not None and look.is_text}
+        if "" not in self.names:
+            return texts
+        is_empty = all(look is None for name, look in zip(self.names, self._looks, strict=True) if not name)
+        return texts | {"": "no values" if is_empty else "what may be the numbers of the rows"}
+
+    def first_values(self, names: Sequence[str]) -> dict[str, Floats]:
+        """Return the first values of columns of numbers; NaN where one is missing."""
+        return {name: self._first[name] for name in names if name in self._first}
 
     def options_to_read(self, name: str) -> dict[str, str]:
         """Return the other decimal mark where the first value of a column is a number with it."""
         look = self._looks[self._places[name]]
         other = other_decimal(look.value, self._decimal) if look is not None and look.is_text else None
-        return {} if other is None else {"decimal": other}
+        return {} if other in (None, self._layout.delimiter) else {"decimal": str(other)}
+
+    def may_have_thousands(self, name: str) -> bool:
+        """Tell whether the first value of a column of text is a number with a mark for thousands, such as 1,500."""
+        look = self._looks[self._places[name]]
+        return look is not None and look.is_text and has_thousands(look.value)
 
     def not_groups(self) -> dict[str, str]:
         """Return nothing: text can always be a group."""
@@ -205,7 +222,7 @@ class CsvFile(TableFile):
         try:
             with self._reader(columns, by) as (reader, fraction):
                 for batch in itertools.chain.from_iterable(map(cut, reader)):
-                    piece = batch_piece(batch, columns, by, fraction())
+                    piece = batch_piece(self._without_percent_signs(batch, columns), columns, by, fraction())
                     n_rows += batch.num_rows
                     yield piece if piece.groups is None else piece._replace(groups=_with_types(piece.groups))
         except (pa.ArrowException, OSError, UnicodeError) as error:
@@ -214,15 +231,16 @@ class CsvFile(TableFile):
     @contextmanager
     def _reader(self, columns: Sequence[str], by: str | None) -> Iterator[tuple[Any, Callable[[], float]]]:
         pa, pa_csv = arrow(), arrow("pyarrow.csv")
+        layout, clean = self._layout, self._layout.cleaner
         wanted = [*columns, *([] if by is None else [by])]
         reading = pa_csv.ReadOptions(
             block_size=max(_BLOCK_BYTES, _BLOCK_PER_HEADER * sum(len(name) + 1 for name in self.names)),
             # Arrow wants distinct names, also of columns without one.
             column_names=[name or f"\0{place}" for place, name in enumerate(self.names)],
-            skip_rows_after_names=self._header_rows,
-            encoding="utf8" if self._encoding == "utf-8" else self._encoding,
+            skip_rows_after_names=layout.n_skipped,
+            encoding="utf8" if layout.encoding == "utf-8" or clean is not None else layout.encoding,
         )
-        parsing = pa_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True)
+        parsing = pa_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
         converting = pa_csv.ConvertOptions(
             include_columns=wanted,
             column_types={name: self._type(name, by) for name in wanted},
@@ -232,23 +250,39 @@ class CsvFile(TableFile):
         )
         size = max(self.path.stat().st_size, 1)
         with pa.OSFile(str(self.path)) as file:
-            stream = pa.CompressedInputStream(file, "gzip") if self._is_gzipped else file
+            if layout.packing == SHEET:
+                stream = pa.PythonFile(unpacked(self.path, SHEET), "r")
+            else:
+                stream = file if layout.packing is None else pa.CompressedInputStream(file, layout.packing)
+            if clean is not None:
+                stream = pa.PythonFile(CleanedBytes(stream, layout.encoding, clean), "r")
             with pa_csv.open_csv(stream, reading, parsing, converting) as reader:
                 yield reader, lambda: file.tell() / size
 
     def _type(self, name: str, by: str | None) -> Any:
-        pa = arrow()
-        if name == by:
+        pa, look = arrow(), self._looks[self._places[name]]
+        if name == by or self._has_percent_signs(name):
             return pa.string()
-        look = self._looks[self._places[name]]
         return pa.bool_() if look is not None and look.is_truth else pa.float64()
+
+    def _has_percent_signs(self, name: str) -> bool:
+        look = self._looks[self._places[name]]
+        return look is not None and look.is_percentage
+
+    def _without_percent_signs(self, batch: Any, columns: Sequence[str]) -> Any:
+        compute = arrow("pyarrow.compute")
+        for name in filter(self._has_percent_signs, columns):
+            text = compute.utf8_trim_whitespace(compute.replace_substring(batch.column(name), "%", ""))
+            numbers = compute.replace_substring(text, self._decimal, ".").cast(arrow().float64())
+            batch = batch.set_column(batch.schema.get_field_index(name), name, numbers)
+        return batch
 
     def _explained(self, error: Exception, columns: Sequence[str], n_rows: int) -> ValueError:
         """Return what is wrong with the file behind the first `n_rows` rows, and where."""
         try:
             fault = next(self._faults(columns, n_rows), None)
         except UnicodeError as wrong:
-            return wrong_encoding(self.path, self._encoding, wrong)
+            return wrong_encoding(self.path, self._layout.encoding, wrong)
         except (OSError, EOFError, zlib.error) as wrong:
             return ValueError(f"{self.path} is cut short or damaged: {first_line(wrong)}")
         except csv.Error as wrong:
@@ -257,29 +291,31 @@ class CsvFile(TableFile):
 
     def _faults(self, columns: Sequence[str], n_rows: int) -> Iterator[ValueError]:
         truths = {name for name in columns if self._type(name, None) == arrow().bool_()}
-        with gzip.open(self.path) if self._is_gzipped else self.path.open("rb") as file:
-            text = io.TextIOWrapper(cast(BinaryIO, file), self._encoding, newline="")
-            rows = csv.reader(text, delimiter=self._delimiter)
-            for _ in range(self._header_rows):
+        layout = self._layout
+        with unpacked(self.path, layout.packing) as file:
+            lines = io.TextIOWrapper(file, layout.encoding, newline="")
+            rows = csv.reader(map(layout.cleaned, lines), delimiter=layout.delimiter)
+            for _ in range(layout.n_skipped):
                 next(rows)
             for number, row in itertools.islice(enumerate(filter(None, rows)), n_rows, None):
                 if len(row) != len(self.names):
-                    yield ValueError(
-                        f"{self.path}: line {rows.line_num:,} must have {counted(len(self.names), 'value')}, as the "
-                        f"header has; got {len(row)}: {shortened(self._delimiter.join(row))}"
-                    )
+                    yield layout.wrong_length(rows.line_num, row)
                 for name in columns:
                     value = row[self._places[name]]
-                    is_good = is_truth(value) if name in truths else is_number(value, self._decimal)
+                    is_good = is_truth(value) if name in truths else self._is_number(name, value)
                     if not is_good and not is_missing(value):
                         yield self._no_number(name, value, number)
+
+    def _is_number(self, name: str, value: str) -> bool:
+        is_marked = self._has_percent_signs(name) and is_percentage(value, self._decimal)
+        return is_marked or is_number(value, self._decimal)
 
     def _no_number(self, name: str, value: str, number: int) -> ValueError:
         problem = f"{self.path}: the column {name!r} must hold numbers; got {shortened(value)} in {self.row(number)}"
         other = other_decimal(value, self._decimal)
-        return (
-            ValueError(problem) if other is None else hinted(ValueError, problem, "{decimal} reads it", decimal=other)
-        )
+        if other in (None, self._layout.delimiter):
+            return hinted(ValueError, problem, "correct it, or leave the column out with {exclude}", exclude=[name])
+        return hinted(ValueError, problem, "{decimal} reads it", decimal=other)
 
 
 def _with_types(groups: Groups) -> Groups:

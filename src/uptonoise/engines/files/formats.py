@@ -7,8 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from uptonoise._util.errors import hinted
 from uptonoise.engines.files.arrow import ArrowFile
-from uptonoise.engines.files.csv import CSV_SUFFIXES, TEXT_SUFFIXES, CsvFile, CsvFormat
+from uptonoise.engines.files.csv import CSV_SUFFIXES, TEXT_SUFFIXES, CsvFile
+from uptonoise.engines.files.excel import EXCEL_SUFFIXES
+from uptonoise.engines.files.layout import CsvFormat
 from uptonoise.engines.files.numpy_arrays import NumpyFile
 from uptonoise.engines.files.parquet import PARQUET_SUFFIXES, ParquetFile
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
@@ -17,13 +20,15 @@ from uptonoise.engines.files.table import TableFile
 from uptonoise.rows import RowSource
 
 _SUFFIXES = {
-    "CSV": TEXT_SUFFIXES,
-    "Parquet": PARQUET_SUFFIXES,
-    "Arrow": (".feather", ".arrow", ".ipc"),
+    "csv": TEXT_SUFFIXES,
+    "parquet": PARQUET_SUFFIXES,
+    "arrow": (".feather", ".arrow", ".ipc"),
     "numpy": (".npy", ".npz"),
+    "excel": EXCEL_SUFFIXES,
 }
+FORMATS = tuple(_SUFFIXES)
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
-_FOLDER_SUFFIXES = (*CSV_SUFFIXES, *PARQUET_SUFFIXES, *_SUFFIXES["Arrow"])
+_FOLDER_SUFFIXES = (*CSV_SUFFIXES, *PARQUET_SUFFIXES, *_SUFFIXES["arrow"])
 
 
 class OpenFiles:
@@ -31,7 +36,7 @@ class OpenFiles:
 
     Parameters
     ----------
-    path, delimiter, decimal, encoding
+    path, delimiter, decimal, encoding, header, comment, format
         As for :func:`open_rows`.
 
     Examples
@@ -46,17 +51,30 @@ class OpenFiles:
     """
 
     def __init__(
-        self, path: Paths, *, delimiter: str | None = None, decimal: str = ".", encoding: str = "utf-8"
+        self,
+        path: Paths,
+        *,
+        delimiter: str | None = None,
+        decimal: str = ".",
+        encoding: str = "utf-8",
+        header: bool | None = None,
+        comment: str | None = None,
+        format: str | None = None,  # noqa: A002
     ) -> None:
+        if format not in (None, *FORMATS):
+            raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
+        text = CsvFormat(delimiter, decimal, encoding, header, comment)
+        sheet = CsvFormat(",", header=header, comment=comment)
         opener: dict[str, Callable[[Path], TableFile]] = {
-            "CSV": partial(CsvFile, csv_format=CsvFormat(delimiter, decimal, encoding)),
-            "Parquet": ParquetFile,
-            "Arrow": ArrowFile,
+            "csv": partial(CsvFile, csv_format=text),
+            "parquet": ParquetFile,
+            "arrow": ArrowFile,
             "numpy": NumpyFile,
+            "excel": partial(CsvFile, csv_format=sheet),
         }
         paths = data_files(path, _folder_files)
         self.name = shown_paths(path)
-        kinds = [_kind(file) for file in paths]
+        kinds = [format or _kind(file) for file in paths]
         if len(set(kinds)) > 1:
             other = paths[next(number for number, kind in enumerate(kinds) if kind != kinds[0])]
             raise ValueError(
@@ -66,7 +84,7 @@ class OpenFiles:
         self.files = [opener[kinds[0]](file) for file in paths]
 
     def rows(self, **options: Any) -> FileRows:
-        """Return the rows; `columns`, `by`, `missing` and `progress` are as for :func:`open_rows`."""
+        """Return the rows; `columns`, `exclude`, `by`, `missing` and `progress` are as for :func:`open_rows`."""
         return FileRows(self.files, self.name, **options)
 
     def described_columns(self) -> dict[str, str | None] | None:
@@ -81,27 +99,35 @@ def open_rows(
     path: Paths,
     *,
     columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     by: str | None = None,
     missing: Missing = "error",
     progress: bool | None = None,
     delimiter: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
+    header: bool | None = None,
+    comment: str | None = None,
+    format: str | None = None,  # noqa: A002
 ) -> RowSource:
     """Return the rows of files of any known format, which are read some thousand rows at a time.
 
     Parameters
     ----------
     path : path, or list of paths
-        A file: ``.csv``, ``.tsv``, ``.tab`` or ``.txt``, each also with ``.gz``; ``.parquet`` or ``.pq``;
-        ``.feather``, ``.arrow`` or ``.ipc``; ``.npy`` or ``.npz``. Or a folder of CSV, Parquet or Arrow files, or a
-        pattern such as ``"data/2024-*.csv"``. All files must be of one format.
+        A file: ``.csv``, ``.tsv``, ``.tab``, ``.txt`` or ``.dat``, each also with ``.gz`` or ``.zst``; ``.parquet``
+        or ``.pq``; ``.feather``, ``.arrow`` or ``.ipc``; ``.npy`` or ``.npz``; ``.xlsx`` or ``.ods``.
+        Or a folder of CSV, Parquet or Arrow files, or a pattern such as ``"data/2024-*.csv"``. All files must be of one
+        format.
     columns : sequence of str, optional
         The columns to use, in this order; ``x0``, ``x1``, ... in arrays. By default all, which must then hold numbers.
+    {exclude}
     {by}
     {missing_and_progress}
-    delimiter, decimal, encoding : str
+    delimiter, decimal, encoding, header, comment
         For CSV files, as for :func:`~uptonoise.scan_csv`.
+    format : {"csv", "parquet", "arrow", "numpy", "excel"}, optional
+        The format, whatever the suffix.
 
     {returned_rows}
 
@@ -117,8 +143,10 @@ def open_rows(
     ...     source.n_rows, source.head().ravel().tolist()
     (3, [1.0, 3.0, 5.0])
     """
-    files = OpenFiles(path, delimiter=delimiter, decimal=decimal, encoding=encoding)
-    return files.rows(columns=columns, by=by, missing=missing, progress=progress)
+    files = OpenFiles(
+        path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header, comment=comment, format=format
+    )
+    return files.rows(columns=columns, exclude=exclude, by=by, missing=missing, progress=progress)
 
 
 def _folder_files(folder: Path, files: list[Path]) -> list[Path]:
@@ -129,8 +157,6 @@ def _kind(path: Path) -> str:
     kind = _KINDS.get(suffix_of(path))
     if kind is None:
         known = "; ".join(f"{kind}: {' '.join(suffixes)}" for kind, suffixes in _SUFFIXES.items())
-        raise ValueError(
-            f"{path} has {f'the unknown suffix {path.suffix!r}' if path.suffix else 'no suffix'}; the known ones are "
-            f"{known} (CSV files also with .gz)"
-        )
+        problem = f"{path} has {f'the unknown suffix {path.suffix!r}' if path.suffix else 'no suffix'} ({known})"
+        raise hinted(ValueError, problem, "{format} reads it as text", format="csv")
     return kind

@@ -21,6 +21,7 @@ def scan_parquet(
     path: Paths,
     *,
     columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     by: str | None = None,
     missing: Missing = "error",
     progress: bool | None = None,
@@ -34,6 +35,7 @@ def scan_parquet(
         such as ``"data/2024-*.parquet"``. All files must have the columns that are used.
     columns : sequence of str, optional
         The columns to use, in this order; only they are read. By default all, which must then be numeric.
+    {exclude}
     {by}
     {missing_and_progress}
 
@@ -53,7 +55,8 @@ def scan_parquet(
     Sketch(1,000 rows, 1 frequency, 2 columns: x, y)
     """
     files = [ParquetFile(file) for file in data_files(path, _parquet_files)]
-    return FileRows(files, shown_paths(path), columns=columns, by=by, missing=missing, progress=progress)
+    name = shown_paths(path)
+    return FileRows(files, name, columns=columns, exclude=exclude, by=by, missing=missing, progress=progress)
 
 
 def _parquet_files(folder: Path, files: list[Path]) -> list[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 AnyPath = str | os.PathLike[str]
 Paths = AnyPath | Sequence[AnyPath]
+PACKED_SUFFIXES = (".gz", ".zst", ".bz2")
 Chooser = Callable[[Path, list[Path]], list[Path]]
 
 
@@ -40,7 +41,7 @@ def shown_paths(path: Paths) -> str:
 
 
 def suffix_of(path: Path) -> str:
-    """Return the suffix in lower case, without that of gzip.
+    """Return the suffix in lower case, without that of a compressed file.
 
     Examples
     --------
@@ -49,7 +50,7 @@ def suffix_of(path: Path) -> str:
     >>> suffix_of(Path("a.CSV")), suffix_of(Path("a.b.tsv.gz"))
     ('.csv', '.tsv')
     """
-    return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
+    return (Path(path.stem) if path.suffix.lower() in PACKED_SUFFIXES else path).suffix.lower()
 
 
 def _files_of_one(text: str, in_folder: Chooser) -> list[Path]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Literal, get_args
+from copy import copy
+from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +18,15 @@ from uptonoise._util.wording import counted
 from uptonoise.engines.files.columns import used_columns
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
-from uptonoise.rows import Block, RowSource
+from uptonoise.rows import NOT_CHOSEN, Block, RowSource, SourceRecord
 
 Missing = Literal["error", "drop"]
 
 with_row_options = described(
+    exclude="""
+    exclude : sequence of str
+        Columns to leave out.
+    """,
     by="""
     by : str, optional
         The column that says which group each row belongs to; the rows are then bags, one per group.
@@ -59,14 +64,21 @@ class FileRows(RowSource):
         name: str,
         *,
         columns: Sequence[str] | None = None,
+        exclude: Sequence[str] = (),
         by: str | None = None,
         missing: Missing = "error",
         progress: bool | None = None,
+        left_out: Mapping[str, str] | None = None,
+        called: Sequence[str] | None = None,
     ) -> None:
         if missing not in get_args(Missing):
             raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
-        self.name, self.named, self.columns = name, files[0].named, used_columns(files, columns, by)
-        self.n_dropped: int | None = None
+        self.name, self.named = name, files[0].named
+        self._file_columns = used_columns(files, columns, by, exclude)
+        self.columns = self._file_columns if called is None else tuple(called)
+        self.n_read, self.n_dropped = 0, cast(int | None, None)
+        self._gaps = self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
+        self._left_out = _not_used(files, self._file_columns, by, exclude) if left_out is None else left_out
         self.groups = GroupIds()
         self.bag_ids = None if by is None else self.groups.ids
         self.files, self.by, self.missing, self._progress = files, by, missing, progress
@@ -78,7 +90,8 @@ class FileRows(RowSource):
         used = [name for name in self.columns if name != column]
         if not used:
             raise ValueError(f"{self.name} has no column left beside the clusters {column!r}")
-        return FileRows(self.files, self.name, columns=used, by=column, missing=self.missing, progress=self._progress)
+        options: dict[str, Any] = {"missing": self.missing, "progress": self._progress, "left_out": self._left_out}
+        return FileRows(self.files, self.name, columns=used, by=column, **options)
 
     def chunks(self) -> Iterator[Block]:
         """Yield all rows, some thousand at a time; one file is open at a time."""
@@ -87,6 +100,18 @@ class FileRows(RowSource):
             closing(self._read(progress)) as blocks,
         ):
             yield from blocks
+
+    def record(self) -> SourceRecord:
+        """Return what the last pass has left out, and what was noticed about the files."""
+        gaps = {name: count for name, count in zip(self.columns, self._gaps.tolist(), strict=True) if count}
+        notes = tuple(note for file in self.files for note in file.notes)
+        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes)
+
+    def complete(self) -> Self:
+        """Return the same rows without those that have missing values."""
+        complete = copy(self)
+        complete.missing, complete.n_rows = "drop", None
+        return complete
 
     def head(self, n_rows: int = 1_000) -> Floats:
         """Return the values of the first rows, at most `n_rows`; no more than their pieces are read."""
@@ -101,9 +126,10 @@ class FileRows(RowSource):
     def _read(self, progress: Progress) -> Generator[Block, None, None]:
         sizes = [file.path.stat().st_size for file in self.files]
         n_kept = n_read = bytes_before = 0
+        self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
         for size, file in zip(sizes, self.files, strict=True):
             first_row = 0
-            with closing(file.pieces(self.columns, self.by)) as pieces:
+            with closing(file.pieces(self._file_columns, self.by)) as pieces:
                 for piece in pieces:
                     block = self._block(file, first_row, piece)
                     first_row += len(piece.values)
@@ -113,7 +139,7 @@ class FileRows(RowSource):
                         yield block
             n_read += first_row
             bytes_before += size
-        self.n_dropped = n_read - n_kept
+        self.n_read, self.n_dropped, self._gaps = n_read, n_read - n_kept, self._gaps_so_far
         if not n_kept and not self.may_be_empty:
             dropped = f" without a missing value ({counted(n_read, 'row')} with one)" if n_read else ""
             raise ValueError(f"{self.name} has no rows{dropped}; at least one is needed")
@@ -127,6 +153,7 @@ class FileRows(RowSource):
             kept &= ~groups.missing(len(values))
         if not kept.all():
             self._check_gaps(file, first_row, piece, usable)
+            self._gaps_so_far += np.count_nonzero(~usable, axis=0)
             values = values[kept]
             groups = None if groups is None else groups.at(kept)
         if groups is None:
@@ -155,6 +182,14 @@ class FileRows(RowSource):
                 f"{file.path}: the column {self.by!r} must hold groups, as text or whole numbers; got {error.key!r} "
                 f"in {file.row(first_row + row)}"
             ) from None
+
+
+def _not_used(
+    files: Sequence[TableFile], used: Sequence[str], by: str | None, exclude: Sequence[str]
+) -> dict[str, str]:
+    """Return the columns that are not used, with the reason."""
+    names = dict.fromkeys(name for file in files for name in file.data_names if name not in used and name != by)
+    return {name: "excluded" if name in exclude else NOT_CHOSEN for name in names}
 
 
 def _missing_value(file: TableFile, place: str) -> ValueError:

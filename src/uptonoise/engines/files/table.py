@@ -5,11 +5,16 @@ from __future__ import annotations
 import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from uptonoise._util.typing import Floats
 from uptonoise.engines.files.groups import Groups
+
+SAMPLE_ROWS = 1_000  # the first rows, which tell what the columns hold
 
 
 def arrow(module: str = "pyarrow") -> Any:
@@ -57,6 +62,8 @@ class TableFile(ABC):
         The number of rows, where it is known without reading them.
     first_row : str
         Which row has the number 1, for messages.
+    notes : sequence of str
+        What was noticed about the file, in words.
     """
 
     path: Path
@@ -65,6 +72,7 @@ class TableFile(ABC):
     named: bool = True
     n_rows: int | None = None
     first_row: str = "the first is 1"
+    notes: Sequence[str] = ()
 
     @abstractmethod
     def not_numbers(self) -> dict[str, str]:
@@ -77,6 +85,17 @@ class TableFile(ABC):
     def options_to_read(self, name: str) -> dict[str, str]:
         """Return the option that would make numbers of a column that holds none, where there is such an option."""
         return {}
+
+    def may_have_thousands(self, name: str) -> bool:
+        """Tell whether a column of text may be numbers with a mark for thousands, such as 1,500."""
+        return False
+
+    def first_values(self, names: Sequence[str]) -> dict[str, Floats]:
+        """Return the first values of columns of numbers; NaN where one is missing."""
+        with closing(self.pieces(names, None)) as pieces:
+            piece = next(pieces, None)
+        values = np.empty((0, len(names))) if piece is None else piece.values[:SAMPLE_ROWS]
+        return dict(zip(names, values.T, strict=True))
 
     def group_kind(self, name: str) -> str | None:
         """Return what the groups of a column are, in words; None where only the rows tell."""

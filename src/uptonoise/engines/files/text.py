@@ -5,21 +5,25 @@ from __future__ import annotations
 import codecs
 import contextlib
 import csv
-import gzip
 import re
 import zlib
+from collections import Counter
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple
 
 from uptonoise._util.errors import hinted
+from uptonoise.engines.files.lines import packing_of, unpacked
 from uptonoise.engines.files.paths import suffix_of
+from uptonoise.engines.files.table import first_line
 
+BLANKS = " "  # as a delimiter: one or more blanks or tabs
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_BYTES, _LONGEST_SAMPLE = 1 << 16, 1 << 24
 _SAMPLE_LINES = 100
-_GZIP = b"\x1f\x8b"
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "-nan", "null", "none"})
+_MISSING = frozenset(
+    {"", "na", "n/a", "n.a.", "#n/a", "#nv", "#div/0!", "#value!", "<na>", "nan", "-nan", "null", "none", "?", ".", "-"}
+)
 # The spellings of missing values for Arrow, which compares letter by letter.
 _SPELLINGS = {form(word) for word in _MISSING for form in (str.lower, str.upper, str.title)} | {"NaN", "-NaN"}
 NULL_VALUES = sorted(f"{before}{word}{after}" for word in _SPELLINGS for before in ("", " ") for after in ("", " "))
@@ -31,12 +35,12 @@ _LONGEST_SHOWN = 40
 
 
 class TextSample(NamedTuple):
-    """The first lines of a text file, whether they are all of it, its encoding, and whether it is compressed."""
+    """The first lines of a text file, whether they are all of it, its encoding, and how it is compressed."""
 
     text: str
     is_whole: bool
     encoding: str
-    is_gzipped: bool
+    packing: str | None
 
 
 def text_sample(path: Path, encoding: str) -> TextSample:
@@ -44,11 +48,8 @@ def text_sample(path: Path, encoding: str) -> TextSample:
 
     Its first bytes say whether it is compressed, since names lie; the mark at the start of UTF-16 overrules UTF-8.
     """
-    encoding = codecs.lookup(encoding).name
-    with path.open("rb") as raw:
-        is_gzipped = raw.read(2) == _GZIP
-        raw.seek(0)
-        file = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if is_gzipped else raw
+    encoding, packing = codecs.lookup(encoding).name, packing_of(path)
+    with unpacked(path, packing) as file:
         data, size = b"", _SAMPLE_BYTES
         while size <= _LONGEST_SAMPLE:
             data += _read(path, file, size + 1 - len(data))
@@ -56,7 +57,7 @@ def text_sample(path: Path, encoding: str) -> TextSample:
                 encoding = "utf-16" if data[:2] in _UTF16 else "utf-8"
             text, is_whole = _decoded(path, data[:size], encoding, len(data) <= size), len(data) <= size
             if is_whole or "\n" in text or "\r" in text:
-                return TextSample(text, is_whole, encoding, is_gzipped)
+                return TextSample(text, is_whole, encoding, packing)
             size *= 4
     raise ValueError(f"{path} is not a CSV file: there is no end of a line in its first {len(data) - 1:,} bytes")
 
@@ -64,8 +65,8 @@ def text_sample(path: Path, encoding: str) -> TextSample:
 def _read(path: Path, file: BinaryIO, size: int) -> bytes:
     try:
         return file.read(size)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} is a gzip file that is cut short or damaged: {error}") from None
+    except (EOFError, zlib.error, OSError) as error:  # OSError also where Arrow unpacks
+        raise ValueError(f"{path} is a compressed file that is cut short or damaged: {first_line(error)}") from None
 
 
 def _decoded(path: Path, data: bytes, encoding: str, is_whole: bool) -> str:
@@ -87,7 +88,9 @@ def wrong_encoding(path: Path, encoding: str, error: UnicodeError) -> ValueError
 
 
 def guessed_delimiter(path: Path, text: str, decimal: str) -> str:
-    r"""Return a tab where the suffix says so, else the delimiter that cuts most of the first lines as the header.
+    r"""Return the delimiter that cuts most of the first lines as the header; a tab where the suffix says so.
+
+    Blanks are a delimiter only where nothing else is and nearly all lines have as many values.
 
     Examples
     --------
@@ -95,11 +98,13 @@ def guessed_delimiter(path: Path, text: str, decimal: str) -> str:
     >>> from uptonoise.engines.files.text import guessed_delimiter
     >>> guessed_delimiter(Path("a.csv"), "x;y\n1,5;2,5\n", "."), guessed_delimiter(Path("a.csv"), "x\n1\n", ".")
     (';', ',')
+    >>> guessed_delimiter(Path("a.dat"), "x  y\n1  2\n", ".")
+    ' '
     """
-    if suffix_of(path) in (".tsv", ".tab"):
-        return "\t"
     candidates = [delimiter for delimiter in _DELIMITERS if delimiter != decimal]
     lines = [line for line in text.splitlines()[:_SAMPLE_LINES] if line.strip()]
+    if suffix_of(path) in (".tsv", ".tab") and any("\t" in line for line in lines):
+        return "\t"
 
     def fit(delimiter: str) -> tuple[int, int]:
         widths: list[int] = []
@@ -108,7 +113,19 @@ def guessed_delimiter(path: Path, text: str, decimal: str) -> str:
         wide = bool(widths) and widths[0] > 1
         return (widths.count(widths[0]), widths[0]) if wide else (0, 0)
 
-    return max(candidates, key=fit)
+    best = max(candidates, key=fit)
+    n_fitting, _ = fit(best)
+    return BLANKS if n_fitting < max(2, len(lines) / 2) and _has_blanks(lines) else best
+
+
+def _has_blanks(lines: list[str]) -> bool:
+    """Tell whether lines are numbers or words between blanks, as many in nearly all of them."""
+    widths = [len(line.split()) for line in lines]
+    if not widths:
+        return False
+    width, count = Counter(widths[1:] or widths).most_common(1)[0]
+    has_numbers = any(is_number(value, ".") or is_number(value, ",") for line in lines for value in line.split())
+    return width > 1 and has_numbers and count >= 0.9 * len(widths[1:]) and widths[0] in (width, width - 1)
 
 
 def is_missing(value: str) -> bool:
@@ -138,6 +155,23 @@ def is_number(value: str, decimal: str) -> bool:
     return _NUMBER.fullmatch(value) is not None
 
 
+def is_percentage(value: str, decimal: str) -> bool:
+    """Tell whether a value is a number with a percent sign.
+
+    Examples
+    --------
+    >>> from uptonoise.engines.files.text import is_percentage
+    >>> is_percentage("61.0 %", "."), is_percentage("61", ".")
+    (True, False)
+    """
+    return value.rstrip().endswith("%") and is_number(value.rstrip()[:-1], decimal)
+
+
+def has_thousands(value: str) -> bool:
+    """Tell whether a value may be a number whose mark stands for thousands, such as 1,500."""
+    return _THOUSANDS.fullmatch(value.strip()) is not None
+
+
 def other_decimal(value: str, decimal: str) -> str | None:
     """Return the other decimal mark where a value would be a number with it, else None.
 
@@ -148,7 +182,7 @@ def other_decimal(value: str, decimal: str) -> str | None:
     (',', None, None)
     """
     other = {".": ",", ",": "."}[decimal]
-    return other if is_number(value, other) and not _THOUSANDS.fullmatch(value.strip()) else None
+    return other if is_number(value, other) and not has_thousands(value) else None
 
 
 def is_truth(value: str) -> bool:

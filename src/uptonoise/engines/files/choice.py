@@ -1,0 +1,209 @@
+"""Which columns of files are measurements that can be compared, and why the others are left out.
+
+Text, columns that only one of the files has, indices, dates and constants are left out, each with its reason. Where
+that leaves less than a person would expect, it is an error that names the option to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from uptonoise._util.errors import hinted
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.engines.files.columns import check_excluded, quoted
+from uptonoise.engines.files.habits import no_measurement
+from uptonoise.engines.files.table import TableFile
+from uptonoise.rows import NOT_CHOSEN, left_out_text
+
+if TYPE_CHECKING:
+    from uptonoise.engines.files.formats import OpenFiles
+
+CONSTANT = "constant"
+NO_VALUES = "no values in the first rows"
+EXCLUDED = "excluded"
+_NAMES_IN_MESSAGE = 8
+
+
+class Choice(NamedTuple):
+    """The columns to use, None for all of files that name none, and those that are left out with the reason."""
+
+    columns: list[str] | None
+    left_out: dict[str, str]
+
+
+def chosen_columns(
+    inputs: Sequence[OpenFiles],
+    columns: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    kept_apart: Sequence[str] = (),
+) -> Choice:
+    r"""Choose the columns of one input, or those that several inputs share.
+
+    Parameters
+    ----------
+    inputs : sequence of OpenFiles
+        The files of each sample.
+    columns : sequence of str, optional
+        The columns to use; by default all that can be measurements.
+    exclude : sequence of str
+        Columns to leave out.
+    kept_apart : sequence of str
+        Columns with another role, such as weights or groups; they are neither used nor left out.
+
+    Returns
+    -------
+    Choice
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from uptonoise.engines import OpenFiles, chosen_columns
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "a.csv")
+    ...     _ = path.write_text("id,site,energy\n7,north,1.5\n9,south,2\n")
+    ...     chosen_columns([OpenFiles(path)], exclude=[])
+    Choice(columns=['energy'], left_out={'site': 'text', 'id': 'looks like an index'})
+    """
+    firsts = [given.files[0] for given in inputs]
+    check_excluded([file for given in inputs for file in given.files], columns, exclude)
+    if any(file.named != firsts[0].named for file in firsts):
+        return Choice(None if columns is None else list(columns), {})
+    names = dict.fromkeys(name for file in firsts for name in file.data_names if name not in kept_apart)
+    if columns is not None:
+        others = {name: EXCLUDED if name in exclude else NOT_CHOSEN for name in names if name not in columns}
+        return Choice(list(columns), others)
+    left_out = {name: EXCLUDED for name in names if name in exclude}
+    shared = _shared(inputs, [name for name in names if name not in exclude], left_out)
+    numeric = _numeric(inputs, shared, left_out)
+    used = _measured(firsts, numeric, left_out)
+    _check_enough(inputs, used, numeric, left_out, exclude, kept_apart)
+    return Choice(used, left_out)
+
+
+def _shared(inputs: Sequence[OpenFiles], names: list[str], left_out: dict[str, str]) -> list[str]:
+    """Return the columns that all inputs have."""
+    firsts = [given.files[0] for given in inputs]
+    shared = [name for name in names if all(name in file.data_names for file in firsts)]
+    if not shared and len(inputs) > 1:
+        some = [", ".join(file.data_names[:_NAMES_IN_MESSAGE]) for file in firsts]
+        raise ValueError(
+            f"{inputs[0].name} and {inputs[1].name} have no common columns: {some[0]} and {some[1]}. "
+            "The first line of a file must name its columns"
+        )
+    for given in inputs:
+        here = [name for name in names if name not in shared and name in given.files[0].data_names]
+        left_out.update(dict.fromkeys(here, f"only in {given.name}"))
+    return shared
+
+
+def _numeric(inputs: Sequence[OpenFiles], shared: list[str], left_out: dict[str, str]) -> list[str]:
+    """Return the columns that hold numbers in at least one input.
+
+    A column of text in all of them is no measurement. Text in only one of them is a mistake, which the reader tells.
+    """
+    firsts = [given.files[0] for given in inputs]
+    wrong = [file.not_numbers() for file in firsts]
+    texts = [name for name in shared if all(name in words for words in wrong)]
+    for name in texts:
+        for file, words in zip(firsts, wrong, strict=True):
+            _check_marks(file, name, words[name])
+        left_out[name] = wrong[0][name].partition(" (")[0]
+    if len(texts) == len(shared):
+        where = inputs[0].name if len(inputs) == 1 else f"{inputs[0].name} and {inputs[1].name}"
+        common = "column" if len(inputs) == 1 else "common column"
+        example = f"; {texts[0]!r} holds {wrong[0][texts[0]]}" if texts else ""
+        raise ValueError(f"{where} {'has' if len(inputs) == 1 else 'have'} no {common} of numbers{example}")
+    return [name for name in shared if name not in texts]
+
+
+def _check_marks(file: TableFile, name: str, what: str) -> None:
+    """Raise where text is numbers with another decimal mark, or with marks for thousands."""
+    options = file.options_to_read(name)
+    if options:
+        problem = f"{file.path}: the column {name!r} looks like numbers with another decimal mark, {what}"
+        raise hinted(ValueError, problem, "{decimal} reads it", **options)
+    if file.may_have_thousands(name):
+        problem = f"{file.path}: the column {name!r} may hold decimals or thousands, {what}"
+        hint = "{decimal} reads decimals; thousands must be written without a mark; {exclude} leaves the column out"
+        raise hinted(ValueError, problem, hint, decimal="," if "," in what else ".", exclude=[name])
+
+
+def _measured(firsts: Sequence[TableFile], numeric: list[str], left_out: dict[str, str]) -> list[str]:
+    """Return the columns that are neither empty nor indices nor dates nor constant."""
+    readable = [[name for name in numeric if name not in file.not_numbers()] for file in firsts]
+    samples = [file.first_values(names) for file, names in zip(firsts, readable, strict=True)]
+    used = []
+    for name in numeric:
+        values = [sample[name] for sample in samples if name in sample]
+        reasons = {no_measurement(name, column) for column in values}
+        reason = reasons.pop() if len(reasons) == 1 and len(values) == len(firsts) else None
+        if reason is None and any(len(column) and np.isnan(column).all() for column in values):
+            reason = NO_VALUES
+        if reason is None:
+            used.append(name)
+        else:
+            left_out[name] = reason
+    constant = _constant(firsts, [name for name in used if _is_constant([sample.get(name) for sample in samples])])
+    left_out.update(dict.fromkeys(constant, CONSTANT))
+    return [name for name in used if name not in constant]
+
+
+def _is_constant(samples: Sequence[Floats | None]) -> bool:
+    known = [sample for sample in samples if sample is not None and len(sample)]
+    return len(known) == len(samples) and bool(np.ptp(np.concatenate(known)) == 0)
+
+
+def _constant(firsts: Sequence[TableFile], candidates: list[str]) -> list[str]:
+    """Return the columns that have one value in all rows; they are read until another value comes."""
+    values: dict[str, float] = {}
+    for piece_values in _all_values(firsts, candidates):
+        for name, column in zip(list(candidates), piece_values.T, strict=True):
+            first = values.setdefault(name, float(column[0]) if len(column) else np.nan)
+            if len(column) and not bool((column == first).all()):
+                values[name] = np.nan
+        if np.isnan(list(values.values())).all():
+            return []
+    return [name for name, value in values.items() if not np.isnan(value)]
+
+
+def _all_values(files: Sequence[TableFile], names: list[str]) -> Iterator[Floats]:
+    for file in files if names else ():
+        for piece in file.pieces(names, None):
+            yield piece.values
+
+
+def _check_enough(
+    inputs: Sequence[OpenFiles],
+    used: list[str],
+    numeric: list[str],
+    left_out: dict[str, str],
+    exclude: Sequence[str],
+    kept_apart: Sequence[str],
+) -> None:
+    """Raise where more columns of numbers are left out than a person would expect."""
+    where = " and ".join(given.name for given in inputs)
+    dropped = {name: left_out[name] for name in numeric if name not in used}
+    if not used:
+        problem = f"{where}: no column of numbers seems to be a measurement: {left_out_text(dropped)}"
+        raise hinted(ValueError, problem, "{columns} takes them as such", columns=list(dropped))
+    if len(dropped) > len(numeric) / 2:
+        problem = f"{where}: {len(dropped)} of {counted(len(numeric), 'column')} of numbers would be left out: "
+        raise hinted(ValueError, problem + left_out_text(dropped), "{columns} goes on without them", columns=used)
+    alone = [[name for name in _numbers_of(given.files[0]) if name not in (*exclude, *kept_apart)] for given in inputs]
+    fewest = min(alone, key=len)
+    lost = [name for name in fewest if name not in numeric]
+    if len(lost) > len(fewest) / 2:
+        problem = (
+            f"{where}: {len(lost)} of {counted(len(fewest), 'column')} of numbers would be left out, as only one of "
+            f"the files has them: {quoted(lost)}"
+        )
+        raise hinted(ValueError, problem, "give them the same names, or go on with {columns}", columns=used)
+
+
+def _numbers_of(file: TableFile) -> list[str]:
+    wrong = file.not_numbers()
+    return [name for name in file.data_names if name not in wrong]

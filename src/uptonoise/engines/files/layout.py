@@ -1,0 +1,231 @@
+"""How a text file is laid out: its delimiter, its header, comments, a row of units, names of rows.
+
+Everything is read off the first lines. What is no plain table of names and numbers is either named in a note or an
+error that names the option which helps; nothing is guessed in silence.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+from uptonoise._util.errors import hinted
+from uptonoise._util.wording import counted
+from uptonoise.engines.files.excel import sheet_note
+from uptonoise.engines.files.habits import is_date_text
+from uptonoise.engines.files.lines import SHEET, Cleaner, blanks_to_tabs, without_comments
+from uptonoise.engines.files.table import first_line
+from uptonoise.engines.files.text import (
+    BLANKS,
+    guessed_delimiter,
+    is_missing,
+    is_number,
+    is_percentage,
+    is_truth,
+    other_decimal,
+    shortened,
+    text_sample,
+)
+from uptonoise.rows import numbered_columns
+
+_COMMENT_MARKS = ("#", "%", "//")
+_UNITS_IN_NOTE = 6
+
+
+@dataclass(frozen=True)
+class CsvFormat:
+    """How numbers and columns are written; None stands for what the first lines tell."""
+
+    delimiter: str | None = None
+    decimal: str = "."
+    encoding: str = "utf-8"
+    header: bool | None = None
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        is_character = isinstance(self.delimiter, str) and len(self.delimiter) == 1
+        if self.delimiter is not None and (not is_character or self.delimiter in '"\r\n'):
+            raise ValueError(f"delimiter must be one character, such as ',' or ';'; got {self.delimiter!r}")
+        if self.decimal not in (".", ","):
+            raise ValueError(f"decimal must be '.' or ','; got {self.decimal!r}")
+        if self.decimal == self.delimiter:
+            raise ValueError(f"delimiter and decimal must differ; both are {self.decimal!r}")
+        if self.header not in (None, True, False):
+            raise ValueError(f"header must be True, False or None; got {self.header!r}")
+        if self.comment is not None and (not isinstance(self.comment, str) or not self.comment.strip()):
+            raise ValueError(f"comment must be what a comment line starts with, such as '#'; got {self.comment!r}")
+        try:
+            codecs.lookup(self.encoding)
+        except (LookupError, TypeError):
+            raise ValueError(
+                f"encoding must be one that Python knows, such as 'utf-8'; got {self.encoding!r}"
+            ) from None
+
+
+class Layout:
+    """What the first lines of a text file tell.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the columns; an empty one for a column without a name.
+    rows : list of list of str
+        The first rows of data.
+    has_header : bool
+        Whether the file names its columns.
+    n_skipped : int
+        The number of rows above the data, also empty ones.
+    notes : list of str
+        What was noticed.
+    """
+
+    def __init__(self, path: Path, csv_format: CsvFormat) -> None:
+        self.path, self.decimal, self.comment = path, csv_format.decimal, csv_format.comment
+        text, self.is_whole, self.encoding, self.packing = text_sample(path, csv_format.encoding)
+        note = sheet_note(path) if self.packing == SHEET else None
+        self.notes: list[str] = [] if note is None else [note]
+        marked = _commented_names(text, self.comment)
+        text = without_comments(text, self.comment)
+        delimiter = csv_format.delimiter or guessed_delimiter(path, text, self.decimal)
+        self.has_blanks = delimiter == BLANKS
+        self.delimiter = "\t" if self.has_blanks else delimiter
+        if self.comment is None:
+            self._check_comments(text, delimiter)
+        rows = self._parsed(text)
+        if not self.is_whole and len(rows) > 1:
+            rows.pop()  # cut off within a value, perhaps
+        self.n_skipped = next((number for number, row in enumerate(rows) if row), len(rows))
+        if self.n_skipped == len(rows):
+            raise ValueError(f"{path} is empty; its first line must name the columns")
+        self.has_header = csv_format.header is not False
+        self.names: tuple[str, ...] = ()
+        self._read_names(rows, marked, csv_format.header)
+        self.rows = [row for row in rows[self.n_skipped :] if row]
+        self._match_widths()
+        self._skip_units(rows)
+        if self.has_blanks and csv_format.delimiter is None:
+            self.notes.append(f"{path}: the values are separated by blanks")
+
+    @property
+    def cleaner(self) -> Cleaner | None:
+        """What the text needs before it is a table with one delimiter; None where it is one."""
+        if self.comment is None and not self.has_blanks:
+            return None
+        return self.cleaned
+
+    def cleaned(self, text: str) -> str:
+        """Return some whole lines without comments, and with tabs in place of blanks."""
+        text = without_comments(text, self.comment)
+        return blanks_to_tabs(text) if self.has_blanks else text
+
+    def _parsed(self, text: str) -> list[list[str]]:
+        try:
+            return list(csv.reader(io.StringIO(self.cleaned(text), newline=""), delimiter=self.delimiter))
+        except csv.Error as error:
+            raise ValueError(f"{self.path} is not a CSV file: {first_line(error)}") from None
+
+    def _check_comments(self, text: str, delimiter: str) -> None:
+        """Raise where the file starts with lines that look like comments, not like names of columns."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        mark = next((mark for mark in _COMMENT_MARKS if lines and lines[0].startswith(mark)), None)
+        if mark is None or (lines[0].startswith((mark + delimiter, mark + " " + delimiter)) and delimiter != BLANKS):
+            return
+        widths = [len(line.split()) if delimiter == BLANKS else line.count(delimiter) for line in lines[:2]]
+        is_marked_twice = len(lines) > 1 and lines[1].startswith(mark)
+        if not is_marked_twice and not lines[0].startswith(f"{mark} ") and len(set(widths)) == 1:
+            return  # names, of which the first starts with such a mark
+        problem = f"{self.path}: the first line looks like a comment ({shortened(lines[0])})"
+        raise hinted(ValueError, problem, "{comment} skips such lines", comment=mark)
+
+    def _read_names(self, rows: list[list[str]], marked: str | None, header: bool | None) -> None:
+        first = [value.strip() for value in rows[self.n_skipped]]
+        looks_like_data = any(self._is_value(value) for value in first) and not _are_counted(first)
+        if header is False:
+            self.names = numbered_columns(len(first))
+            return
+        if header is None and looks_like_data and marked is not None:
+            names = next(iter(self._parsed(marked)), [])
+            if len(names) == len(first):
+                self.names = tuple(name.strip() for name in names)
+                self.notes.append(f"{self.path}: the names of the columns are those of the comment {shortened(marked)}")
+                return
+        if header is None and looks_like_data:
+            line = shortened(self.delimiter.join(first))
+            problem = f"{self.path} must name its columns in the first line; got {line}, which looks like data"
+            hint = "{header} reads a file without names, {header_} takes this line as names"
+            raise hinted(ValueError, problem, hint, header=False, header_=True)
+        if header is None and any(is_number(name, ".") for name in first):
+            self.notes.append(f"{self.path}: the numbers in the first line are taken as names of columns")
+        self.names = tuple(first)
+        self.n_skipped += 1
+
+    def _is_value(self, value: str) -> bool:
+        is_some_number = is_number(value, self.decimal) or other_decimal(value, self.decimal) is not None
+        return is_some_number or is_percentage(value, self.decimal) or is_date_text(value)
+
+    def _match_widths(self) -> None:
+        """Name the column that all rows have and the header has not: empty ones at the end, or names of rows."""
+        widths = {len(row) for row in self.rows}
+        if not self.has_header or widths != {len(self.names) + 1}:
+            return
+        if all(not row[-1].strip() for row in self.rows):
+            self.names = (*self.names, "")
+        elif len({row[0] for row in self.rows}) == len(self.rows):
+            self.names = ("", *self.names)
+            self.notes.append(f"{self.path}: the first value of each line has no name; it is taken as the row's name")
+
+    def _skip_units(self, rows: list[list[str]]) -> None:
+        """Leave out the row below the names where it holds text above columns of numbers."""
+        if not self.has_header or len(self.rows) < 3:
+            return
+        first, rest = self.rows[0], self.rows[1:]
+        if len(first) != len(self.names):
+            return
+        numeric = [
+            place
+            for place in range(len(first))
+            if all(len(row) > place and (self._is_measured(row[place]) or is_missing(row[place])) for row in rest)
+            and any(self._is_measured(row[place]) for row in rest)
+        ]
+        units = [first[place].strip() for place in numeric]
+        texts = [unit for unit in units if not is_missing(unit) or unit in ("-", ".")]
+        if 2 * len(texts) < max(len(units), 1) or any(self._is_value(unit) or is_truth(unit) for unit in units):
+            return
+        shown = ", ".join(texts[:_UNITS_IN_NOTE]) + (", ..." if len(texts) > _UNITS_IN_NOTE else "")
+        self.notes.append(f"{self.path}: the line below the names is left out, it looks like units ({shown})")
+        self.n_skipped = next(number for number, row in enumerate(rows) if row is first) + 1
+        self.rows = rest
+
+    def _is_measured(self, value: str) -> bool:
+        return is_number(value, self.decimal) or is_truth(value) or is_percentage(value, self.decimal)
+
+    def wrong_length(self, line: int, row: list[str]) -> ValueError:
+        """Return the error about a line with too many or too few values."""
+        return ValueError(
+            f"{self.path}: line {line:,} must have {counted(len(self.names), 'value')}, as the "
+            f"{'header' if self.has_header else 'first line'} has; got {len(row)}: "
+            f"{shortened(self.delimiter.join(row))}"
+        )
+
+
+def _commented_names(text: str, comment: str | None) -> str | None:
+    """Return the last comment line above the data, which may hold the names of the columns."""
+    if comment is None:
+        return None
+    marked = None
+    for line in text.splitlines():
+        if line.strip().startswith(comment):
+            marked = line.strip().lstrip(comment).strip()
+        elif line.strip():
+            return marked
+    return marked
+
+
+def _are_counted(values: list[str]) -> bool:
+    """Tell whether values are 0, 1, 2, ..., as the columns of a frame without names are called."""
+    if values[:1] == [""]:
+        values = values[1:]
+    return len(values) > 1 and values == [str(number) for number in range(len(values))]
