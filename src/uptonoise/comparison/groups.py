@@ -217,19 +217,16 @@ def compare_groups(
     two = None
     if not clustered:
         two = _compared_as_two(groups, by, columns, margin, alpha, generator if seed is None else seed)
-    sketches: dict[Any, Sketch] = (
-        _sketches_of(groups, by, columns, clusters, generator)
-        if two is None
-        else dict(zip(two.names, two.sketches, strict=True))
-    )
+    if two is None:
+        sketches = _sketches_of(groups, by, columns, clusters, generator)
+    else:
+        sketches = dict(zip(two.names, two.sketches, strict=True))
     if len(sketches) < 2:
         raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
-    pairs = pairwise_phase_test(sketches, adjust=adjust)
     first = next((sketch for sketch in sketches.values() if sketch.named), next(iter(sketches.values())))
     named = {str(name): sketch for name, sketch in sketches.items()}
-    return GroupComparison(
-        pairs=pairs, sketches=named, columns=first.columns, alpha=float(alpha), margin=float(margin), seed=seed, two=two
-    )
+    pairs, levels = pairwise_phase_test(sketches, adjust=adjust), {"alpha": float(alpha), "margin": float(margin)}
+    return GroupComparison(pairs=pairs, sketches=named, columns=first.columns, seed=seed, two=two, **levels)
 
 
 def _compared_as_two(

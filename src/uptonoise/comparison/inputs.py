@@ -107,10 +107,12 @@ def _clustered_inputs(
 
 
 def read_pairs(
-    X: Any, Y: Any, weights: tuple[Any, Any], n_frequencies: int | None, generator: np.random.Generator
+    X: Any, Y: Any, weights: tuple[Any, Any], clusters: Any, n_frequencies: int | None, generator: np.random.Generator
 ) -> Inputs:
     """Read two samples whose rows belong together, into memory."""
     check_weights(weights)
+    if clusters is not None:
+        raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
     if any(weight is not None for weight in weights):
         raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):

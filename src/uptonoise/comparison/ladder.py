@@ -67,19 +67,16 @@ def compare(
     names : pair of str, optional
         What to call them; by default X and Y, or their files.
     margin : float
-        The largest difference that you call negligible, in standard deviations of the less spread-out sample: a
-        difference as large as a shift by this much. "Differ only by noise" and "differ, but by less than the margin"
-        are said only where larger differences are ruled out.
+        The largest difference that is negligible to you, as a shift in standard deviations of the less spread-out
+        sample. "Differ only by noise" is said only where larger differences are ruled out.
     alpha : float
         The significance level of the tests, and one minus the confidence of bounds.
     paired : bool
-        Whether row i of X and row i of Y are of the same object, as a patient on two devices. The exact flip test
-        decides then; the rows are read into memory.
+        Whether row i of X and row i of Y are of the same object; the exact flip test decides then.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
     clusters : pair of arrays, or str, optional
-        Which rows belong together: an id for each row of X and of Y, or the column of both that holds the ids. Without
-        it, rows that look dependent give a :class:`DependentRowsWarning`.
+        Which rows belong together: an id for each row of X and of Y, or the column of both that holds the ids.
     n_frequencies : int, optional
         Maximum number of frequencies, as for :meth:`Sketch.for_samples`. Fewer is faster but less sensitive.
     random_state : None, int, Generator or RandomState
@@ -88,10 +85,6 @@ def compare(
     Returns
     -------
     Comparison
-
-    See Also
-    --------
-    compare_groups : many samples, all pairs.
 
     Examples
     --------
@@ -105,9 +98,7 @@ def compare(
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
     if checked_flag(paired, "paired"):
-        if clusters is not None:
-            raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
-        inputs = read_pairs(X, Y, weights, n_frequencies, generator)
+        inputs = read_pairs(X, Y, weights, clusters, n_frequencies, generator)
     else:
         inputs = read_inputs(X, Y, weights, clusters, n_frequencies, generator)
     warn_of_dependence(inputs.dependent)
