@@ -125,8 +125,7 @@ def mmd_test(
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
     if length is not None and method == "fourier":
-        d = len(samples.columns)
-        frequencies = sample_frequencies(n_frequencies, d, scale=1.0, random_state=generator) / length
+        frequencies = sample_frequencies(n_frequencies, len(samples.columns), random_state=generator) / length
     statistics = _statistics(samples, length, frequencies, n_permutations, generator)
     return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
 

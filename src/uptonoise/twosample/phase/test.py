@@ -44,9 +44,8 @@ def phase_test(
 ) -> PhaseResult:
     """Test whether two samples differ beyond symmetric noise, whatever its size and kind in each of them.
 
-    It uses all rows, in one pass and bounded memory, and needs no resampling. Null hypothesis: Im(phi_X conj phi_Y) = 0
-    and Re(phi_X conj phi_Y) >= 0 everywhere, so noise must be symmetric with a positive characteristic function. With
-    ``positivity=False`` only the first, so any symmetric noise is allowed.
+    Null hypothesis: Im(phi_X conj phi_Y) = 0 and Re(phi_X conj phi_Y) >= 0 everywhere, as with noise that has a
+    positive characteristic function. With ``positivity=False`` only the first, as with any symmetric noise.
 
     Parameters
     ----------
