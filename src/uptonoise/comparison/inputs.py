@@ -138,9 +138,7 @@ def read_pairs(
     if clusters is not None:
         raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
     if missing != "error":
-        raise ValueError(
-            f'missing must be "error" with paired=True, since both rows of a pair must go; got {missing!r}'
-        )
+        raise ValueError(f'missing must be "error" with paired=True, as both rows of a pair must go; got {missing!r}')
     check_weights(weights)
     if clusters is not None:
         raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
