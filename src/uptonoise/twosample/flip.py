@@ -177,8 +177,9 @@ def _random_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
 
 
 def _in_order(rows: Any) -> Any:
-    """Return rows in an order that does not depend on how they came; rows on another device stay as they are."""
-    return rows[np.lexsort(rows.T[::-1])] if isinstance(rows, np.ndarray) else rows
+    """Return rows in an order that does not depend on how they came."""
+    values = rows if isinstance(rows, np.ndarray) else rows.cpu().numpy()  # a tensor stays where it is
+    return rows[np.lexsort(values.T[::-1])]
 
 
 def _clustered_pairs(X: RowSource, Y: RowSource) -> _Pairs:
