@@ -199,7 +199,8 @@ class Reader:
                 "both samples come from the same rows, and are compared as if they were independent; --paired "
                 "compares them row by row"
             )
-            return tuple(self.rows(path, Choice(columns, {}), called=called) for columns in (first, second))
+            left, right = (self.rows(path, Choice(columns, {}), called=called) for columns in (first, second))
+            return left, right
         both = self.rows(path, Choice(list(dict.fromkeys([*first, *second])), {}))
         samples = SelectedRows(both, first), SelectedRows(both, second)
         for sample in samples:
