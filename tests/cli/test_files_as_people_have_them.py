@@ -15,7 +15,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from .helpers import run
+from uptonoise.cli.app import app
+
+from .helpers import run, runner
 
 N = 60
 GENERATOR = np.random.default_rng(24)
@@ -407,3 +409,41 @@ def test_folders_and_patterns(tmp_path, monkeypatch):
     write("a/more.csv", table(VALUES["a"], header="x,z"))
     result = run("compare", "a", "b")
     assert result.stderr == ("uptonoise: a/more.csv has no column 'y'; its columns are 'x', 'z'\n")
+
+
+def test_standard_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("b.csv", table(VALUES["b"]))
+    result = runner.invoke(app, ["compare", "-", "b.csv", "--json"], input=table(VALUES["a"]))
+    answer = json.loads(result.stdout)
+    assert answer["names"] == ["standard input", "b.csv"]
+    assert answer["sizes"] == [N, N]
+    assert (
+        run("compare", "-", "-").stderr == "uptonoise: only one of the two files can be standard input; got - twice\n"
+    )
+
+
+def test_two_columns_of_one_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("a.csv", with_gaps(3)(VALUES["a"]))
+    options = ("compare", "a.csv", "--column-a", "x", "--column-b", "y", "--missing", "drop", "--json")
+    answer = json.loads(run(*options).stdout)
+    assert (answer["names"], answer["columns"], answer["sizes"]) == (["x", "y"], ["x / y"], [N, N - 3])
+    assert "as if they were independent" in answer["input"]["notes"][0]
+    paired = json.loads(run(*options, "--paired").stdout)
+    assert (paired["sizes"], paired["input"]["notes"]) == ([N - 3, N - 3], [])
+    assert "must be given together" in run("compare", "a.csv", "--column-a", "x").stderr
+    assert "breaks the pairs" in run("compare", "a.csv", "a.csv", "--missing", "drop", "--paired").stderr
+
+
+def test_the_report_says_what_was_used_and_how(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for sample, values in VALUES.items():
+        write(
+            f"{sample}.csv",
+            with_gaps(3)(values).replace("x,y", "x,y,site").replace("\n", ",north\n").replace("site,north", "site"),
+        )
+    run("compare", "a.csv", "b.csv", "--missing", "drop", "--report", "out.html", "--quiet")
+    page = Path("out.html").read_text(encoding="utf-8")
+    for text in ("57 of 60 rows (3 left out, missing values in y (3))", "site (text)", "a.csv, b.csv"):
+        assert text in page

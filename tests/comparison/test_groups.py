@@ -29,7 +29,8 @@ class TestGroups:
         found = un.compare_groups(self.frame(), by="site")
         assert {frozenset(pair) for pair in found.differing} == {frozenset("ac"), frozenset("bc")}
         assert found.columns == ("x", "y")
-        assert "2 differ beyond noise" in found.sentence
+        assert found.outliers == ["c"]
+        assert found.sentence == "c differs from all 2 others; no other pair differs (3 pairs, adjusted)."
         assert found.pair("a", "b").verdict != "differ beyond noise and an offset"
         assert found == un.compare_groups(self.frame(), by="site")
         assert json.dumps(found.to_dict(), allow_nan=False)

@@ -84,6 +84,13 @@ class GroupComparison(ReportedResult):
         return [(self.names[i], self.names[j]) for i, j in ordered if self.pairs.adjusted[i, j] <= self.alpha]
 
     @property
+    def outliers(self) -> list[str]:
+        """The groups that differ beyond noise from all others, where there are more than two groups."""
+        differing = [name for pair in self.differing for name in pair]
+        n_others = len(self.names) - 1
+        return [name for name in self.names if n_others > 1 and differing.count(name) == n_others]
+
+    @property
     def sentence(self) -> str:
         """The answer in a plain sentence."""
         if self.two is not None:
@@ -96,6 +103,12 @@ class GroupComparison(ReportedResult):
             if smallest < _FEW_IN_GROUP:
                 text += f"; the smallest group has {counted(smallest, 'row')}, too few to tell"
             return f"{text}."
+        outliers = self.outliers
+        rest = [pair for pair in self.differing if not set(pair) & set(outliers)]
+        if outliers and not rest:
+            they = " and ".join(outliers) if len(outliers) < 3 else f"{', '.join(outliers[:-1])} and {outliers[-1]}"
+            verb = "differs" if len(outliers) == 1 else "each differ"
+            return f"{they} {verb} from all {n_groups - 1:,} others; no other pair differs ({pairs}, adjusted)."
         named = ", ".join(f"{first} and {second}" for first, second in self.differing[:3])
         others = " and others" if n_differing > 3 else ""
         differ = "differs" if n_differing == 1 else "differ"

@@ -78,10 +78,10 @@ class InputRecord(Result):
     --------
     >>> import numpy as np
     >>> import uptonoise as un
-    >>> rows = np.random.default_rng(0).normal(size=200)
-    >>> rows[3] = np.nan
-    >>> un.compare(rows, np.arange(100.0), missing="drop").input
-    rows      X: 199 of 200 rows (1 left out, missing values in x0 (1)); Y: all 100 rows
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 200))
+    >>> X[3] = np.nan
+    >>> un.compare(X, Y, missing="drop").input
+    rows      X: 199 of 200 rows (1 left out, missing values in x0 (1)); Y: all 200 rows
     columns   x0
     """
 
