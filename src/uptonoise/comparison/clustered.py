@@ -48,7 +48,7 @@ def clustered_sketches(
     >>> rng = np.random.default_rng(0)
     >>> patients = un.Bags(rng.normal(size=(20, 30, 1)), labels=["ill", "well"] * 10)
     >>> clustered_sketches(patients, None, None, None, rng)["ill"]
-    Sketch(300 rows in 10 clusters, 68 frequencies, 1 column: x0)
+    Sketch(300 rows in 10 clusters, 74 frequencies, 1 column: x0)
     """
     if isinstance(groups, Mapping):
         return _of_samples(groups, clusters, generator)

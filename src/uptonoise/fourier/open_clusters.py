@@ -32,7 +32,7 @@ class OpenClusters:
     >>> clusters = OpenClusters(4)
     >>> clusters.add(["a", "b"], part)
     >>> clusters.add(["b", "c"], part)
-    >>> clusters.ids, clusters.weight.tolist(), clusters.in_order
+    >>> clusters.ids, clusters.weight.tolist(), bool(clusters.in_order)
     (['a', 'b', 'c'], [1.0, 2.0, 1.0], True)
     """
 

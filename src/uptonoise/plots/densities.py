@@ -35,7 +35,7 @@ def plot_densities(comparison: Comparison, column: int | str | None = None, *, a
     >>> old, new = rng.gamma(2, size=2_000), rng.gamma(2, size=2_000) + rng.normal(size=2_000)
     >>> ax = plots.plot_densities(un.compare(old, new, names=["old", "new"]))
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['old, 2,000 rows', 'new, 2,000 rows', 'extra noise of new: SD 0.99']
+    ['old, 2,000 rows', 'new, 2,000 rows', 'noise added in new: SD 0.99']
     >>> plt.close()
     """
     if comparison.shown is None:

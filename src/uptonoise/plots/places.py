@@ -26,7 +26,7 @@ def plot_places(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     {axes}
     >>> X, Y = rng.normal(size=(2, 1_000, 2))
     >>> X[:150] = [2, 2] + 0.3 * rng.normal(size=(150, 2))
-    >>> ax = plots.plot_places(un.compare(X, Y))
+    >>> ax = plots.plot_places(un.compare(rng.permutation(X), Y))
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('x0', 'x1')
     >>> plt.close()

@@ -111,7 +111,7 @@ def lag_scores(rows: Floats) -> Floats:
     --------
     >>> import numpy as np
     >>> from uptonoise.rows.dependence import lag_scores
-    >>> bool(lag_scores(np.arange(1_000.0)[:, None])[0] > 100)
+    >>> bool(lag_scores(np.arange(1_000.0)[:, None])[0] > 50)
     True
     """
     n = len(rows)

@@ -54,8 +54,8 @@ def cluster_means_by_label(
     >>> ids = ([1, 1, 2, 3], [4, 5, 6, 6])
     >>> samples = read_samples(np.zeros(4), np.full(4, np.pi), 1, "this example", clusters=ids)
     >>> X, Y = cluster_means_by_label(samples, np.array([[1.0]]), 9, np.random.default_rng(0))
-    >>> (abs(X[0] - Y[0])).round(6) + 0, X.shape
-    (array([2., 0.]), (10, 2))
+    >>> float(np.linalg.norm(X[0] - Y[0]).round(6)), X.shape
+    (2.0, (10, 2))
     """
     numbers, n_clusters = _pooled_numbers(samples), sum(samples.n_units)
     features = CosineSine(frequencies, "fast")
