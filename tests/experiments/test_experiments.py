@@ -143,7 +143,7 @@ def test_the_record_says_where_networks_were_trained(tmp_path, monkeypatch):
     whole = replace(plain, name="networks-made-up", trains_networks=True)
     with monkeypatch.context() as patch:  # a run that another machine began
         patch.setattr(_experiment, "device_of_networks", lambda: "some GPU")
-        begun = whole.kept(tmp_path, whole.repetitions)
+        begun = whole.kept(tmp_path, whole.default_repetitions)
     begun.add(
         "a / seed 0 / one", [{"problem": "a", "seed": "0", "model": "one", "measure": "error", "value": "9"}], 1.0
     )
@@ -287,7 +287,7 @@ def test_every_experiment_is_in_the_frame():
         assert one.name == name
         assert one.paper == title(name)
         assert one.paper.endswith(".")
-        assert one.repetitions >= 1
+        assert one.default_repetitions >= 1
         json.dumps(one.described())
 
 

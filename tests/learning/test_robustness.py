@@ -193,7 +193,7 @@ def test_forms_of_a_curve(curve):
 def test_progress_is_shown_where_asked_for(regression, capsys):
     model, bags = regression
     robustness_curve(model, bags, levels=[1], n_repeats=3, progress=True)
-    assert "3 repeats, 100 %" in capsys.readouterr().err
+    assert "| 3/3 " in capsys.readouterr().err
     robustness_curve(model, bags, levels=[1], n_repeats=3)
     assert capsys.readouterr().err == ""
 

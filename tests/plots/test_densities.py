@@ -19,8 +19,8 @@ def test_densities_integrate_to_one_and_mark_the_extra_noise(by_noise):
         assert np.trapezoid(line.get_ydata(), line.get_xdata()) == pytest.approx(1, abs=0.02)
     assert [to_rgba(line.get_color()) for line in curves_drawn] == [BLUE, VERMILLION]
     assert [line.get_linestyle() for line in curves_drawn] == ["-", "--"]
-    deviation = np.sqrt(-by_noise.extra_noise.variances[0])
-    assert legend_texts(ax) == ["old, 2,000 rows", "new, 2,000 rows", f"extra noise of new: SD {deviation:.2g}"]
+    deviation = by_noise.noise[0].sd
+    assert legend_texts(ax) == ["old, 2,000 rows", "new, 2,000 rows", f"noise added in new: SD {deviation:.2g}"]
     (bar,) = ax.containers
     segment = bar[2][0].get_segments()[0]
     assert segment[1, 0] - segment[0, 0] == pytest.approx(2 * deviation)

@@ -11,7 +11,7 @@ from uptonoise.twosample import PairwiseResult
 from .helpers import new_axes, rendered, row_names
 
 
-def test_heat_map_of_pvalues_and_effects(groups):
+def test_heat_map_of_pvalues_and_noncentralities(groups):
     ax = rendered(plots.plot_heat_map(groups))
     shown = ax.images[0].get_array()
     off = ~np.eye(3, dtype=bool)
@@ -19,9 +19,9 @@ def test_heat_map_of_pvalues_and_effects(groups):
     assert np.ma.getmaskarray(np.ma.masked_invalid(shown))[~off].all()
     assert row_names(ax) == ["a", "b", r"c\$"]
     assert len(ax.texts) == 6
-    ax = rendered(plots.plot_heat_map(groups.pairs, "effects"))
-    np.testing.assert_allclose(ax.images[0].get_array()[off], groups.pairs.effects[off])
-    with pytest.raises(ValueError, match="show must be one of pvalues, effects"):
+    ax = rendered(plots.plot_heat_map(groups.pairs, "noncentralities"))
+    np.testing.assert_allclose(ax.images[0].get_array()[off], groups.pairs.noncentralities[off])
+    with pytest.raises(ValueError, match="show must be one of pvalues, noncentralities"):
         plots.plot_heat_map(groups, "sizes")
 
 
@@ -30,7 +30,12 @@ def test_heat_map_of_many_groups(n_groups, rng):
     pvalues = rng.uniform(size=(n_groups, n_groups)) ** 8
     names = tuple(f"a hospital with number {number}" for number in range(n_groups))
     found = PairwiseResult(
-        names=names, sizes=(9,) * n_groups, pvalues=pvalues, adjusted=pvalues, effects=0 * pvalues, adjust="none"
+        names=names,
+        sizes=(9,) * n_groups,
+        pvalues=pvalues,
+        adjusted=pvalues,
+        noncentralities=0 * pvalues,
+        adjust="none",
     )
     for ax in (None, new_axes()):
         drawn = rendered(plots.plot_heat_map(found, ax=ax))
@@ -38,4 +43,4 @@ def test_heat_map_of_many_groups(n_groups, rng):
         assert row_names(drawn)[0] == "a hospital with…"
         boxes = [label.get_window_extent() for label in drawn.get_yticklabels()]
         assert all(one.y0 >= other.y1 - 1 for one, other in pairwise(boxes))
-    rendered(plots.plot_heat_map(found, "effects"))
+    rendered(plots.plot_heat_map(found, "noncentralities"))

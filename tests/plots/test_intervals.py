@@ -13,12 +13,14 @@ from .helpers import point_lines, rendered, row_names
 
 def test_effect_of_a_comparison_has_all_columns_and_the_margin(comparison):
     ax = plots.plot_effect(comparison)
-    ordered = sorted(comparison.by_column, key=lambda one: -one.effect.estimate)
-    assert row_names(ax) == ["all columns", *(one.column.replace("$", r"\$") for one in ordered)]
-    estimates = [comparison.effect.estimate, *(one.effect.estimate for one in ordered)]
+    ordered = sorted(comparison.by_column, key=lambda column: -column.effect.low)
+    names = ["largest", "without an offset", *(column.column.replace("$", r"\$") for column in ordered)]
+    assert row_names(ax) == names
+    effects = [comparison.effect, comparison.effect_beyond_offset, *(column.effect for column in ordered)]
+    estimates = [effect.estimate for effect in effects]
     bound = comparison.effect.upper_bound(comparison.alpha)
     assert point_lines(ax) == [*((value, row) for row, value in enumerate(estimates)), (bound, 0.0)]
-    assert f"dashed: margin 0.04; tick: 95% upper bound {bound:.2g}" in ax.get_xlabel().replace("\n", " ")
+    assert f"dashed: margin 0.2; tick: 95% upper bound {bound:.2g}" in ax.get_xlabel().replace("\n", " ")
     interval = ax.get_lines()[0]
     assert list(interval.get_xdata()) == [comparison.effect.low, comparison.effect.high]
 
@@ -35,7 +37,7 @@ def test_effect_up_to_an_offset_says_so(rng):
     X, Y = rng.exponential(size=1_000) + 3, rng.exponential(size=1_000)
     found = un.compare(X, Y)
     assert found.verdict == "differ by noise and an offset"
-    assert plots.plot_effect(found).get_title(loc="left") == "Size of the difference beyond noise and an offset"
+    assert row_names(plots.plot_effect(found)) == ["effect", "without an offset"]
 
 
 def test_extra_noise_intervals():

@@ -1,18 +1,13 @@
-"""Files that are written whole or not at all, and plain archives of arrays."""
+"""Files that are written whole or not at all."""
 
 from __future__ import annotations
 
-import io
 import os
 import secrets
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
+from typing import BinaryIO
 
 from uptonoise._util.errors import hinted
 
@@ -44,19 +39,3 @@ def written_whole(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-
-
-def write_arrays(path: Path, arrays: dict[str, Any]) -> None:
-    """Write arrays to a plain .npz file."""
-    with written_whole(path) as file:
-        np.savez(file, **arrays)
-
-
-def read_arrays(path: Path, what: str) -> dict[str, Any]:
-    """Read arrays from an .npz file without executing anything; `what` is what the file should be, for messages."""
-    content = io.BytesIO(path.read_bytes())  # so that an error from here on is about the content
-    try:
-        with np.lib.npyio.NpzFile(content, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError) as error:
-        raise ValueError(f"{path} is not {what}, or it is truncated: {error}") from None

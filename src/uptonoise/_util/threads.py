@@ -63,22 +63,23 @@ def _blas_controller() -> Any:
     return threadpoolctl.ThreadpoolController()
 
 
-class _BlasLimit:
-    """How many callers want a single-threaded BLAS now, and what to restore when the last of them leaves.
+class SharedLimit:
+    """A limit on threads while any caller wants it; `limit` sets it, and `restore` gets what that returned.
 
     The limit is one setting of the whole process: callers in several threads that each restored what they had found
     would leave it at one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limit: Callable[[], Any], restore: Callable[[Any], None]) -> None:
+        self.limit, self.restore = limit, restore
         self.lock = threading.Lock()
         self.callers = 0
-        self.limiter: Any = None
+        self.before: Any = None
 
     def __enter__(self) -> None:
         with self.lock:
             if self.callers == 0:
-                self.limiter = limit_blas()
+                self.before = self.limit()
             self.callers += 1
 
     def start_again(self) -> None:
@@ -90,9 +91,7 @@ class _BlasLimit:
         with self.lock:
             self.callers -= 1
             if self.callers == 0:
-                _free_blas_control()
-                self.limiter.restore_original_limits()
-                _free_blas_control()
+                self.restore(self.before)
 
 
 def limit_blas() -> Any:
@@ -100,14 +99,16 @@ def limit_blas() -> Any:
     return _blas_controller().limit(limits=1, user_api="blas")
 
 
-def _free_blas_control() -> None:
-    """Let this thread change the limit: newer versions of threadpoolctl let only the thread do so that set it."""
+def _restore_blas(limiter: Any) -> None:
+    """Restore the number of threads: newer versions of threadpoolctl let only the thread do so that set it."""
     controller: Any = getattr(threadpoolctl, "OpenBLASController", None)
-    if hasattr(controller, "clear_controlling_thread"):
-        controller.clear_controlling_thread(force=True)
+    clear = getattr(controller, "clear_controlling_thread", lambda force: None)
+    clear(force=True)
+    limiter.restore_original_limits()
+    clear(force=True)
 
 
-single_threaded_blas = _BlasLimit()
+single_threaded_blas = SharedLimit(limit_blas, _restore_blas)
 """Keeps BLAS to one thread: ours already use the cores, and its splits would change the order of sums."""
 
 if hasattr(os, "register_at_fork"):

@@ -198,18 +198,10 @@ class Bags:
         return cls._sorted(values, numbers, ids, labels, columns, source.named)
 
     @classmethod
-    def _sorted(
-        cls,
-        values: NDArray[Any],
-        numbers: NDArray[np.int64],
-        ids: NDArray[Any],
-        labels: NDArray[Any] | None,
-        columns: tuple[str, ...],
-        named: bool,
-    ) -> Bags:
+    def _sorted(cls, values: NDArray[Any], numbers: NDArray[np.int64], *others: Any) -> Bags:
         """Return the bags of rows that lie in any order; the rows of each bag keep theirs."""
         by_bag = values[np.argsort(numbers, kind="stable")]
-        return cls.__new__(cls)._set(by_bag, offsets_of(np.bincount(numbers)), ids, labels, columns, named)
+        return cls.__new__(cls)._set(by_bag, offsets_of(np.bincount(numbers)), *others)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Bags]) -> Bags:

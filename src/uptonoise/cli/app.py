@@ -19,7 +19,6 @@ except ImportError as error:
     sys.exit('uptonoise: the command line needs typer and rich: pip install "uptonoise[cli]"')
 
 import uptonoise as un
-from uptonoise.fourier import kernel_name
 
 app = typer.Typer(
     name="uptonoise",
@@ -44,6 +43,8 @@ def _uptonoise(
 ) -> None:
     """Tell whether two samples really differ, or only by noise: additive, symmetric, of unknown size and kind."""
     if version:
+        from uptonoise.fourier import kernel_name  # here, as it brings numpy
+
         print(f"uptonoise {un.__version__}\nkernel: {kernel_name()}")
         raise typer.Exit
 

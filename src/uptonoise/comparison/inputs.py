@@ -140,6 +140,8 @@ def read_pairs(
     if missing != "error":
         raise ValueError(f'missing must be "error" with paired=True, as both rows of a pair must go; got {missing!r}')
     check_weights(weights)
+    if clusters is not None:
+        raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
     if any(weight is not None for weight in weights):
         raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):

@@ -12,7 +12,7 @@ from uptonoise.experiments._figures import (
     Rows,
     _add_legends,
     _grouped,
-    _line,
+    draw_line,
     look,
     number,
     panels_of,
@@ -142,7 +142,7 @@ def _size_panel(ax: Axes, rows: Rows) -> Entries:
         at = [sizes.index(row["rows tested"]) + 0.03 * (place - (len(lines) - 1) / 2) for row in chosen]
         low, high = ([float(row[end]) for row in chosen] for end in ("5 %", "95 %"))
         ax.vlines(at, low, high, color=style.color, linewidth=1)
-        line = _line(ax, at, [float(row["RMSE"]) for row in chosen], style)
+        line = draw_line(ax, at, [float(row["RMSE"]) for row in chosen], style)
         entries.append((line, short_name(f"{phases}, noise of level {level:g}", _NAMED)))
     ax.set_xticks(range(len(sizes)), sizes)
     _log_heights(ax)
@@ -157,7 +157,7 @@ def _banded_line(
 ) -> Any:
     """Draw a line with a band about it, and return the line."""
     ax.fill_between(x, *band, color=style.color, alpha=0.12, linewidth=0)
-    return _line(ax, x, means, style)
+    return draw_line(ax, x, means, style)
 
 
 @with_options

@@ -95,7 +95,7 @@ class NamedCell:
 class Experiment(ABC):
     """A figure or table: its name, what the paper shows, the seed, and how the figure is drawn from the rows.
 
-    `repetitions` is how many a full run has. Where the experiment trains networks, the record says on which device.
+    Where it trains networks, the record says on which device.
     """
 
     name: str
@@ -104,6 +104,11 @@ class Experiment(ABC):
     seed: int = field(default=0, kw_only=True)
     draw: Draw | None = field(default=None, kw_only=True)
     trains_networks: bool = field(default=False, kw_only=True)
+
+    @property
+    def default_repetitions(self) -> int:
+        """How many repetitions a full run has."""
+        return self.repetitions
 
     @abstractmethod
     def quickened(self) -> Self:
@@ -146,7 +151,7 @@ class Experiment(ABC):
             As for :class:`~uptonoise._util.progress.Progress`.
         """
         chosen = self.quickened() if quick else self
-        n = repetitions or chosen.repetitions
+        n = repetitions or chosen.default_repetitions
         outputs = Outputs.of(folder, self.name)
         if quick and outputs.table.exists() and not outputs.is_quick:
             raise FileExistsError(f"{outputs.table} is of a full run; give another folder for a quick one")

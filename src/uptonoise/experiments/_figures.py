@@ -137,7 +137,7 @@ def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> Ent
                 continue
             rates_of_test = [float(row[test]) for row in cells]
             highest = max(highest, *rates_of_test)
-            line = _line(ax, [float(row[panel.x]) for row in cells], rates_of_test, look(len(entries)))
+            line = draw_line(ax, [float(row[panel.x]) for row in cells], rates_of_test, look(len(entries)))
             named = ", ".join(f"{key} {value}" for key, value in zip(panel.by, group, strict=True))
             entries.append((line, short_name(" ".join(filter(None, [test if len(tests) > 1 else "", named])))))
     repetitions = min(int(row["repetitions"]) for row in rows)
@@ -148,7 +148,8 @@ def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> Ent
     return entries
 
 
-def _line(ax: Axes, x: Sequence[Any], y: Sequence[float], style: Look) -> Any:
+def draw_line(ax: Axes, x: Sequence[Any], y: Sequence[float], style: Look) -> Any:
+    """Draw a line with marks, and return it."""
     (line,) = ax.plot(x, y, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
     return line
 

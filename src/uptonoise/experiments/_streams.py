@@ -5,7 +5,6 @@ Every run of every cell has a seed of its own, so that neither the order nor the
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -14,7 +13,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.datasets import symmetric_noise
-from uptonoise.experiments._experiment import Experiment, Row, Runner, Task, batches
+from uptonoise.experiments._experiment import Experiment, NamedCell, Row, Runner, Task, batches
 
 KINDS = ("gaussian", "laplace", "cauchy", "t", "mixture", "uniform")
 """Six kinds of symmetric noise."""
@@ -23,18 +22,12 @@ Runs = Sequence[dict[str, float]]
 
 
 @dataclass(frozen=True)
-class StreamCell:
+class StreamCell(NamedCell):
     """One setting: its values for the table, a run, how runs are summed up, and how many there are."""
 
-    settings: dict[str, Any]
     run: Callable[[np.random.Generator], dict[str, float]]
     summary: Callable[[Runs], dict[str, str]]
     n_runs: int
-
-    @property
-    def name(self) -> str:
-        """The settings as text, from which the cell's seeds are made."""
-        return ", ".join(f"{key}={value}" for key, value in self.settings.items())
 
 
 @dataclass(frozen=True)
@@ -82,8 +75,7 @@ class StreamExperiment(Experiment):
 
 def run_all(cell: StreamCell, seed: int, repetitions: Sequence[int]) -> Runs:
     """Return the results of some runs of a cell."""
-    words = [[seed, zlib.crc32(cell.name.encode()), repetition] for repetition in repetitions]
-    return [cell.run(np.random.default_rng(np.random.SeedSequence(word))) for word in words]
+    return [cell.run(cell.generator(seed, repetition)) for repetition in repetitions]
 
 
 def shares(runs: Runs) -> dict[str, str]:

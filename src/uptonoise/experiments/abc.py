@@ -18,7 +18,7 @@ from scipy import stats
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
-from uptonoise.experiments._figures import Draw, Rows, dots, look, panels_of
+from uptonoise.experiments._figures import Draw, Rows, dots, draw_line, look, panels_of
 from uptonoise.inference import (
     DRABC,
     FourierABC,
@@ -168,10 +168,8 @@ def _against_sigma(title: str, rows: Rows) -> Figure:
         entries = []
         for place, method in enumerate(methods):
             chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
-            style = look(place)
             x, y = ([float(row[name]) for row in chosen] for name in ("sigma", "RMSE"))
-            (line,) = ax.plot(x, y, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
-            entries.append((line, method))
+            entries.append((draw_line(ax, x, y, look(place)), method))
         ax.axhline(float(PRIOR.std()), color=GREY, linestyle=":")
         ax.set_xscale("symlog", linthresh=0.02)
         dress(ax, f"Observed noise: {kind}", "sigma, the largest noise variance in training", "RMSE of posterior mean")

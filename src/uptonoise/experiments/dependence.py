@@ -7,11 +7,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from uptonoise.experiments._clustered import Clusters
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
-from uptonoise.rows import as_rows, find_dependence
+from uptonoise.rows import ArrayRows, as_rows, find_dependence
 
 
 class _Outcome(NamedTuple):
@@ -57,7 +56,7 @@ def _lognormal(generator: np.random.Generator, n: int) -> Any:
 def _counts(generator: np.random.Generator, n: int) -> Any:
     size = generator.gamma(2, size=n)
     columns = {"size": size, "count": generator.poisson(3 * size), "energy": size + generator.normal(size=n)}
-    return pd.DataFrame(columns | {"digit": generator.integers(0, 30, n)})
+    return _named(columns | {"digit": generator.integers(0, 30, n)})
 
 
 def _rare(generator: np.random.Generator, n: int) -> Any:
@@ -71,7 +70,11 @@ def _clusters(generator: np.random.Generator, n: int, sample: Clusters) -> Any:
 def _with_ids(generator: np.random.Generator, n: int) -> Any:
     unit = generator.permutation(np.repeat(generator.permutation(n // 20), 20))
     value = np.sqrt(0.3) * generator.normal(size=n // 20)[unit] + np.sqrt(0.7) * generator.normal(size=n)
-    return pd.DataFrame({"unit": unit, "value": value})
+    return _named({"unit": unit, "value": value})
+
+
+def _named(columns: dict[str, Any]) -> ArrayRows:
+    return ArrayRows(np.stack(list(columns.values()), axis=1), columns=list(columns))
 
 
 def _series(generator: np.random.Generator, n: int) -> Any:

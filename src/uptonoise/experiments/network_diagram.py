@@ -19,6 +19,8 @@ from uptonoise.plots import LOOKS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+VALUES = {"batch": 10, "rows": 100, "columns": 16, "frequencies": 30}
+
 
 def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
     """Return the one task."""
@@ -78,11 +80,4 @@ def draw(title: str, rows: Rows) -> Figure:
     return figure
 
 
-EXPERIMENT = TaskExperiment(
-    "network-diagram",
-    __doc__.splitlines()[0],
-    {"batch": 10, "rows": 100, "columns": 16, "frequencies": 30},
-    tasks,
-    table,
-    draw=draw,
-)
+EXPERIMENT = TaskExperiment("network-diagram", __doc__.splitlines()[0], VALUES, tasks, table, draw=draw)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FREEDOMS = (4, 8)
 FUNCTIONS = ("characteristic function", "phase function")
 PARTS = ("real", "imaginary")
+VALUES = {"n_rows": 1_000, "n_frequencies": 750, "sd": 2.0, "noise": 0.1}
 DISTRIBUTIONS = ("X", "Y", "X - Y")
 
 
@@ -93,11 +94,4 @@ def draw(title: str, rows: Rows) -> Figure:
     return figure
 
 
-EXPERIMENT = TaskExperiment(
-    "phase-functions",
-    __doc__.splitlines()[0],
-    {"n_rows": 1_000, "n_frequencies": 750, "sd": 2.0, "noise": 0.1},
-    tasks,
-    table,
-    draw=draw,
-)
+EXPERIMENT = TaskExperiment("phase-functions", __doc__.splitlines()[0], VALUES, tasks, table, draw=draw)

@@ -55,11 +55,7 @@ def phase(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision
 
     {of_sample}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> X = rng.exponential(size=(100_000, 1))
     >>> noisy = X + rng.laplace(size=X.shape)
     >>> W = [[0.5], [1.0]]

@@ -104,7 +104,7 @@ def sums_between(values: Floats, projection: Floats, weights: Floats | None, bou
     """
     assert _kernel is not None
     out = np.empty((len(bounds) - 1, projection.shape[1]), dtype=np.complex128)
-    _kernel.sums(values, projection, weights, bounds, out)
+    _kernel.sums(*_in_place(values, projection, weights), bounds, out)
     return out
 
 
@@ -112,5 +112,13 @@ def features_of_rows(values: Floats, projection: Floats, weights: Floats | None,
     """Write [cos, sin] of 2 pi x.projection of each row to `out`, of shape (n, 2m), and return their weighted sums."""
     assert _kernel is not None
     sums = np.empty(out.shape[1])
-    _kernel.features(values, projection, weights, out, sums)
+    _kernel.features(*_in_place(values, projection, weights), out, sums)
     return sums
+
+
+def _in_place(*arrays: Floats | None) -> list[Floats | None]:
+    """Return arrays as the kernel reads them: one number after the other, each at an address that suits it.
+
+    Arrays that came from another process need not be so, and are copied then.
+    """
+    return [None if array is None else np.require(array, requirements=("C", "A")) for array in arrays]

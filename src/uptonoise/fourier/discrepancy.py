@@ -57,11 +57,7 @@ def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
 
     {of_two_samples}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> X, Y = rng.exponential(size=(2, 50_000))
     >>> noisy = Y + rng.normal(size=Y.shape)
     >>> W = un.sample_frequencies(100, 1, scale=2, random_state=0)
@@ -82,11 +78,7 @@ def paired_mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision 
 
     {of_two_samples}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> X, Y = rng.exponential(size=5_000), rng.normal(1, 1, size=5_000)
     >>> W = un.sample_frequencies(100, 1, random_state=0)
     >>> un.paired_mmd(X, Y, W) > un.paired_mmd(X + rng.normal(size=5_000), Y, W)
@@ -123,13 +115,10 @@ def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
 
     {of_pairs_of_bags}
 
-    Examples
-    --------
+    {examples}
+
     The second bag has the distribution of the first plus noise, the third its mirror image:
 
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
     >>> X, Y, Z = rng.exponential(size=(3, 20_000)) - 1
     >>> W = un.sample_frequencies(100, 1, scale=2, random_state=0)
     >>> un.pairwise_phd([X, Y + rng.normal(size=Y.shape), -Z], frequencies=W).round(2)

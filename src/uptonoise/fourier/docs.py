@@ -73,6 +73,13 @@ described = _described(
         precision : {"fast", "float64"}
             As for :func:`~uptonoise.ecf`.
     """,
+    examples="""
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rng = np.random.default_rng(0)
+    """,
     random_state="""
         random_state : None, int, Generator or RandomState
             The seed.

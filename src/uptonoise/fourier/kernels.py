@@ -155,11 +155,7 @@ def phase_kernel(
 
     {of_features_of_bags}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> X, Y = rng.exponential(size=(2, 20_000))
     >>> bags = [X, Y + rng.normal(size=Y.shape)]
     >>> W = un.sample_frequencies(100, 1, scale=2.0, random_state=0)

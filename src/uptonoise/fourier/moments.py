@@ -28,7 +28,7 @@ from uptonoise.fourier.exact_angles import angles_between
 from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block, as_real_array
 
-_TILES_PER_BLOCK = 8  # tiles of features in one call, so that little of the time goes to Python
+_TILES_PER_BLOCK = 2  # tiles of features in one call, so that little of the time goes to Python
 _CLUSTERS_AT_ONCE = 4_096
 
 

@@ -211,24 +211,17 @@ def _known_cases(abc: BagABC, n: int, given: Simulations | None) -> Simulations:
 def _checked_posteriors(abc: BagABC, known: Simulations, n_draws: int, progress: bool | None) -> Calibration:
     """Return how the posterior of each data set relates to its true parameters."""
     tolerance, at, truth = abc._tolerance(), abc.summary(known.bags), known.theta
-    means, sds, below, ranks = (np.empty_like(truth) for _ in range(4))
+    of_truth = {name: np.empty_like(truth) for name in ("means", "sds", "probabilities", "ranks")}
     sizes = np.empty(len(truth))
     generator = np.random.default_rng([abc.seed_ if abc._plan is not None else 0, CHECKS])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnlikeSimulationsWarning)
         for place in Progress("checking posteriors", len(truth), progress, units="data sets").over(range(len(truth))):
             posterior = abc._weighted(at[place], tolerance, abc.adjust)
-            means[place], sds[place], below[place] = posterior.mean(), posterior.sd(), posterior.cdf(truth[place])
+            below = posterior.cdf(truth[place])
             # Draws are independent given the posterior, so that ranks have a discrete uniform distribution.
-            ranks[place] = generator.binomial(n_draws, np.clip(below[place], 0.0, 1.0))
+            ranks = generator.binomial(n_draws, np.clip(below, 0.0, 1.0))
+            for values, value in zip(of_truth.values(), (posterior.mean(), posterior.sd(), below, ranks), strict=True):
+                values[place] = value
             sizes[place] = posterior.ess
-    return Calibration(
-        names=abc.names_,
-        truth=truth,
-        means=means,
-        sds=sds,
-        probabilities=below,
-        ranks=ranks,
-        n_draws=n_draws,
-        sizes=sizes,
-    )
+    return Calibration(names=abc.names_, truth=truth, n_draws=n_draws, sizes=sizes, **of_truth)

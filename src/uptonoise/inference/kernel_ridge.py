@@ -101,17 +101,7 @@ class KernelBagRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Floats:
-        """Predict the target of each bag.
-
-        Parameters
-        ----------
-        X : Bags, list of arrays, or 3-D array
-            The bags.
-
-        Returns
-        -------
-        array of shape (n_bags,) or (n_bags, n_targets)
-        """
+        """Predict the target of each bag: an array with the shape of the targets of fit."""
         check_is_fitted(self)
         kernel = embedding_kernel(X, self.bags_, scale=self.scale_, second="gaussian", second_scale=self.second_scale_)
         predicted = kernel @ self.dual_coef_ + self.intercept_

@@ -93,6 +93,12 @@ _EXAMPLE = """
     ...     return rng.gamma(theta, size=(100, 1))
     """
 
+_INTERVAL = """
+    >>> low, high = abc.fit().posterior(simulator(3.0, np.random.default_rng(1))).interval(0.95)
+    >>> low < 3.0 < high
+    True
+    """
+
 documented = described(
     model=_MODEL,
     parameters=_PARAMETERS,
@@ -100,6 +106,7 @@ documented = described(
     attributes=_ATTRIBUTES,
     learning=_LEARNING,
     example=_EXAMPLE,
+    interval=_INTERVAL,
 )
 
 

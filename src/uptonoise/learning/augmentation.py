@@ -171,7 +171,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit the features on the bags without noise.
 
-        {fit}
+        {bags_to_fit}
+        self
         """
         if not hasattr(self.transformer, "from_characteristic"):
             raise ValueError(f"transformer must be PhaseFeatures or FourierFeatures; got {self.transformer!r}")
@@ -183,7 +184,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit_transform(self, X: Any, y: Any = None) -> Floats:
         """Fit the features, and return those of the bags with noise.
 
-        {fit_transform}
+        {bags_to_fit}
+        array of shape (n_bags, n_features_out), or as :meth:`transform` returns it
         """
         (level,) = checked_noise_sizes("level", [self.level])
         bags = as_bags(X)

@@ -3,7 +3,7 @@
 from uptonoise._util.docs import described as _described
 
 described = _described(
-    fit="""
+    bags_to_fit="""
         Parameters
         ----------
         {bags_or_vectors}
@@ -12,18 +12,15 @@ described = _described(
 
         Returns
         -------
-        self
     """,
-    fit_transform="""
+    to_amplitudes="""
         Parameters
         ----------
         {bags_or_vectors}
-        y : ignored
-            There for Pipelines.
 
         Returns
         -------
-        array of shape (n_bags, n_features_out), or as :meth:`transform` returns it
+        array of shape (n_bags, m)
     """,
     bags_or_vectors="""
         X : Bags, list of arrays, 3-D array, RowSource; or a 2-D array or frame, whose rows are bags of one row

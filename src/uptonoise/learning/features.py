@@ -15,12 +15,14 @@ a kernel between them: the second layer of a model on bags. All sums over rows r
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Literal, get_args
+from dataclasses import field
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState
 from uptonoise._util.typing import Floats, Precision
 from uptonoise._util.validation import checked_choice, checked_flag, checked_number
@@ -49,35 +51,23 @@ _BAGS_AT_ONCE = 4_096
 _MEDIANS = ("median", "median-per-column")
 
 
+@with_parameters
 class _FrequencyFeatures(BagTransformer):
     """Vectors from the characteristic function of each bag at random frequencies; a subclass says which."""
 
-    frequencies_: Floats
-    scale_: float | Floats
-    _name: str
+    n_frequencies: int = field(default=100, kw_only=False)
+    law: Law = "gaussian"
+    scale: ArrayLike = "median"
+    scale_factor: float = 1.0
+    method: Method = "iid"
+    nu: float = 1.5
+    frequencies: ArrayLike | None = None
+    precision: Precision = "fast"
+    random_state: RandomState = None
 
-    def __init__(
-        self,
-        n_frequencies: int = 100,
-        *,
-        law: Law = "gaussian",
-        scale: ArrayLike = "median",
-        scale_factor: float = 1.0,
-        method: Method = "iid",
-        nu: float = 1.5,
-        frequencies: ArrayLike | None = None,
-        precision: Precision = "fast",
-        random_state: RandomState = None,
-    ) -> None:
-        self.n_frequencies = n_frequencies
-        self.law = law
-        self.scale = scale
-        self.scale_factor = scale_factor
-        self.method = method
-        self.nu = nu
-        self.frequencies = frequencies
-        self.precision = precision
-        self.random_state = random_state
+    frequencies_: Floats = field(init=False)
+    scale_: float | Floats = field(init=False)
+    _name: ClassVar[str]
 
     def characteristic(self, X: Any) -> Characteristic:
         """Return the characteristic function of each bag at the frequencies, with the number of its rows."""
@@ -225,6 +215,7 @@ class FourierFeatures(_FrequencyFeatures):
 
 
 @described
+@with_parameters
 class PhaseFeatures(_FrequencyFeatures):
     """Phase features of bags: Fourier features without the amplitude, which symmetric noise changes.
 
@@ -276,49 +267,17 @@ class PhaseFeatures(_FrequencyFeatures):
     True
     """
 
-    _name = "phase"
-    reliability_: Reliability
+    amplitude: Amplitude = "shrunk"
+    bounded: bool = False
 
-    def __init__(
-        self,
-        n_frequencies: int = 100,
-        *,
-        amplitude: Amplitude = "shrunk",
-        bounded: bool = False,
-        law: Law = "gaussian",
-        scale: ArrayLike = "median",
-        scale_factor: float = 1.0,
-        method: Method = "iid",
-        nu: float = 1.5,
-        frequencies: ArrayLike | None = None,
-        precision: Precision = "fast",
-        random_state: RandomState = None,
-    ) -> None:
-        super().__init__(
-            n_frequencies,
-            law=law,
-            scale=scale,
-            scale_factor=scale_factor,
-            method=method,
-            nu=nu,
-            frequencies=frequencies,
-            precision=precision,
-            random_state=random_state,
-        )
-        self.amplitude = amplitude
-        self.bounded = bounded
+    reliability_: Reliability = field(init=False)
+    _name = "phase"
 
     @described
     def amplitudes(self, X: Any) -> Floats:
         """Return abs(phi) of each bag at each frequency, to be compared with 1/sqrt(n) for a bag of n rows.
 
-        Parameters
-        ----------
-        {bags_or_vectors}
-
-        Returns
-        -------
-        array of shape (n_bags, m)
+        {to_amplitudes}
 
         Examples
         --------

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats, Precision
@@ -61,6 +63,7 @@ _BAGS_AT_ONCE = 8_192
 
 
 @described
+@with_parameters
 class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Ridge regression on features of bags, with scales and penalty chosen by cross-validation.
 
@@ -142,42 +145,22 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ['alpha', 'scale_factor']
     """
 
-    def __init__(
-        self,
-        first: Any = "phase",
-        second: Any = None,
-        *,
-        n_frequencies: int = 100,
-        n_second: int = 100,
-        amplitude: Amplitude = "shrunk",
-        alphas: Sequence[float] = ALPHAS,
-        scale_factors: Sequence[float] = SCALE_FACTORS,
-        second_scale_factors: Sequence[float] = SCALE_FACTORS,
-        steady: bool = True,
-        tolerance: float = 0.02,
-        cv: Any = 3,
-        noise_augmentation: float | Sequence[float] | None = None,
-        noise_target: tuple[float, float] | None = None,
-        fit_intercept: bool = True,
-        precision: Precision = "fast",
-        random_state: RandomState = None,
-    ) -> None:
-        self.first = first
-        self.second = second
-        self.n_frequencies = n_frequencies
-        self.n_second = n_second
-        self.amplitude = amplitude
-        self.alphas = alphas
-        self.scale_factors = scale_factors
-        self.second_scale_factors = second_scale_factors
-        self.steady = steady
-        self.tolerance = tolerance
-        self.cv = cv
-        self.noise_augmentation = noise_augmentation
-        self.noise_target = noise_target
-        self.fit_intercept = fit_intercept
-        self.precision = precision
-        self.random_state = random_state
+    first: Any = field(default="phase", kw_only=False)
+    second: Any = field(default=None, kw_only=False)
+    n_frequencies: int = 100
+    n_second: int = 100
+    amplitude: Amplitude = "shrunk"
+    alphas: Sequence[float] = ALPHAS
+    scale_factors: Sequence[float] = SCALE_FACTORS
+    second_scale_factors: Sequence[float] = SCALE_FACTORS
+    steady: bool = True
+    tolerance: float = 0.02
+    cv: Any = 3
+    noise_augmentation: float | Sequence[float] | None = None
+    noise_target: tuple[float, float] | None = None
+    fit_intercept: bool = True
+    precision: Precision = "fast"
+    random_state: RandomState = None
 
     @classmethod
     def paper(cls, name: str, **options: Any) -> BagRidgeCV:

@@ -30,7 +30,8 @@ class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the rows of the bags.
 
-        {fit}
+        {bags_to_fit}
+        self
         """
         self._fit_rows(self._fitting_rows(X))
         return self
@@ -39,7 +40,8 @@ class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn from the rows of the bags, and return the same bags transformed.
 
-        {fit_transform}
+        {bags_to_fit}
+        array of shape (n_bags, n_features_out), or as :meth:`transform` returns it
         """
         return self._fit_transform_rows(self._fitting_rows(X), X)
 

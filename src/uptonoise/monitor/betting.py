@@ -15,7 +15,8 @@ changes at once, a long one with a large ridge finds small ones later. So the ri
 players with several memories play on their own: on all features, on those of single columns together, and on those of
 each column alone. None of these choices can break the guarantee, since weights come from the past only.
 
-The constants were chosen on gamma, lognormal and exponential signals with 1, 3, 6 and 8 columns, which no table uses.
+The constants were chosen on pairs of gamma, lognormal and exponential signals with 1, 3, 6 and 8 columns; the page
+``docs/results/monitor.md`` names them, and no table has them.
 """
 
 from __future__ import annotations

@@ -10,13 +10,14 @@ import glob
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from uptonoise._util.errors import hinted
-from uptonoise.engines import OpenFiles, open_rows
+from uptonoise.engines import OpenFiles
 from uptonoise.monitor.lock import locked
 from uptonoise.monitor.state import MonitorState
 from uptonoise.monitor.watch import Monitor
+from uptonoise.rows import RowSource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,22 +59,26 @@ class Job:
     def run(self) -> Iterator[tuple[Monitor, MonitorState | None]]:
         """Yield the monitor, and what it says after each new batch, once the state is written; None at the start."""
         with locked(self.state):
-            files = batch_files(self.batches)
+            paths = batch_files(self.batches)
             monitor = self._monitor()
             yield monitor, None
-            for path in files:
+            for path in paths:
                 if self._is_new(monitor, path):
-                    batch = self._rows(path, [name for name in monitor.columns if name in self._names(path, monitor)])
+                    files = OpenFiles(path, **self.how)
+                    names = files.described_columns() or monitor.columns
+                    batch = self._rows(files, [name for name in monitor.columns if name in names])
                     state = monitor.update(batch, name=str(path), version=_size(path))
                     monitor.save(self.state)
                     yield monitor, state
 
     def _monitor(self) -> Monitor:
         """Return the monitor that goes on, or a new one."""
-        columns = self.columns or self._numeric(self.reference)
+        files = OpenFiles(self.reference, **self.how)
+        columns = self.columns or self._numeric(files)
+        reference = self._rows(files, columns)
         if not self.state.exists():
-            return Monitor(self._rows(self.reference, columns), **self.settings)
-        monitor = Monitor.load(self.state, self._rows(self.reference, columns))
+            return Monitor(reference, **self.settings)
+        monitor = Monitor.load(self.state, reference)
         monitor.settings.check_same(dict(self.settings), str(self.state))
         if columns is not None and tuple(columns) != monitor.columns:
             raise ValueError(
@@ -85,22 +90,19 @@ class Job:
             monitor.save(self.state)
         return monitor
 
-    def _numeric(self, path: str) -> list[str] | None:
-        """Return the columns of a file that hold numbers; None where it has no names."""
-        described = OpenFiles(path, **self.how).described_columns()
+    def _numeric(self, files: OpenFiles) -> list[str] | None:
+        """Return the columns of files that hold numbers; None where they have no names."""
+        described = files.described_columns()
         if described is None:
             return None
         return [name for name, problem in described.items() if problem is None and name != self.clusters]
 
-    def _names(self, path: Path, monitor: Monitor) -> Sequence[str]:
-        """Return the columns of a batch, or those of the monitor where the file has no names."""
-        return list(OpenFiles(path, **self.how).described_columns() or monitor.columns)
-
-    def _rows(self, path: str | Path, columns: Sequence[str] | None) -> Any:
-        missing: Literal["error", "drop"] = "drop" if self.settings.get("missing") == "drop" else "error"
-        source = open_rows(path, columns=columns, by=self.clusters, missing=missing, progress=False, **self.how)
-        source.may_be_empty = True  # type: ignore[attr-defined]
-        source.keeps_missing = self.settings.get("missing") == "use"  # type: ignore[attr-defined]
+    def _rows(self, files: OpenFiles, columns: Sequence[str] | None) -> RowSource:
+        """Return the rows of files, of which there may be none, with missing values as the monitor wants them."""
+        missing = self.settings.get("missing", "error")
+        kept = "drop" if missing == "drop" else "error"
+        source = files.rows(columns=columns, by=self.clusters, missing=kept, progress=False)
+        source.may_be_empty, source.keeps_missing = True, missing == "use"
         return source
 
     def _is_new(self, monitor: Monitor, path: Path) -> bool:

@@ -53,8 +53,8 @@ class Monitor:
         "probability": where only noise differs, the probability that there is ever an alarm is at most `alpha`. It
         suits a stream that should agree with the reference from the start, and finds late changes somewhat later.
         "run length": where only noise differs, there are on average at least `run_length` batches before an alarm. It
-        suits a stream that is watched for years, finds late changes as fast as early ones, and will raise a false
-        alarm some day.
+        suits a stream that is watched for years, finds late changes nearly as fast as early ones, and will raise a
+        false alarm some day.
     run_length : float, optional
         The average number of batches to a false alarm, by default 1,000.
     clusters : array or str, optional

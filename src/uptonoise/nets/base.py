@@ -81,12 +81,13 @@ class BagNet(Parameters, SavedNetwork):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "network_")
 
+    @documented
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train the network.
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+        {bags}
             The bags.
         y : array of shape (n_bags,), or (n_bags, n_targets) for the squared loss, optional
             The targets; by default the labels of the bags.
@@ -170,12 +171,7 @@ class BagNet(Parameters, SavedNetwork):
     def amplitudes(self, X: Any) -> Floats:
         """Return abs(phi) of each bag at the learnt frequencies, to be compared with 1/sqrt(n) for a bag of n rows.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags, m)
 
         Examples

@@ -28,25 +28,17 @@ from uptonoise.nets.parameters import documented
 class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     """The paper's Fourier network as a classifier: Fourier features of bags, at frequencies that are learnt.
 
-    Vectors (a 2-D array) are bags of one row each: so it is a network for ordinary classification too.
-
-    Parameters
-    ----------
-    {n_frequencies}
+    {vectors}
     {classes}
 
     See Also
     --------
     PhaseNetClassifier : The same on phases, which symmetric noise does not change.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.nets import FourierNetClassifier
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> bags = [rng.normal(scale=1 + i % 2, size=(30, 1)) for i in range(150)]
     >>> labels = np.array(["narrow", "wide"])[np.arange(150) % 2]
-    >>> model = FourierNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
+    >>> model = nets.FourierNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
     >>> model.fit(bags[:100], labels[:100]).score(bags[100:], labels[100:]) > 0.9
     True
     >>> model.predict_proba(bags[:3]).shape
@@ -62,12 +54,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Floats:
         """Predict the probabilities of the classes; they do not depend on the other bags in the call.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags, n_classes)
             In the order of `classes_`.
         """
@@ -77,23 +64,19 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each bag.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags,)
         """
         codes = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[codes])
 
+    @documented
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of bags whose class is predicted right.
 
         Parameters
         ----------
-        X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
+        {bags}
             The bags.
         y : array of shape (n_bags,)
             Their classes, all of which were there in training.
@@ -151,14 +134,10 @@ class PhaseNetClassifier(OnPhases, FourierNetClassifier):
     --------
     FourierNetClassifier : The same with the amplitude.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.nets import PhaseNetClassifier
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> labels = np.arange(150) % 2
     >>> bags = [rng.gamma(1 + 5 * label, size=(40, 1)) for label in labels]
-    >>> model = PhaseNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
+    >>> model = nets.PhaseNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
     >>> model.fit(bags[:100], labels[:100]).score(bags[100:], labels[100:]) > 0.9
     True
     """

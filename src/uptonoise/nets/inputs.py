@@ -19,16 +19,12 @@ from uptonoise.bags import BagRows, Bags
 from uptonoise.engines import tensor_bags
 from uptonoise.engines.gpu.rows import TensorRows
 from uptonoise.learning import FittedColumns, bag_source
-from uptonoise.nets.labelled import Indices, picked_rows
-from uptonoise.rows import (
-    RowSource,
-    SelectedRows,
-    read_rows,
-)
+from uptonoise.nets.labelled import Indices, WithOffsets, picked_rows
+from uptonoise.rows import RowSource, SelectedRows, read_rows
 
 
 @dataclass(frozen=True)
-class ReadBags:
+class ReadBags(WithOffsets):
     """The rows of all bags, where each bag starts, the labels and ids that came with them, and their columns.
 
     The rows are an array, or a tensor on the network's device; where bags start is in this machine's memory.
@@ -39,14 +35,6 @@ class ReadBags:
     labels: NDArray[Any] | None
     ids: Any
     columns: FittedColumns
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def sizes(self) -> Indices:
-        """The number of rows of each bag."""
-        return np.diff(self.offsets)
 
     @property
     def sample(self) -> Floats | RowSource:

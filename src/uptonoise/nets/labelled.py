@@ -30,14 +30,10 @@ def picked_rows(rows: Tensor, offsets: Indices, picked: Indices) -> tuple[Tensor
     return rows.index_select(0, torch.from_numpy(numbers).to(rows.device)), sizes
 
 
-@dataclass(frozen=True)
-class LabelledBags:
-    """Bags with targets and weights, on the device where they are wanted; where each bag starts is in main memory."""
+class WithOffsets:
+    """Bags whose rows lie one after the other, of which we know where each begins."""
 
-    rows: Tensor
     offsets: Indices
-    targets: Tensor
-    weights: Tensor
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -46,6 +42,16 @@ class LabelledBags:
     def sizes(self) -> Indices:
         """The number of rows of each bag."""
         return np.diff(self.offsets)
+
+
+@dataclass(frozen=True)
+class LabelledBags(WithOffsets):
+    """Bags with targets and weights, on the device where they are wanted; where each bag starts is in main memory."""
+
+    rows: Tensor
+    offsets: Indices
+    targets: Tensor
+    weights: Tensor
 
     def batch(self, picked: Indices) -> Batch:
         """Return the bags with these numbers."""

@@ -8,7 +8,7 @@ number for each number in the batch instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -87,6 +87,7 @@ class NoiseSettings:
         return Augmentation(phi=training.on_phi, judged_phi=judging.on_phi)
 
 
+@dataclass
 class Noise:
     """Gaussian noise on bags in the network's units, of sizes between two numbers.
 
@@ -106,25 +107,17 @@ class Noise:
         Whether each call gives the same numbers again.
     """
 
-    def __init__(
-        self,
-        low: float,
-        high: float,
-        clean: float,
-        rows: Tensor,
-        variances: Floats,
-        seed: int,
-        *,
-        repeats: bool = False,
-    ) -> None:
-        self.low = low
-        self.high = high
-        self.clean = clean
-        self.rows = rows
-        self.variances = torch.tensor(variances, dtype=torch.float32, device=rows.device)
-        self.seed = seed
-        self.repeats = repeats
-        self.generator = torch.Generator(rows.device).manual_seed(seed)
+    low: float
+    high: float
+    clean: float
+    rows: Tensor
+    variances: Any
+    seed: int
+    repeats: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.variances = torch.tensor(self.variances, dtype=torch.float32, device=self.rows.device)
+        self.generator = torch.Generator(self.rows.device).manual_seed(self.seed)
 
     def on_rows(self, rows: Tensor, sizes: Tensor) -> Tensor:
         """Return rows of bags of these sizes with noise."""
@@ -149,7 +142,8 @@ class Noise:
             self.generator.manual_seed(self.seed)
         sizes = self.low + (self.high - self.low) * self._uniform(n_bags, 1)
         noisy = self._uniform(n_bags, 1) >= self.clean
-        return sizes * noisy * self._uniform(n_bags, len(self.variances)) * self.variances
+        sampled: Tensor = sizes * noisy * self._uniform(n_bags, len(self.variances)) * self.variances
+        return sampled
 
     def _uniform(self, *shape: int) -> Tensor:
         return torch.rand(shape, generator=self.generator, device=self.variances.device)

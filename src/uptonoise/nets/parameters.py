@@ -161,6 +161,25 @@ documented = described(
         classes_ : array of shape (n_classes,)
             The labels, sorted.
         """,
+    examples="""
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise import nets
+        >>> rng = np.random.default_rng(0)
+        """,
+    gamma_bags="""
+        {examples}
+        >>> shapes = rng.uniform(1, 6, size=200)
+        >>> bags = [rng.gamma(shape, size=(50, 1)) for shape in shapes]
+        """,
+    vectors="""
+        Vectors (a 2-D array) are bags of one row each: so it is a network for ordinary data too.
+
+        Parameters
+        ----------
+        {n_frequencies}
+        """,
     phases="""
         Additive symmetric noise with a positive characteristic function does not change phases. So predictions hold
         where test bags have other noise than those of training.
@@ -171,8 +190,16 @@ documented = described(
         shrinkage : float
             Shrinks unreliable phases towards 0, as :class:`PhaseLayer` does: 0 is the paper's phase.
         """,
+    bags_to="""
+        Parameters
+        ----------
+        {bags}
+            The bags, with the columns of those that the model was fitted on.
+
+        Returns
+        -------
+        """,
     bags="""
         X : Bags, list of arrays, or 3-D array; or a 2-D array or frame, whose rows are bags of one row
-            The bags, with the columns of those that the model was fitted on.
         """,
 )

@@ -28,24 +28,16 @@ Calibration = Literal["all", "validation"]
 class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     """The paper's Fourier network: regression on Fourier features of bags, at frequencies that are learnt.
 
-    Vectors (a 2-D array) are bags of one row each: so it is a network for ordinary regression too.
-
-    Parameters
-    ----------
-    {n_frequencies}
+    {vectors}
     {quantiles}
 
     See Also
     --------
     PhaseNetRegressor : The same on phases, which symmetric noise does not change.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.nets import FourierNetRegressor
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> X = rng.uniform(-3, 3, size=(300, 1))
-    >>> model = FourierNetRegressor(n_frequencies=20, n_epochs=20, device="cpu", random_state=0)
+    >>> model = nets.FourierNetRegressor(n_frequencies=20, n_epochs=20, device="cpu", random_state=0)
     >>> model.fit(X[:200], np.sin(2 * X[:200, 0])).score(X[200:], np.sin(2 * X[200:, 0])) > 0.9
     True
     """
@@ -60,12 +52,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     def predict(self, X: Any) -> Floats:
         """Predict the target of each bag; it does not depend on the other bags in the call.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags,) or (n_bags, n_targets)
             Means, or the quantile that is nearest to the median.
         """
@@ -78,23 +65,12 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     def predict_quantiles(self, X: Any) -> Floats:
         """Predict the quantiles of the target of each bag.
 
-        Parameters
-        ----------
-        {bags}
-
-        Returns
-        -------
+        {bags_to}
         array of shape (n_bags, n_quantiles)
             In increasing order.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from uptonoise.nets import PhaseNetRegressor
-        >>> rng = np.random.default_rng(0)
-        >>> shapes = rng.uniform(1, 6, size=100)
-        >>> bags = [rng.gamma(shape, size=(30, 1)) for shape in shapes]
-        >>> model = PhaseNetRegressor(20, quantiles=(0.1, 0.5, 0.9), n_epochs=5, device="cpu", random_state=0)
+        {gamma_bags}
+        >>> model = nets.PhaseNetRegressor(20, quantiles=(0.1, 0.5, 0.9), n_epochs=5, device="cpu", random_state=0)
         >>> low, middle, high = model.fit(bags, shapes).predict_quantiles(bags).T
         >>> bool(((low <= middle) & (middle <= high)).all())
         True
@@ -176,14 +152,8 @@ class PhaseNetRegressor(OnPhases, FourierNetRegressor):
     --------
     FourierNetRegressor : The same with the amplitude.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.nets import PhaseNetRegressor
-    >>> rng = np.random.default_rng(0)
-    >>> shapes = rng.uniform(1, 6, size=200)
-    >>> bags = [rng.gamma(shape, size=(50, 1)) for shape in shapes]
-    >>> model = PhaseNetRegressor(n_frequencies=20, n_epochs=20, device="cpu", random_state=0)
+    {gamma_bags}
+    >>> model = nets.PhaseNetRegressor(n_frequencies=20, n_epochs=20, device="cpu", random_state=0)
     >>> model.fit(bags[:150], shapes[:150]).score(bags[150:], shapes[150:]) > 0.7
     True
     """

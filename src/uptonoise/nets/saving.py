@@ -36,11 +36,6 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
 
-        Parameters
-        ----------
-        path : path
-            The file.
-
         Examples
         --------
         >>> import pathlib, tempfile
@@ -71,17 +66,7 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-
-        Returns
-        -------
-        estimator of this class
-        """
+        """Read a model that :meth:`save` wrote."""
         header, arrays = load_archive(path, _KIND, _VERSION)
         written = header.get("class")
         if written != cls.__name__:

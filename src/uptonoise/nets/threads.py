@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
 
+from uptonoise._util.threads import SharedLimit
+
 _WORTH_THREADS = 2**18  # rows times frequencies in one step, about a millisecond of sines and cosines
 
 
-class _Limit:
-    """How many callers want one thread now, and what to restore when the last of them leaves.
-
-    The number is one setting of the whole process: callers in several threads that each restored what they had found
-    would leave it at one.
-    """
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.callers = 0
-        self.before = 1
-
-    def __enter__(self) -> None:
-        with self.lock:
-            if self.callers == 0:
-                self.before = torch.get_num_threads()
-            self.callers += 1
-            torch.set_num_threads(1)
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.callers -= 1
-            if self.callers == 0:
-                torch.set_num_threads(self.before)
+def _limit() -> int:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    return before
 
 
-_one_thread = _Limit()
+_one_thread = SharedLimit(_limit, torch.set_num_threads)
 
 
 @contextmanager
@@ -47,4 +28,5 @@ def threads_for(elements: float) -> Iterator[None]:
         yield
         return
     with _one_thread:
+        torch.set_num_threads(1)  # OpenMP counts threads for each caller
         yield

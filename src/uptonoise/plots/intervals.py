@@ -52,12 +52,14 @@ def plot_effect(
     """
     overall = result if isinstance(result, EffectSize) else result.effect
     columns = () if isinstance(result, EffectSize) else result.columns
-    rows = [_Interval.of(short_name(columns[0]) if len(columns) == 1 else "largest" if columns else "effect", overall)]
+    rows = [_Interval.of("largest" if len(columns) > 1 else "effect", overall)]
     bound, title = math.inf, "Size of the difference beyond noise"
     left_out = 0
     if isinstance(result, Comparison):
         margin = result.margin if margin is None else margin
         bound = result.bound
+        if result.differs_beyond_noise and result.up_to_offset is not None:
+            rows.append(_Interval.of("without an offset", result.effect_beyond_offset))
         alone = sorted(result.by_column, key=lambda column: -column.effect.low) if len(columns) > 1 else []
         rows += [_Interval.of(short_name(column.column), column.effect) for column in alone[:MOST]]
         left_out = max(0, len(alone) - MOST)

@@ -80,9 +80,9 @@ def flip_test(
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> FlipResult:
-    """Test whether two samples differ beyond symmetric noise, exactly at every sample size.
+    """Test whether two samples differ beyond symmetric noise, exactly at every sample size; pairing costs some power.
 
-    The false-positive rate is at most alpha, whatever the noises and the sizes. Pairing the rows costs some power.
+    Null hypothesis: X - Y is symmetric, as with symmetric noise of any size and kind in each.
 
     Parameters
     ----------

@@ -78,6 +78,8 @@ def me_test(
 ) -> MeResult:
     """Test whether two samples differ at all, by the means of Gaussian bumps whose places are learnt, and show where.
 
+    Null hypothesis: X and Y have the same distribution, noise included.
+
     Parameters
     ----------
     X, Y : array, frame, or RowSource

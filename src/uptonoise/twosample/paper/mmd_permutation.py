@@ -81,13 +81,12 @@ def mmd_test(
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> MmdResult:
-    """Test whether two samples differ at all, noise included.
+    """Test whether two samples differ at all, noise included. Null hypothesis: X and Y have the same distribution.
 
     Parameters
     ----------
     X, Y : array, frame, RowSource, or Sketch
-        The two samples, without weights, which are read into memory; or two sketches with the same frequencies, which
-        need neither rows nor permutations.
+        The two samples, which are read into memory; or two sketches with the same frequencies.
     scale : float or "median"
         The length of the Gaussian kernel in all columns; "median" gives each column one, by its own median distance.
     n_permutations : int
@@ -126,8 +125,7 @@ def mmd_test(
     generator, seed = seeded_generator(random_state)
     length = None if frequencies is not None else _length(samples, scale, generator)
     if length is not None and method == "fourier":
-        d = len(samples.columns)
-        frequencies = sample_frequencies(n_frequencies, d, scale=1.0, random_state=generator) / length
+        frequencies = sample_frequencies(n_frequencies, len(samples.columns), random_state=generator) / length
     statistics = _statistics(samples, length, frequencies, n_permutations, generator)
     return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
 

@@ -61,7 +61,8 @@ def paired_difference_test(
 ) -> PairedDifferenceResult:
     """Test whether two samples differ up to symmetric noise, by any two-sample test of their paired differences.
 
-    It is valid whatever the noises of X and Y. Half of the rows' information is lost by the pairing.
+    Null hypothesis: X - Y is symmetric, so any symmetric noise is allowed, of any size in X and in Y. Half of the rows'
+    information is lost by the pairing.
 
     Parameters
     ----------
@@ -98,6 +99,8 @@ def paired_difference_test(
 
 def sme_test(X: Any, Y: Any, *, clusters: Any = None, random_state: RandomState = 0, **options: Any) -> SmeResult:
     """Test whether two samples differ up to symmetric noise: the paper's SME test, ME on paired differences.
+
+    Null hypothesis: X - Y is symmetric, so any symmetric noise is allowed, of any size in X and in Y.
 
     Parameters
     ----------

@@ -73,8 +73,9 @@ def phd_test(
 ) -> PhdResult:
     """Test whether two samples differ up to symmetric noise of the same size in both: the paper's PhD test.
 
-    Where the sizes of the two noises differ, its null is wrong and it rejects too often. A warning says when the
-    amplitudes point to that.
+    Null hypothesis: the phases of the characteristic functions are equal, and the noises have the same distribution,
+    symmetric with a positive characteristic function. Where the sizes of the two noises differ, it rejects too often; a
+    warning says when the amplitudes point to that.
 
     Parameters
     ----------

@@ -44,8 +44,8 @@ def phase_test(
 ) -> PhaseResult:
     """Test whether two samples differ beyond symmetric noise, whatever its size and kind in each of them.
 
-    It uses all rows, in one pass and bounded memory, and needs no resampling. The null hypothesis is that the two
-    characteristic functions have the same phase everywhere.
+    Null hypothesis: Im(phi_X conj phi_Y) = 0 and Re(phi_X conj phi_Y) >= 0 everywhere, as with noise that has a
+    positive characteristic function. With ``positivity=False`` only the first, as with any symmetric noise.
 
     Parameters
     ----------
@@ -63,10 +63,8 @@ def phase_test(
     clusters : pair of arrays, or str, optional
         Ids of rows that belong together, as the cells of a patient, or the column of both samples that holds the ids;
         :func:`~uptonoise.blocks` makes ids of consecutive rows. Each sample needs at least 3 clusters.
-    frequencies : array of shape (m, d), optional
-        Frequencies in place of the test's own; two sketches bring theirs.
-    random_state : None, int, Generator or RandomState
-        The seed of the frequencies.
+    frequencies, random_state : array of shape (m, d), and None, int, Generator or RandomState
+        Frequencies in place of the test's own (two sketches bring theirs), and the seed of its own.
 
     Returns
     -------
