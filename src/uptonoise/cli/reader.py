@@ -46,7 +46,11 @@ def opened(
     with nullcontext() if scheduler is None else connected(scheduler), ExitStack() as stack:
         reader = Reader(columns, reading, answer, stack, on_cluster=scheduler is not None)
         reader.set_units(units or Units())
-        yield reader
+        try:
+            yield reader
+        except ValueError as error:
+            reader.name_standard_input(error)
+            raise
         for note in reader.warnings:
             print(f"uptonoise: warning: {note}", file=sys.stderr)
 
@@ -68,6 +72,7 @@ class Reader:
         self.units = Units()
         self.choice = Choice(None, {})
         self._stack = stack
+        self._copy: str | None = None
         self._opened: dict[str, OpenFiles] = {}
 
     def set_units(self, units: Units) -> None:
@@ -138,11 +143,21 @@ class Reader:
         path = folder / _SHOWN_STANDARD_INPUT
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
+        self._copy = str(path)
         options = self.reading.text_options()
         options["format"] = options["format"] or "csv"
         files = OpenFiles(path, **options)
         files.name = _SHOWN_STANDARD_INPUT
+        for file in files.files:
+            file.notes = [note.replace(self._copy, _SHOWN_STANDARD_INPUT) for note in file.notes]
         return files
+
+    def name_standard_input(self, error: ValueError) -> None:
+        """Let an error speak of standard input, not of the file that it was copied into."""
+        if self._copy is not None:
+            error.args = tuple(str(part).replace(self._copy, _SHOWN_STANDARD_INPUT) for part in error.args)
+            if hasattr(error, "problem"):
+                error.problem = error.problem.replace(self._copy, _SHOWN_STANDARD_INPUT)
 
     def choose(self, *paths: str, kept_apart: Sequence[str | None] = ()) -> Choice:
         """Return the columns that all files have and that can be measurements."""
