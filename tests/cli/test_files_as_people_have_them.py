@@ -418,9 +418,12 @@ def test_standard_input(tmp_path, monkeypatch):
     answer = json.loads(result.stdout)
     assert answer["names"] == ["standard input", "b.csv"]
     assert answer["sizes"] == [N, N]
-    assert (
-        run("compare", "-", "-").stderr == "uptonoise: only one of the two files can be standard input; got - twice\n"
-    )
+    broken = runner.invoke(app, ["compare", "-", "b.csv"], input="x,y\n1,2\n3,low\n")
+    assert broken.stderr.startswith("uptonoise: standard input: the column 'y' must hold numbers; got 'low' in row 2")
+    blanks = runner.invoke(app, ["compare", "-", "b.csv", "--quiet"], input=table(VALUES["a"], " ", "x y"))
+    assert blanks.stderr == "uptonoise: note: standard input: the values are separated by blanks\n"
+    twice = run("compare", "-", "-")
+    assert twice.stderr == "uptonoise: only one of the two files can be standard input; got - twice\n"
 
 
 def test_two_columns_of_one_file(tmp_path, monkeypatch):

@@ -148,8 +148,8 @@ class Reader:
         options["format"] = options["format"] or "csv"
         files = OpenFiles(path, **options)
         files.name = _SHOWN_STANDARD_INPUT
-        for file in files.files:
-            file.notes = [note.replace(self._copy, _SHOWN_STANDARD_INPUT) for note in file.notes]
+        for opened_file in files.files:
+            opened_file.notes = [note.replace(self._copy, _SHOWN_STANDARD_INPUT) for note in opened_file.notes]
         return files
 
     def name_standard_input(self, error: ValueError) -> None:
