@@ -448,3 +448,13 @@ def test_the_report_says_what_was_used_and_how(tmp_path, monkeypatch):
     page = Path("out.html").read_text(encoding="utf-8")
     for text in ("57 of 60 rows (3 left out, missing values in y (3))", "site (text)", "a.csv, b.csv"):
         assert text in page
+
+
+def test_a_column_that_is_constant_in_each_file_alone_is_compared(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for sample, values in VALUES.items():
+        Path(sample).mkdir()
+        for number, part in enumerate(np.split(values, 3)):
+            write(f"{sample}/{number}.csv", table(part, header="x,y,run", row=lambda _, x, y, n=number: f"{x},{y},{n}"))
+    answer = json.loads(run("compare", "a", "b", "--json").stdout)
+    assert (answer["columns"], answer["input"]["left_out"]) == (["x", "y", "run"], {})
