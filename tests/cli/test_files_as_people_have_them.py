@@ -418,9 +418,12 @@ def test_standard_input(tmp_path, monkeypatch):
     answer = json.loads(result.stdout)
     assert answer["names"] == ["standard input", "b.csv"]
     assert answer["sizes"] == [N, N]
-    assert (
-        run("compare", "-", "-").stderr == "uptonoise: only one of the two files can be standard input; got - twice\n"
-    )
+    broken = runner.invoke(app, ["compare", "-", "b.csv"], input="x,y\n1,2\n3,low\n")
+    assert broken.stderr.startswith("uptonoise: standard input: the column 'y' must hold numbers; got 'low' in row 2")
+    blanks = runner.invoke(app, ["compare", "-", "b.csv", "--quiet"], input=table(VALUES["a"], " ", "x y"))
+    assert blanks.stderr == "uptonoise: note: standard input: the values are separated by blanks\n"
+    twice = run("compare", "-", "-")
+    assert twice.stderr == "uptonoise: only one of the two files can be standard input; got - twice\n"
 
 
 def test_two_columns_of_one_file(tmp_path, monkeypatch):
@@ -445,3 +448,13 @@ def test_the_report_says_what_was_used_and_how(tmp_path, monkeypatch):
     page = Path("out.html").read_text(encoding="utf-8")
     for text in ("57 of 60 rows (3 left out, missing values in y (3))", "site (text)", "a.csv, b.csv"):
         assert text in page
+
+
+def test_a_column_that_is_constant_in_each_file_alone_is_compared(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for sample, values in VALUES.items():
+        Path(sample).mkdir()
+        for number, part in enumerate(np.split(values, 3)):
+            write(f"{sample}/{number}.csv", table(part, header="x,y,run", row=lambda _, x, y, n=number: f"{x},{y},{n}"))
+    answer = json.loads(run("compare", "a", "b", "--json").stdout)
+    assert (answer["columns"], answer["input"]["left_out"]) == (["x", "y", "run"], {})

@@ -79,7 +79,7 @@ def chosen_columns(
     left_out = {name: EXCLUDED for name in names if name in exclude}
     shared = _shared(inputs, [name for name in names if name not in exclude], left_out)
     numeric = _numeric(inputs, shared, left_out)
-    used = _measured(firsts, numeric, left_out)
+    used = _measured(inputs, numeric, left_out)
     _check_enough(inputs, used, numeric, left_out, exclude, kept_apart)
     return Choice(used, left_out)
 
@@ -132,8 +132,10 @@ def _check_marks(file: TableFile, name: str, what: str) -> None:
         raise hinted(ValueError, problem, hint, decimal="," if "," in what else ".", exclude=[name])
 
 
-def _measured(firsts: Sequence[TableFile], numeric: list[str], left_out: dict[str, str]) -> list[str]:
+def _measured(inputs: Sequence[OpenFiles], numeric: list[str], left_out: dict[str, str]) -> list[str]:
     """Return the columns that are neither empty nor indices nor dates nor constant."""
+    firsts = [given.files[0] for given in inputs]
+    files = [file for given in inputs for file in given.files]
     readable = [[name for name in numeric if name not in file.not_numbers()] for file in firsts]
     samples = [file.first_values(names) for file, names in zip(firsts, readable, strict=True)]
     used = []
@@ -147,7 +149,8 @@ def _measured(firsts: Sequence[TableFile], numeric: list[str], left_out: dict[st
             used.append(name)
         else:
             left_out[name] = reason
-    constant = _constant(firsts, [name for name in used if _is_constant([sample.get(name) for sample in samples])])
+    candidates = [name for name in used if _is_constant([sample.get(name) for sample in samples])]
+    constant = _constant(files, [name for name in candidates if all(name in file.names for file in files)])
     left_out.update(dict.fromkeys(constant, CONSTANT))
     return [name for name in used if name not in constant]
 
@@ -157,10 +160,10 @@ def _is_constant(samples: Sequence[Floats | None]) -> bool:
     return len(known) == len(samples) and bool(np.ptp(np.concatenate(known)) == 0)
 
 
-def _constant(firsts: Sequence[TableFile], candidates: list[str]) -> list[str]:
-    """Return the columns that have one value in all rows; they are read until another value comes."""
+def _constant(files: Sequence[TableFile], candidates: list[str]) -> list[str]:
+    """Return the columns that have one value in all rows; all files are read until another value comes."""
     values: dict[str, float] = {}
-    for piece_values in _all_values(firsts, candidates):
+    for piece_values in _all_values(files, candidates):
         for name, column in zip(list(candidates), piece_values.T, strict=True):
             first = values.setdefault(name, float(column[0]) if len(column) else np.nan)
             if len(column) and not bool((column == first).all()):
