@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.validation import checked_column, checked_columns
 from uptonoise._util.wording import shown
 from uptonoise.rows import as_frame, is_frame
 
@@ -32,6 +33,9 @@ class LongTable:
         if not is_frame(frame):
             raise ValueError(f"frame must be a data frame (pandas, polars or pyarrow); got a {type(frame).__name__}")
         self._table = as_frame(frame, "frame")
+        checked_column(by, "by")
+        if label is not None:
+            checked_column(label, "label")
         kept = self._value_columns(by, values, label)
         for column in (by, *([] if label is None else [label]), *kept):
             if column not in self._table.columns:
@@ -47,10 +51,8 @@ class LongTable:
     def _value_columns(self, by: str, values: str | Sequence[str] | None, label: str | None) -> list[str]:
         if values is None:
             kept = [column for column in self._table.columns if column not in (by, label)]
-        elif isinstance(values, Sequence) and not isinstance(values, str):
-            kept = list(values)
         else:
-            kept = [values]
+            kept = checked_columns(values, "values")
         if not kept or len(set(kept)) < len(kept):
             raise ValueError(f"values must be distinct columns of frame, at least one; got {kept}")
         return kept

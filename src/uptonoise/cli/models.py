@@ -75,7 +75,7 @@ def fit(
         make = getattr(un, model.value) if model.value.endswith("rr") else functools.partial(un.BagRidgeCV, model.value)
         fitted = make(cv=cv, noise_augmentation=noise, random_state=seed).fit(bags)
         fitted.by_ = by
-        fitted.save(output)
+        fitted.save(output, force=answer.force)
         print_model(fitted, model.value, bags, output, answer)
 
 
@@ -117,5 +117,5 @@ def predict(
         if output is None:
             print(text, end="")
         else:
-            with written_whole(output) as file:
+            with written_whole(output, force=answer.force) as file:
                 file.write(text.encode())

@@ -11,10 +11,10 @@ from typing import Any
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
+from rich.text import Text as RichText
 
 import uptonoise as un
-from uptonoise._util.wording import counted
+from uptonoise._util.wording import counted, printable
 from uptonoise.cli.options import Answer
 from uptonoise.comparison import ColumnComparison, Verdict
 from uptonoise.rows import InputRecord
@@ -34,6 +34,13 @@ _COLOURS = {
     Verdict.TOO_NOISY: "yellow",
     Verdict.NOT_RULED_OUT: "yellow",
 }
+
+
+class Text(RichText):
+    """Text whose control characters, as names of columns may have them, are written out."""
+
+    def __init__(self, text: str = "", *args: Any, **options: Any) -> None:
+        super().__init__(printable(text), *args, **options)
 
 
 def print_json(values: Any) -> None:
@@ -88,7 +95,7 @@ def _column_table(comparison: un.Comparison) -> Table:
             *map(pvalue_text, adjusted),
             f"{column.effect.estimate:.2g}",
             "" if column.offset is None else f"{column.offset.shift:.3g}",
-            _noise_text(column),
+            Text(_noise_text(column)),
         )
     return table
 
@@ -146,7 +153,8 @@ def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:
     elif answer.in_words:
         shown = ", ".join(sketch.columns[:_COLUMNS_IN_LINE]) + (", ..." if sketch.n_columns > _COLUMNS_IN_LINE else "")
         clusters = "" if sketch.n_clusters is None else f" in {counted(sketch.n_clusters, 'cluster')}"
-        print(f"{path}: {counted(sketch.n_rows, 'row')}{clusters}, {sketch.n_frequencies} frequencies, columns {shown}")
+        rows = f"{counted(sketch.n_rows, 'row')}{clusters}"
+        print(printable(f"{path}: {rows}, {sketch.n_frequencies} frequencies, columns {shown}"))
 
 
 def print_model(fitted: un.BagRidgeCV, kind: str, bags: un.Bags, path: Path, answer: Answer) -> None:
@@ -157,7 +165,11 @@ def print_model(fitted: un.BagRidgeCV, kind: str, bags: un.Bags, path: Path, ans
         print_json(about | {"rmse": error, "rmse_of_the_mean": spread})
     elif answer.in_words:
         chosen = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in fitted.best_params_.items())
-        print(f"{path}: {kind} of {counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}; {chosen}")
+        print(
+            printable(
+                f"{path}: {kind} of {counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}; {chosen}"
+            )
+        )
         print(f"error (RMSE) on held-out bags {error:.4g}; of the mean {spread:.4g}")
 
 

@@ -70,7 +70,7 @@ def write_report(
     """
     target = checked_target(path, force=force)
     page = _groups_page(comparison) if isinstance(comparison, GroupComparison) else _comparison_page(comparison)
-    with written_whole(target) as file:
+    with written_whole(target, force=force) as file:
         file.write(printable(page).encode())
 
 

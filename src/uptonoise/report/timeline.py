@@ -71,5 +71,5 @@ def write_timeline(monitor: Monitor, path: str | os.PathLike[str], *, force: boo
             settings=[(name, str(value)) for name, value in asdict(monitor.settings).items() if value is not None],
         )
     )
-    with written_whole(target) as file:
+    with written_whole(target, force=force) as file:
         file.write(printable(page).encode())

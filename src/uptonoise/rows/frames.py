@@ -10,6 +10,13 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe, is_into_series
 
 from uptonoise._util.typing import Floats
+from uptonoise.rows.arrays import check_exact
+
+_LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+_PLAIN_TYPES = (
+    *(nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64),
+    *(nw.Float32, nw.Float64, nw.Boolean),
+)
 
 
 def is_frame(X: Any) -> bool:
@@ -46,12 +53,15 @@ def as_frame(X: Any, name: str) -> nw.DataFrame[Any]:
     return whole
 
 
-def frame_values(frame: nw.DataFrame[Any]) -> Floats:
+def frame_values(frame: nw.DataFrame[Any], name: str) -> Floats:
     """Return the values of a numeric frame as float64; missing values become NaN."""
     values = np.empty(frame.shape)
     for number, column in enumerate(frame.iter_columns()):
-        array = column.to_numpy()
-        values[:, number] = array if array.dtype.kind in "biuf" else column.cast(nw.Float64).to_numpy()
+        if column.dtype in _LONG_INTEGERS and len(column):
+            extremes = [value for value in (column.min(), column.max()) if value is not None]
+            check_exact(extremes, name, column.name)
+        is_plain = column.dtype in _PLAIN_TYPES and column.null_count() == 0
+        values[:, number] = (column if is_plain else column.cast(nw.Float64)).to_numpy()
     return values
 
 

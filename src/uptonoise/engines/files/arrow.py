@@ -14,6 +14,8 @@ from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
 from uptonoise.rows import CHUNK_ROWS
 
+_END, _OLD_END = b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0"  # of a stream; the old one before version 0.15
+
 
 class TypedFile(TableFile):
     """A file whose format says the type of each column."""
@@ -51,7 +53,7 @@ class ArrowFile(TypedFile):
         self.path = path
         path.open("rb").close()  # for Python's own word where it cannot be opened
         try:
-            with pa.memory_map(str(path)) as file, self._reader(file) as reader:
+            with pa.OSFile(str(path)) as file, self._reader(file) as reader:
                 super().__init__(path, reader.schema, self._count(file, reader.schema))
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from None
@@ -63,12 +65,13 @@ class ArrowFile(TypedFile):
         fields = [place for place, name in enumerate(self.names) if name in wanted]
         done = 0
         try:
-            with pa.memory_map(str(self.path)) as file, self._reader(file, fields) as reader:
+            with pa.OSFile(str(self.path)) as file, self._reader(file, fields) as reader:
                 for batch in itertools.chain.from_iterable(map(cut, _batches(reader))):
                     done += batch.num_rows
                     yield batch_piece(
                         batch, columns, by, done / self.n_rows if self.n_rows else file.tell() / file.size()
                     )
+                _check_end(file)
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from None
 
@@ -88,6 +91,13 @@ class ArrowFile(TypedFile):
             f"{self.path} is not a file in Arrow's format (Feather version 2), or it is cut short or damaged: "
             f"{first_line(error)}"
         )
+
+
+def _check_end(file: Any) -> None:
+    """Raise where a stream of batches has no mark at its end: more batches may have been cut off."""
+    marks = (_END,) if file.read_at(4, 0) == _END[:4] else (_END, _OLD_END)
+    if not _has_directory(file) and not file.read_at(len(_END), file.size() - len(_END)).endswith(marks):
+        raise OSError("the mark at the end of the stream is missing")
 
 
 def _has_directory(file: Any) -> bool:
@@ -112,20 +122,34 @@ def batch_piece(batch: Any, columns: Sequence[str], by: str | None, fraction: fl
     """
     values = np.empty((len(columns), batch.num_rows))
     for number, name in enumerate(columns):
-        values[number] = _floats(batch.column(name))
+        values[number] = _floats(batch.column(name), name)
     return Piece(values.T, None if by is None else _groups(batch.column(by)), fraction)
 
 
-def _floats(column: Any) -> Floats:
+def _floats(column: Any, name: str) -> Floats:
     pa = arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if not pa.types.is_floating(column.type):
-        column = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 lose digits, not their size
+    if pa.types.is_integer(column.type) and column.type.bit_width == 64:
+        column = _exact(column, name)
+    elif not pa.types.is_floating(column.type):
+        column = column.cast(pa.float64(), safe=False)
     if column.null_count:
         column = column.cast(pa.float64()).fill_null(np.nan)
     # Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
     return np.from_dlpack(column)  # type: ignore[return-value]
+
+
+def _exact(column: Any, name: str) -> Any:
+    """Return 64-bit integers as float64, or raise where that would round them."""
+    pa = arrow()
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"the column {name!r} must have whole numbers up to 2^53 in size, which float64 holds exactly: "
+            f"{first_line(error)}. Subtract a constant first, such as the smallest value of both samples"
+        ) from None
 
 
 def _groups(column: Any) -> Groups:

@@ -61,7 +61,7 @@ class OpenFiles:
         comment: str | None = None,
         format: str | None = None,  # noqa: A002
     ) -> None:
-        if format not in (None, *FORMATS):
+        if format is not None and (not isinstance(format, str) or format not in FORMATS):
             raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
         text = CsvFormat(delimiter, decimal, encoding, header, comment)
         sheet = CsvFormat(",", header=header, comment=comment)
