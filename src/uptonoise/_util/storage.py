@@ -7,6 +7,7 @@ import json
 import math
 import os
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -19,6 +20,10 @@ from numpy.typing import NDArray
 from uptonoise._util.files import check_readable, copy_pipe, is_pipe, written_whole
 
 _HEADER = "header"
+_BAD_HEADERS = (
+    *(KeyError, SyntaxError, TypeError, ValueError, OverflowError, MemoryError, RecursionError),
+    *(AttributeError, tokenize.TokenError),
+)
 _DAMAGES = (
     ValueError,
     TypeError,
@@ -164,7 +169,7 @@ def npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
         version = np.lib.format.read_magic(stream)
         read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
         shape, is_fortran, dtype = read(stream)
-    except (KeyError, SyntaxError, TypeError, ValueError, MemoryError, RecursionError) as error:
+    except _BAD_HEADERS as error:
         raise ValueError(f"its header is not one of numpy's format: {first_words(error)}") from None
     if any(length < 0 for length in shape):
         raise ValueError(f"its shape {shape} is none")

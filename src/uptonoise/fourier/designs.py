@@ -29,6 +29,7 @@ from uptonoise.fourier.spread import spreads_of_rows
 MOST_FREQUENCIES = 2_000
 """How many frequencies a sketch of the default design has at most: its covariance then takes 128 MB."""
 
+MOST_COLUMNS = MOST_FREQUENCIES // 2 - 1  # each with a low and a high frequency
 _MOST_GROUPS = 2_000
 _GROUP_BYTES = 600 << 20  # of the covariances of all groups
 _N_OF_A_KIND = 60
@@ -96,6 +97,15 @@ def scaled_design(
     frequencies[:, order] = design.frequencies
     provenance = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
     return frequencies, provenance
+
+
+def check_columns(columns: Sequence[str], name: str) -> None:
+    """Raise where a sample has more columns than frequencies are affordable."""
+    if len(columns) > MOST_COLUMNS:
+        raise ValueError(
+            f"{name} must have at most {MOST_COLUMNS} columns, since memory grows with their square; got "
+            f"{len(columns):,}. Choose those that matter"
+        )
 
 
 def affordable_frequencies(n_groups: int) -> int:

@@ -27,7 +27,7 @@ from uptonoise.fourier.cluster_pass import (
     moments_by_group,
 )
 from uptonoise.fourier.cosine_sine import CosineSine, check_precision
-from uptonoise.fourier.designs import affordable_frequencies, scaled_design
+from uptonoise.fourier.designs import affordable_frequencies, check_columns, scaled_design
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.lengths import rare_lengths_of, rare_lengths_of_bags, scale_rows_of, scale_rows_of_bags
@@ -143,6 +143,7 @@ class Sketch(SketchStatistics):
             for sample, name in zip(samples, sample_names(samples), strict=True)
         ]
         sources = [aligned(source, sources[0]) for source in sources]
+        check_columns(sources[0].columns, sources[0].name)
         columns = next((source.columns for source in sources if source.named), None)
         looks = scale_rows_of(sources), rare_lengths_of(sources)
         frequencies, provenance = scaled_design(*looks, random_state, n_frequencies)
@@ -189,6 +190,7 @@ class Sketch(SketchStatistics):
                 "groups must say which row is in which group: a Bags, a list of arrays, or a source made with by=; got "
                 "one sample"
             )
+        check_columns(source.columns, source.name)
         affordable_frequencies(len(source.bag_ids))
         of_groups: list[Floats] = []
         looks = scale_rows_of_bags(source, of_groups), rare_lengths_of_bags(source)

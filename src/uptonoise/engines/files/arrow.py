@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
 from uptonoise.rows import CHUNK_ROWS
 
+_DIRECTORY = b"ARROW1"
 _END, _OLD_END = b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0"  # of a stream; the old one before version 0.15
 
 
@@ -24,7 +26,7 @@ class TypedFile(TableFile):
         self.path, self.n_rows = path, n_rows
         self.names = tuple(schema.names)
         # What pandas keeps as the labels of the rows is no column of its frame, hence none here.
-        labels = (schema.pandas_metadata or {}).get("index_columns", [])
+        labels = _row_labels(schema)
         self.data_names = tuple(name for name in self.names if name not in labels)
         self._types = dict(zip(schema.names, schema.types, strict=True))
 
@@ -66,25 +68,25 @@ class ArrowFile(TypedFile):
         done = 0
         try:
             with pa.OSFile(str(self.path)) as file, self._reader(file, fields) as reader:
-                for batch in itertools.chain.from_iterable(map(cut, _batches(reader))):
+                for batch in itertools.chain.from_iterable(map(cut, map(_validated, _batches(reader)))):
                     done += batch.num_rows
                     yield batch_piece(
                         batch, columns, by, done / self.n_rows if self.n_rows else file.tell() / file.size()
                     )
-                _check_end(file)
+                _check_end(self.path)
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from None
 
     def _count(self, file: Any, schema: Any) -> int | None:
         """Return the number of rows of a file with a directory, None for a stream; one column is enough for that."""
-        if not schema.names or not _has_directory(file):
+        if not schema.names or not _has_directory(self.path):
             return None
         return sum(int(batch.num_rows) for batch in _batches(self._reader(file, [0])))
 
     def _reader(self, file: Any, fields: Sequence[int] = ()) -> Any:
         pa = arrow()
         options = pa.ipc.IpcReadOptions(included_fields=list(fields))
-        return (pa.ipc.open_file if _has_directory(file) else pa.ipc.open_stream)(file, options=options)
+        return (pa.ipc.open_file if _has_directory(self.path) else pa.ipc.open_stream)(file, options=options)
 
     def _unreadable(self, error: BaseException) -> ValueError:
         return ValueError(
@@ -93,15 +95,35 @@ class ArrowFile(TypedFile):
         )
 
 
-def _check_end(file: Any) -> None:
+def _row_labels(schema: Any) -> list[Any]:
+    """Return which columns are the labels of the rows, as pandas notes them."""
+    try:
+        labels = (schema.pandas_metadata or {}).get("index_columns", [])
+    except (ValueError, AttributeError, RecursionError):
+        raise OSError("what pandas noted in it cannot be read") from None
+    return labels if isinstance(labels, list) else []
+
+
+def _validated(batch: Any) -> Any:
+    """Return a batch whose buffers are as long as its columns need; damaged files may say otherwise."""
+    batch.validate(full=True)
+    return batch
+
+
+def _check_end(path: Path) -> None:
     """Raise where a stream of batches has no mark at its end: more batches may have been cut off."""
-    marks = (_END,) if file.read_at(4, 0) == _END[:4] else (_END, _OLD_END)
-    if not _has_directory(file) and not file.read_at(len(_END), file.size() - len(_END)).endswith(marks):
+    with path.open("rb") as file:
+        start = file.read(len(_DIRECTORY))
+        file.seek(-len(_END), os.SEEK_END)
+        end = file.read()
+    marks = (_END,) if start.startswith(_END[:4]) else (_END, _OLD_END)
+    if start != _DIRECTORY and not end.endswith(marks):
         raise OSError("the mark at the end of the stream is missing")
 
 
-def _has_directory(file: Any) -> bool:
-    return bool(file.read_at(6, 0) == b"ARROW1")
+def _has_directory(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_DIRECTORY)) == _DIRECTORY
 
 
 def _batches(reader: Any) -> Iterator[Any]:
