@@ -120,7 +120,7 @@ class BagSums(Accumulator[BagPart]):
         # Bags that follow each other are a slice, and adding to a slice makes no copy.
         places = slice(first, stop) if stop - first == len(bags) else bags
         if isinstance(places, slice) and not self.weight[first + 1 : stop].any():
-            # Only the first bag can have had rows before. To write to new memory without reading it takes half the time.
+            # Only the first bag can have had rows before. New memory is faster to write than to add to.
             self.phi_sums[first] += part.phi_sums[0]
             self.phi_sums[first + 1 : stop] = part.phi_sums[1:]
         else:
