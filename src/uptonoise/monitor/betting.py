@@ -15,7 +15,7 @@ changes at once, a long one with a large ridge finds small ones later. So the ri
 players with several memories play on their own: on all features, on those of single columns together, and on those of
 each column alone. None of these choices can break the guarantee, since weights come from the past only.
 
-The constants were chosen on pairs of gamma, lognormal and exponential signals with 1, 3, 6 and 8 columns; the page
+The constants were chosen on pairs of gamma, lognormal and exponential signals with 1, 3, 4, 6 and 8 columns; the page
 ``docs/results/monitor.md`` names them, and no table has them.
 """
 
@@ -31,13 +31,14 @@ from scipy.linalg.lapack import dposv
 from uptonoise._util.typing import Floats
 from uptonoise.monitor.features import OddFeatures
 
-MEMORIES = (128.0, 512.0, 2048.0, 8192.0, 32768.0)
+MEMORIES = (64.0, 256.0, 1024.0, 4096.0, 16384.0)
 """In rows."""
 
 _RIDGE = 0.1  # of the memory
 _LARGEST_BET = 0.9
 _SHARES = (0.4, 0.4, 0.2)  # of the players on all features, on single columns together, on each column alone
-_REFRESHED = 4  # times in each memory, weights are computed anew
+_REFRESHED = 2  # times in each memory, weights are computed anew,
+_GROWN = 1.5  # and where so many times as many units were seen as before the last time: early, all is new
 _TINY = 1e-12  # keeps a column in which nothing differs from making the equations singular
 
 
@@ -57,6 +58,8 @@ class Bettor:
         The weights v of all players: groups of features, and within these the memories.
     n_blocks : int
         How many blocks were learnt.
+    refreshed : array of shape (r,)
+        The number of units, with forgetting, when weights were last computed.
     """
 
     n_columns: int
@@ -67,6 +70,7 @@ class Bettor:
     weights: Floats
     bets: Floats
     n_blocks: int
+    refreshed: Floats
 
     @classmethod
     def new(cls, features: OddFeatures, rows_of_unit: int) -> Bettor:
@@ -74,7 +78,8 @@ class Bettor:
         m, d, r = features.n_features, features.n_columns, len(MEMORIES)
         memories = np.array(MEMORIES) / rows_of_unit
         bets = np.zeros((m, n_groups(d) * r))
-        return cls(d, features.n_radii, memories, np.zeros((r, m)), np.zeros((r, m, m)), np.zeros(r), bets, 0)
+        sums, products = np.zeros((r, m)), np.zeros((r, m, m))
+        return cls(d, features.n_radii, memories, sums, products, np.zeros(r), bets, 0, np.zeros(r))
 
     @property
     def shares(self) -> Floats:
@@ -87,6 +92,7 @@ class Bettor:
     def copy(self) -> Self:
         """Return a bettor of its own, which can learn while this one stays as it is."""
         other = copy(self)
+        other.refreshed = self.refreshed.copy()
         other.sums, other.products, other.bets = self.sums.copy(), self.products.copy(), self.bets.copy()
         return other
 
@@ -110,10 +116,11 @@ class Bettor:
         self.weights = kept * self.weights + n
         self.n_blocks += 1
         # What remembers long changes slowly: its weights need not be new after every block.
-        for number, memory in enumerate(self.memories.tolist()):
-            every = max(1, int(memory / (_REFRESHED * n)))
-            if self.n_blocks % every == 0 or self.n_blocks == 1:
-                self._set_weights(number)
+        every = np.maximum(1, self.memories / (_REFRESHED * n)).astype(int)
+        due = (self.weights >= _GROWN * self.refreshed) | (self.n_blocks % every == 0)
+        for number in np.flatnonzero(due).tolist():
+            self._set_weights(number)
+            self.refreshed[number] = self.weights[number]
 
     def _set_weights(self, memory: int) -> None:
         """Set the weights of all players with one memory."""

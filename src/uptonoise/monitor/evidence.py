@@ -1,9 +1,11 @@
 r"""What the bets add up to, and the two guarantees.
 
 "probability"
-    The wealth starts at 1. Half of it is played from the start; the other half waits, and is paid out bit by bit to
-    the players, so that a change at any later time meets fresh money. Wealth is a nonnegative martingale where only
-    noise differs: by Ville's inequality it reaches 1/alpha with probability at most alpha, ever.
+    The wealth starts at 1. A part of it is played from the start; the rest waits, and is paid out bit by bit to the
+    players, so that a change at any later time meets fresh money: this is a prior on the time of the change, of which
+    30 % lie on the start and half of the rest on the first 10,000 rows. What is paid out depends on the number of units
+    only, never on their values, so that all money together is a nonnegative martingale where only noise differs: by
+    Ville's inequality it reaches 1/alpha with probability at most alpha, ever.
 "run length"
     Every batch pays one more unit of money to the players (Shiryaev and Roberts): M = (M + 1) * factor. M minus the
     number of batches is a martingale where only noise differs, so that M reaches N after N batches on average, or
@@ -25,9 +27,9 @@ from uptonoise._util.typing import Floats
 Guarantee = Literal["probability", "run length"]
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
 
-_AT_ONCE = 0.5  # of the wealth is played from the start
+_AT_ONCE = 0.3  # of the wealth is played from the start
 _AT_A_TIME = 256  # units, whose factors have a product that is no smaller and no larger than a number may be
-_EARLY = 1_000.0  # rows after which half of the rest is paid out
+_EARLY = 10_000.0  # rows after which half of the rest is paid out
 
 
 @dataclass(eq=False)
