@@ -16,7 +16,8 @@ _NAMES_IN_LINE = 20
 class SourceRecord(NamedTuple):
     """What a source of rows knows about itself after a pass: rows and columns that it left out, and notes.
 
-    `gaps` has the number of missing values of each column that has any, over the rows that were left out.
+    `gaps` has the number of missing values of each column that has any, over the rows that were left out. `suspected`
+    has the columns that look like indices or dates and that nobody chose by name, each with the reason.
     """
 
     n_read: int = 0
@@ -24,6 +25,7 @@ class SourceRecord(NamedTuple):
     gaps: Mapping[str, int] = {}
     left_out: Mapping[str, str] = {}
     notes: Sequence[str] = ()
+    suspected: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,6 +110,9 @@ class InputRecord(Result):
         )
         left_out = {column: why for record in records for column, why in record.left_out.items()}
         notes = tuple(dict.fromkeys(note for record in records for note in record.notes))
+        suspected = {column: why for record in records for column, why in record.suspected.items() if column in columns}
+        if suspected:
+            notes += (f"used as measurements: {left_out_text(suspected)}; leave out what is none",)
         return cls(samples=samples, columns=tuple(columns), left_out=left_out, notes=notes)
 
     @property
