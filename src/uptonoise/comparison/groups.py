@@ -30,6 +30,7 @@ from uptonoise.rows import (
     as_rows,
     grouped_rows,
     is_frame,
+    suspected_in_frame,
     without_missing,
 )
 from uptonoise.twosample import Adjustment, PairwiseResult, pairwise_phase_test
@@ -271,13 +272,14 @@ def _recorded(
     check_missing(missing)
     drops = missing == "drop"
     if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
-        if not drops:
-            return groups, {"the frame": SourceRecord}
         frame = as_frame(groups, "groups")
+        suspected = {} if columns is not None else suspected_in_frame(frame)
+        if not drops:
+            return groups, {"the frame": lambda: SourceRecord(suspected=suspected)}
         used = [by, *(columns or [name for name in frame.columns if name != by])]
         complete = frame.drop_nulls(used).filter(~nw.any_horizontal(*_are_nan(frame, used), ignore_nulls=True))
         n_dropped = len(frame) - len(complete)
-        return complete.to_native(), {"the frame": lambda: SourceRecord(len(frame), n_dropped)}
+        return complete.to_native(), {"the frame": lambda: SourceRecord(len(frame), n_dropped, suspected=suspected)}
     if isinstance(groups, RowSource):
         source = without_missing(groups) if drops else groups
         return source, {source.name: source.record}
