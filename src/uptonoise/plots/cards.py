@@ -62,13 +62,8 @@ def _of_comparison(result: Comparison) -> str:
     differing = [column.column for column in result.by_column if column.adjusted_beyond_noise <= result.alpha]
     facts = [
         ("rows", f"{first} {result.sizes[0]:,}, {second} {result.sizes[1]:,}"),
-        ("effect", _effect_text(result.effect)),
-        (
-            "bound",
-            f"below {number(result.bound, 2)} SD ({100 * (1 - result.alpha):g} %)"
-            if math.isfinite(result.bound)
-            else "",
-        ),
+        ("effect beyond noise and offset" if up_to_offset else "effect beyond noise", _effect_text(effect)),
+        ("bound", _bound_text(effect.upper_bound(result.alpha), result.alpha)),
         ("margin", f"{result.margin:g} SD"),
         *[(f"{question}?", f"{answer} ({why})") for question, answer, why in result.ladder()],
     ]
