@@ -160,8 +160,8 @@ def _climbed(
 
 
 def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generator) -> tuple[Place, ...]:
-    """Return where the samples differ, if they do and the rows are there."""
-    if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_at_all:
+    """Return where the samples differ, if they do beyond noise, which blurs all places, and the rows are there."""
+    if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_beyond_noise:
         return ()
     if inputs.pair.is_clustered:  # the search is judged by permutations of rows
         return ()
