@@ -34,4 +34,6 @@ EXPERIMENT = NoiseExperiment(
     fits,
     LEVELS,
     draw=noise_errors("MSE", _DRAWN),
+    repetitions=100,
+    splits=1,
 )

@@ -89,8 +89,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     tolerance : "standard error" or float
         How much larger than the smallest error that of the chosen model may be: by one standard error over bags, or by
         a share of it. Of the models within it, that with the largest penalty is chosen, then that with the largest
-        scale of the last layer: it predicts about as well, and is more robust to noise. A choice at the edge of a grid gives a
-        :class:`GridEdgeWarning`.
+        scale of the last layer: it predicts about as well, and is more robust to noise. A choice at the edge of a grid
+        gives a :class:`GridEdgeWarning`.
     cv : int, splitter or iterable
         The number of random folds, by group where groups are given; or a scikit-learn splitter, such as
         ``PredefinedSplit`` for a validation set.
