@@ -43,6 +43,7 @@ from uptonoise.learning.tuning import Tolerance, checked_tolerance, error_limit,
 from uptonoise.rows import RowSource
 
 SCALE_FACTORS = tuple((2.0 ** np.arange(-5, 6)).tolist())
+SECOND_SCALE_FACTORS = tuple((2.0 ** np.arange(-2, 5)).tolist())
 ALPHAS = tuple(np.geomspace(1e-8, 1e3, 23).tolist())
 PAPER_MODELS = {
     "plrr": ("phase", None),
@@ -154,7 +155,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     amplitude: Amplitude = "shrunk"
     alphas: Sequence[float] = ALPHAS
     scale_factors: Sequence[float] = SCALE_FACTORS
-    second_scale_factors: Sequence[float] = SCALE_FACTORS
+    second_scale_factors: Sequence[float] = SECOND_SCALE_FACTORS
     steady: bool = True
     tolerance: Tolerance = "standard error"
     cv: Any = 3
