@@ -140,14 +140,14 @@ def test_the_record_says_where_networks_were_trained(tmp_path, monkeypatch):
     problem = Problem("a", ("one", "two"), lambda seed, model: {"error": float(seed)})
     plain = SeededExperiment("made-up", "", [problem])
     assert "device" not in json.loads(plain.run(tmp_path, workers=1).with_suffix(".json").read_text())
-    whole = replace(plain, name="networks-made-up", trains_networks=True)
+    whole = replace(plain, name="networks-made-up", uses_gpu=True)
     with monkeypatch.context() as patch:  # a run that another machine began
-        patch.setattr(_experiment, "device_of_networks", lambda: "some GPU")
+        patch.setattr(_experiment, "device_in_use", lambda: "some GPU")
         begun = whole.kept(tmp_path, whole.default_repetitions)
     begun.add(
         "a / seed 0 / one", [{"problem": "a", "seed": "0", "model": "one", "measure": "error", "value": "9"}], 1.0
     )
-    monkeypatch.setattr(_experiment, "device_of_networks", lambda: "cpu")
+    monkeypatch.setattr(_experiment, "device_in_use", lambda: "cpu")
     path = whole.run(tmp_path, workers=1)
     record = json.loads(path.with_suffix(".json").read_text())
     assert record["device"] == "cpu, some GPU"

@@ -15,6 +15,7 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import load_dark_matter, load_misr1, make_misr1_like
+from uptonoise.engines import tensor_bags
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 from uptonoise.experiments._splits import SplitExperiment, error_row, root_mean_square
 from uptonoise.experiments.bag_models import DARK_MATTER, Data, Setting, by_bag, standardised
@@ -90,17 +91,29 @@ class Fitted(NamedTuple):
         return root_mean_square(self.y - (self.mean if self.model is None else self.model.predict(bags)))
 
 
+class Prepared(NamedTuple):
+    """One split of a data set: bags to fit on, in memory and where models are fitted fast, and bags to test on."""
+
+    fit: Bags
+    fast: Any
+    y_fit: Floats
+    cv: Any
+    test: Bags
+    y_test: Floats
+
+
 @dataclass(frozen=True)
 class Fit:
-    """A model to be fitted on a data set, in a share of the runs.
+    """A model to be fitted on a data set.
 
-    `variants` are names and parameters with which the same fitted model predicts, where there is more than one way.
+    `on_gpu` says whether bags are on a GPU for that, where there is one. `variants` are names and parameters with which
+    the same fitted model predicts, where there is more than one way.
     """
 
     data: Setting
     model: str
     make: Make | None
-    share: float = 1.0
+    on_gpu: bool = False
     variants: Variants = ()
 
     @property
@@ -110,19 +123,33 @@ class Fit:
 
     def on_split(self, seed: int, split: int, random_state: int) -> Fitted:
         """Return the model fitted on one split of the data."""
-        data = _drawn(self.data, seed)
-        part = self.data.split(data, np.random.default_rng([seed, split]))
-        bags, y = standardised(data.bags, part.fit), data.y
+        part = prepared(self.data, seed, split)
         model = None
         if self.make is not None:
-            model = self.make(cv=part.cv, random_state=random_state).fit(bags[part.fit], y[part.fit])
-        variances = pooled_variances(bags[part.fit])
-        return Fitted(model, bags[part.test], y[part.test], float(y[part.fit].mean()), variances)
+            bags = part.fast if self.on_gpu else part.fit
+            model = self.make(cv=part.cv, random_state=random_state).fit(bags, part.y_fit)
+        return Fitted(model, part.test, part.y_test, float(part.y_fit.mean()), pooled_variances(part.fit))
 
 
-def in_a_share(quick: bool, fits: Callable[[bool], Sequence[Fit]], named: str, share: float) -> Sequence[Fit]:
-    """Return models, of which those whose name has `named` in it, since they take long, are in a share of the runs."""
-    return [replace(fit, share=share if named in fit.model and not quick else 1.0) for fit in fits(quick)]
+@lru_cache(maxsize=16)
+def prepared(setting: Setting, seed: int, split: int) -> Prepared:
+    """Return a split of a data set, in units of the standard deviations of the bags to fit on."""
+    data = _drawn(setting, seed)
+    part = setting.split(data, np.random.default_rng([seed, split]))
+    bags, y = standardised(data.bags, part.fit), data.y
+    fit = bags[part.fit]
+    return Prepared(fit, on_gpu(fit), y[part.fit], part.cv, bags[part.test], y[part.test])
+
+
+def on_gpu(bags: Bags) -> Any:
+    """Return bags whose rows are on the GPU, or the bags themselves where torch sees none."""
+    try:
+        import torch
+    except ImportError:
+        return bags
+    if not torch.cuda.is_available():
+        return bags
+    return tensor_bags(torch.from_numpy(bags.values).cuda(), bags.offsets)
 
 
 @lru_cache(maxsize=2)

@@ -48,5 +48,5 @@ EXPERIMENT = NoiseExperiment(
     fits,
     LEVELS,
     draw=noise_errors(models=_DRAWN),
-    trains_networks=True,
+    uses_gpu=True,
 )

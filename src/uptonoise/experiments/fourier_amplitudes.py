@@ -86,5 +86,5 @@ EXPERIMENT = TaskExperiment(
     quick_values={"tuned": False, "bins": 20},
     repetitions=10,
     draw=histograms("frequencies", ("test bags",), "amplitude; 1 is that of phase features", lambda rows: 1.0),
-    trains_networks=True,
+    uses_gpu=True,
 )
