@@ -26,7 +26,8 @@ _NAMES = {
     ),
     "learning": (
         "BagCheck BagClassifier BagRegressor BagRidgeCV BagSummary FourierFeatures MeanFeatures NoiseAugmented "
-        "PhaseFeatures RobustnessCurve RowTransformer UnusualBagsWarning add_noise ggrr glrr lgrr make_bag_classifier pgrr plrr robustness_curve"
+        "PhaseFeatures RobustnessCurve RowTransformer UnusualBagsWarning add_noise ggrr glrr lgrr "
+        "make_bag_classifier pgrr plrr robustness_curve"
     ),
     "monitor": "Monitor MonitorState",
     "rows": "DependentRowsWarning SharedClustersWarning blocks",

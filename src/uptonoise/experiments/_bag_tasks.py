@@ -1,5 +1,4 @@
-"""Tasks of prediction from bags: simulated and measured, for the reported table and, with other distributions, for
-development.
+"""Tasks of prediction from bags, simulated and measured: those that are reported, and those of development.
 
 The constants of our models were chosen on ``DEVELOPMENT`` only. ``REPORTED`` has other distributions, other targets of
 the measured data, other years and other seeds.

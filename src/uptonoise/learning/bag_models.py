@@ -28,7 +28,6 @@ from uptonoise.learning.ensemble import Copies, Ensemble, Grow, Inputs, OutOfFol
 from uptonoise.learning.forest import Forest, boosted_classes, boosted_regression, class_probabilities
 from uptonoise.learning.inputs import bags_in_memory, matched_bags
 from uptonoise.learning.noisy_copies import NoisePlan
-from uptonoise.learning.solver import Split
 from uptonoise.learning.splits import checked_splits
 from uptonoise.learning.summary import BagSummary
 from uptonoise.learning.targets import checked_classes, checked_targets, given_targets
@@ -300,7 +299,9 @@ class BagRegressor(RegressorMixin, _BagModel):  # type: ignore[misc]
     def _targets(self, y: Any, n_bags: int) -> Floats:
         values = checked_targets(y, n_bags)
         if values.ndim != 1:
-            raise ValueError(f"y must have one number for each of {n_bags} bags; got shape {values.shape}. Fit one model per target")
+            raise ValueError(
+                f"y must have one number for each of {n_bags} bags; got shape {values.shape}. Fit one model per target"
+            )
         return values[:, None]
 
     def _growing(self, Y: Floats) -> Grow:

@@ -42,6 +42,7 @@ class Standard(NamedTuple):
         return cls(np.median(clean, axis=0), np.where(constant, every.std(axis=0) + 1e-9, scale))
 
     def __call__(self, features: Floats) -> Floats:
+        """Return features that are comparable."""
         return np.arcsinh((features - self.centre) / self.scale)
 
 
@@ -87,7 +88,7 @@ def _kernel(X: Floats, landmarks: Floats) -> Floats:
 class _Sums(NamedTuple):
     """Sums over rows from which a centred least-squares problem is solved."""
 
-    count: float
+    number: float
     inputs: Floats
     targets: Floats
     squares: Floats
@@ -98,12 +99,18 @@ class _Sums(NamedTuple):
         return cls(len(inputs), inputs.sum(axis=0), Y.sum(axis=0), inputs.T @ inputs, inputs.T @ Y)
 
     def without(self, other: _Sums) -> _Sums:
-        return _Sums(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
+        return _Sums(
+            self.number - other.number,
+            self.inputs - other.inputs,
+            self.targets - other.targets,
+            self.squares - other.squares,
+            self.products - other.products,
+        )
 
     def solved(self, metric: Floats, penalty: float) -> tuple[Floats, Floats, Floats]:
         """Return coefficients, the mean of the inputs, and the mean of the targets."""
-        mean, intercept = self.inputs / self.count, self.targets / self.count
-        squares = self.squares - self.count * np.outer(mean, mean) + penalty * metric
+        mean, intercept = self.inputs / self.number, self.targets / self.number
+        squares = self.squares - self.number * np.outer(mean, mean) + penalty * metric
         squares[np.diag_indices_from(squares)] += _JITTER * np.trace(squares) / len(squares)
         products = self.products - np.outer(self.inputs, intercept)
         return cho_solve(cho_factor(squares), products), mean, intercept

@@ -1,13 +1,15 @@
 """Copies of bags with noise of many sizes: what a model is fitted on when the noise of new bags is not known.
 
 A noise size is a standard deviation in units of each column's own, over all rows of fit. Every bag has one clean copy
-and several noisy ones, each with a size from another range: so every bag is seen with little, moderate and much noise. Some copies have noise of another size in each column, and some have heavy tails.
+and several noisy ones, each with a size from another range: so every bag is seen with little, moderate and much noise.
+Some copies have noise of another size in each column, and some have heavy tails.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -55,7 +57,7 @@ class NoisePlan(NamedTuple):
             return
         number = _COPIES_OF_FEW if len(bags) < _MANY else _COPIES_OF_MANY
         edges = np.log(self._edges(number))
-        for low, high in zip(edges[:-1], edges[1:], strict=True):
+        for low, high in pairwise(edges):
             yield self.noisy(bags, np.exp(generator.uniform(low, high, len(bags))), generator)
 
     def _edges(self, number: int) -> Floats:

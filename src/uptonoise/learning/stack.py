@@ -61,15 +61,15 @@ class Stack(NamedTuple):
         mean = Y.mean(axis=0)
         functions = hats(sizes)
         # One column per knot and learner, one row per bag and target.
-        columns = [
-            (functions[:, [j]] * (guess - mean)).ravel() for j in range(functions.shape[1]) for guess in guesses
-        ]
+        columns = [(functions[:, [j]] * (guess - mean)).ravel() for j in range(functions.shape[1]) for guess in guesses]
         design, targets = np.stack(columns, axis=1), (Y - mean).ravel()
         strength = np.sqrt(_PRIOR * np.mean(targets**2) * len(targets) / functions.shape[1])
         n_columns, equal = design.shape[1], 1 / len(guesses)
         # A least-squares prior for equal weights keeps knots with few bags sensible.
         prior = strength * np.eye(n_columns)
-        weights, _ = nnls(np.concatenate([design, prior]), np.concatenate([targets, np.full(n_columns, equal * strength)]))
+        weights, _ = nnls(
+            np.concatenate([design, prior]), np.concatenate([targets, np.full(n_columns, equal * strength)])
+        )
         return cls(hats, weights.reshape(functions.shape[1], len(guesses)), mean)
 
     def combined(self, sizes: Floats, guesses: Sequence[Floats]) -> Floats:

@@ -32,8 +32,9 @@ _CHANCE = 1.5  # over N: subtracted from the squared amplitude
 INVARIANT = ("mean", "median", "odd", "pair_odd", "phase", "dense_phase", "log_rows")
 """What independent symmetric noise does not move."""
 TREE_BLOCKS = (
-    "mean sd quantile log_spread odd even shape log_rows pair_odd pair_even pair_shape phase log_amplitude amplitude_ratio"
-).split()
+    *("mean", "sd", "quantile", "log_spread", "odd", "even", "shape", "log_rows"),
+    *("pair_odd", "pair_even", "pair_shape", "phase", "log_amplitude", "amplitude_ratio"),
+)
 PROFILE_BLOCKS = ("mean", "log_spread", "log_rows", "log_amplitude")
 
 
@@ -44,7 +45,7 @@ class BagSummary(BagTransformer):
 
     Every column is measured in its own scale, so that no feature depends on its units. The features are
 
-    - the mean, the standard deviation, quantiles and extremes, the logarithm of several spreads, and the number of rows;
+    - the mean, the standard deviation, quantiles and extremes, the logarithm of spreads, and the number of rows;
     - odd cumulants and other measures of asymmetry, which symmetric noise does not change on average; joint cumulants
       of pairs of columns, which noise that is independent in each column does not change;
     - shapes, which are these divided by the spread;
