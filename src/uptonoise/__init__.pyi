@@ -39,6 +39,7 @@ from uptonoise.learning import (
     BagRidgeCV as BagRidgeCV,
     BagSummary as BagSummary,
     FourierFeatures as FourierFeatures,
+    GridEdgeWarning as GridEdgeWarning,
     MeanFeatures as MeanFeatures,
     NoiseAugmented as NoiseAugmented,
     PhaseFeatures as PhaseFeatures,

@@ -20,3 +20,4 @@ from uptonoise.learning.robustness import RobustnessCurve, robustness_curve
 from uptonoise.learning.row_transformer import RowTransformer
 from uptonoise.learning.summary import BagSummary
 from uptonoise.learning.targets import checked_targets, given_targets
+from uptonoise.learning.tuning import GridEdgeWarning
