@@ -28,15 +28,15 @@ def noisy(bags, size, seed=1):
 
 @pytest.fixture(scope="module")
 def fitted():
-    bags, y = gamma_bags(200)
-    return un.BagRegressor(random_state=0).fit(bags[:140], y[:140]), bags[140:], y[140:]
+    bags, y = gamma_bags(160)
+    return un.BagRegressor(cv=2, random_state=0).fit(bags[:100], y[:100]), bags[100:], y[100:]
 
 
 @pytest.fixture(scope="module")
 def classifier():
     bags, y = gamma_bags(90)
     names = np.array(["few", "some", "many"], dtype=object)[np.digitize(y, [2.5, 4.5])]
-    return un.BagClassifier(random_state=0).fit(bags[:60], names[:60]), bags[60:], names[60:]
+    return un.BagClassifier(cv=2, random_state=0).fit(bags[:60], names[:60]), bags[60:], names[60:]
 
 
 @pytest.mark.filterwarnings("ignore::uptonoise.UnusualBagsWarning")
@@ -143,7 +143,7 @@ def test_scikit_learn_searches_take_bags():
     scores = cross_val_score(un.BagRegressor(cv=2, random_state=0), bags, y, cv=2)
     assert scores.min() > 0.5
     groups = np.arange(60) // 10
-    model = un.BagRegressor(cv=GroupKFold(3), random_state=0).fit(bags, y, groups=groups)
+    model = un.BagRegressor(cv=GroupKFold(2), noise="as in training", random_state=0).fit(bags, y, groups=groups)
     assert model.predict(bags).shape == (60,)
 
 
@@ -195,7 +195,10 @@ def test_small_and_constant_bags_are_no_trouble():
     generator = np.random.default_rng(0)
     y = generator.uniform(1, 3, 40)
     bags = un.Bags(
-        [np.column_stack([generator.gamma(shape, size=n), np.ones(n)]) for n, shape in zip([1, 2, 3, 30] * 10, y)]
+        [
+            np.column_stack([generator.gamma(shape, size=n), np.ones(n)])
+            for n, shape in zip([1, 2, 3, 30] * 10, y, strict=True)
+        ]
     )
     model = un.BagRegressor(cv=2, noise="up to 3", random_state=0).fit(bags, y)
     assert np.isfinite(model.predict(bags)).all()

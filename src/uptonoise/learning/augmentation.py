@@ -141,10 +141,10 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ``fit`` adds noisy copies of the bags, and ``predict`` takes bags as they are. The noise of a bag depends on its own
     rows and the seed, so that it is the same in every fold of a search.
 
-    Around :class:`~uptonoise.PhaseFeatures` or :class:`~uptonoise.FourierFeatures`: in a Pipeline the steps before the model are fitted by ``fit_transform``, which here adds the effect of Gaussian
-    noise to the characteristic functions (see :mod:`uptonoise.learning.augmentation`); ``transform`` adds none. So any
-    model is fitted against noise that its bags do not have. :class:`~uptonoise.BagRidgeCV` does the same with several
-    copies of each bag.
+    Around :class:`~uptonoise.PhaseFeatures` or :class:`~uptonoise.FourierFeatures`: in a Pipeline the steps before the
+    model are fitted by ``fit_transform``, which here adds the effect of Gaussian noise to the characteristic functions
+    (see :mod:`uptonoise.learning.augmentation`); ``transform`` adds none. :class:`~uptonoise.BagRidgeCV` does the same
+    with several copies of each bag.
 
     Parameters
     ----------
@@ -207,7 +207,9 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self.transformer, "predict"):
             return self._fit_model(bags_in_memory(X), y)
         if not hasattr(self.transformer, "from_characteristic"):
-            raise ValueError(f"transformer must be an estimator that predicts, PhaseFeatures or FourierFeatures; got {self.transformer!r}")
+            raise ValueError(
+                f"transformer must be an estimator that predicts, PhaseFeatures or FourierFeatures; got {self.transformer!r}"
+            )
         self.transformer_ = clone(self.transformer).fit(X)
         self.n_features_in_ = self.transformer_.n_features_in_
         return self

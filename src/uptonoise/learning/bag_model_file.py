@@ -29,6 +29,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "n_columns": model.n_features_in_,
         "largest_noise": model.largest_noise_,
         "by": model.by_,
+        "cv_error": model.cv_error_,
         "pairs": summary.pairs_,
         "forests": len(model.ensemble_.forests),
     }
@@ -49,7 +50,7 @@ def load_model(cls: type[Model], path: str | os.PathLike[str]) -> Model:
     try:
         model: Any = cls(**header["params"])
         model.n_features_in_, model.by_ = header["n_columns"], header["by"]
-        model.largest_noise_ = header["largest_noise"]
+        model.largest_noise_, model.cv_error_ = header["largest_noise"], header["cv_error"]
         model.noise_range_ = (0.0, model.largest_noise_**2)
         columns = header["columns"] or None
         if columns:

@@ -19,7 +19,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, checked_number, positive_int
-from uptonoise._util.wording import counted
+from uptonoise._util.wording import counted, shown
 from uptonoise.bags import Bags
 from uptonoise.learning.bag_model_file import load_model, save_model
 from uptonoise.learning.conformal import Conformal, Known
@@ -34,6 +34,7 @@ from uptonoise.learning.targets import checked_classes, checked_targets, given_t
 
 _UNUSUAL_SHARE = 0.05  # of bags outside: one in a hundred is by chance
 _LEAST_PROBABILITY = 1e-3
+_FEW, _FOLDS_OF_FEW, _FOLDS_OF_MANY = 1_000, 5, 3
 
 
 class UnusualBagsWarning(UserWarning):
@@ -92,7 +93,7 @@ class _BagModel(BaseEstimator):  # type: ignore[misc]
     noise: Any = field(default="unknown", kw_only=False)
     invariant: bool = False
     n_frequencies: int = 30
-    cv: Any = 3
+    cv: Any = None
     random_state: RandomState = None
 
     def __sklearn_tags__(self) -> Any:
@@ -110,7 +111,8 @@ class _BagModel(BaseEstimator):  # type: ignore[misc]
         Y = self._targets(given_targets(y, bags), len(bags))
         generator = seeded_generator(self.random_state)[0]
         seed = int(generator.integers(2**31))
-        splits = checked_splits(self._splitter(groups, seed, len(bags)), self._split_targets(Y), groups, seed)
+        cv = (_FOLDS_OF_FEW if len(bags) <= _FEW else _FOLDS_OF_MANY) if self.cv is None else self.cv
+        splits = checked_splits(self._splitter(cv, Y, groups, seed), self._split_targets(Y), groups, seed)
         plan = NoisePlan.of(self.noise, bags)
         self.n_features_in_ = bags.n_columns
         if bags.named:
@@ -124,6 +126,8 @@ class _BagModel(BaseEstimator):  # type: ignore[misc]
             grow = self._growing(Y)
             self.ensemble_, out_of_fold = Ensemble.learnt(copies, Y, splits, grow, self._link, plan.largest, generator)
             self._calibrate(copies, Y, out_of_fold)
+        clean = copies.sizes[out_of_fold.places] == 0
+        self.cv_error_ = self._error(out_of_fold.predicted[clean], Y[copies.bag[out_of_fold.places[clean]]])
         self.largest_noise_, self.noise_range_ = plan.largest, (0.0, plan.largest**2)
         self.by_: str | None = None
         return self
@@ -131,8 +135,8 @@ class _BagModel(BaseEstimator):  # type: ignore[misc]
     def _targets(self, y: Any, n_bags: int) -> Floats:
         raise NotImplementedError
 
-    def _splitter(self, groups: Any, seed: int, n_bags: int) -> Any:
-        return self.cv
+    def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
+        return cv
 
     def _split_targets(self, Y: Floats) -> Any:
         return Y
@@ -142,6 +146,9 @@ class _BagModel(BaseEstimator):  # type: ignore[misc]
 
     def _link(self, sums: Floats) -> Floats:
         return sums
+
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        raise NotImplementedError
 
     def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
         """Learn more from predictions of bags that the learners have not seen."""
@@ -304,6 +311,9 @@ class BagRegressor(RegressorMixin, _BagModel):  # type: ignore[misc]
             )
         return values[:, None]
 
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        return float(np.sqrt(np.mean((predicted - Y) ** 2)))
+
     def _growing(self, Y: Floats) -> Grow:
         return lambda X, bag, seed: boosted_regression(X, Y[bag, 0], seed)
 
@@ -389,24 +399,26 @@ class BagClassifier(ClassifierMixin, _BagModel):  # type: ignore[misc]
     def _targets(self, y: Any, n_bags: int) -> Floats:
         self.classes_, codes = np.unique(checked_classes(y, n_bags), return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must have at least 2 classes; got {self.classes_[0]!r} for every bag")
+            raise ValueError(f"y must have at least 2 classes; got {shown(self.classes_[0])} for every bag")
         return np.eye(len(self.classes_))[codes]
 
-    def _splitter(self, groups: Any, seed: int, n_bags: int) -> Any:
-        is_count = isinstance(self.cv, int | np.integer) and not isinstance(self.cv, bool)
-        if is_count and groups is None and 2 <= self.cv <= n_bags:
-            return StratifiedKFold(self.cv, shuffle=True, random_state=seed)
-        return self.cv
+    def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
+        is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
+        if not is_count or groups is not None or not 2 <= cv <= len(Y):
+            return cv
+        counts = Y.sum(axis=0)
+        if counts.min() < cv:
+            raise ValueError(
+                f"y must have at least as many bags of each class as folds, {cv}; class "
+                f"{shown(self.classes_[counts.argmin()])} has {int(counts.min())}. Give a smaller cv, or more bags"
+            )
+        return StratifiedKFold(cv, shuffle=True, random_state=seed)
 
     def _split_targets(self, Y: Floats) -> Any:
-        counts = Y.sum(axis=0)
-        if isinstance(self.cv, int | np.integer) and counts.min() < self.cv:
-            rarest = self.classes_[counts.argmin()]
-            raise ValueError(
-                f"y must have at least as many bags of each class as folds, {self.cv}; class {rarest!r} has "
-                f"{int(counts.min())}. Give a smaller cv, or more bags"
-            )
         return Y.argmax(axis=1)
+
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        return float(np.mean(predicted.argmax(axis=1) != Y.argmax(axis=1)))
 
     def _growing(self, Y: Floats) -> Grow:
         codes = Y.argmax(axis=1)
