@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 import uptonoise as un
 from uptonoise import plots
@@ -85,9 +86,11 @@ def draw_blood_pressure() -> None:
     order = np.random.default_rng(0).permutation(len(readings))
     half = len(order) // 2
     one, three = readings[order[:half], 0], readings[order[half:]].mean(axis=1)
-    comparison = un.compare(one, three, names=("one reading", "mean of three"))
+    column = "systolic blood pressure, mm Hg"
+    frames = (pd.DataFrame({column: values}) for values in (one, three))
+    comparison = un.compare(*frames, names=("one reading", "mean of three"))
     _, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    plots.plot_densities(comparison, 0, ax=axes[0]).set_xlabel("systolic blood pressure, mm Hg")
+    plots.plot_densities(comparison, 0, ax=axes[0]).set_xlabel("")
     plots.plot_effect(comparison, ax=axes[1])
     save(axes, "case-blood-pressure.png")
 
@@ -99,9 +102,10 @@ def draw_air() -> None:
     names, lengths = ("2013", "2016"), {"1 hour": 1, "1 day": 24, "1 week": 168, "2 weeks": 336}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", un.DependentRowsWarning)
-        comparison = un.compare(first, last, names=names)
+        frames = (pd.DataFrame({"PM2.5, micrograms per cubic metre": values}) for values in (first, last))
+        comparison = un.compare(*frames, names=names)
     _, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    plots.plot_densities(comparison, 0, ax=axes[0]).set_xlabel("PM2.5, micrograms per cubic metre")
+    plots.plot_densities(comparison, 0, ax=axes[0]).set_xlabel("")
     pvalues = [
         un.phase_test(first, last, clusters=(un.blocks(8_760, length), un.blocks(8_760, length) + 10_000)).pvalue
         for length in lengths.values()

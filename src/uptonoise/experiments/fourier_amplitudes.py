@@ -81,6 +81,6 @@ EXPERIMENT = TaskExperiment(
     tasks,
     table,
     quick_values={"tuned": False, "bins": 20},
-    draw=histograms("frequencies", ("test bags",), "amplitude; 1 is that of phase features", lambda rows: 1.0),
+    draw=histograms("frequencies", ("test bags",), "amplitude", lambda rows: 1.0, "that of phase features"),
     trains_networks=True,
 )
