@@ -35,6 +35,7 @@ from uptonoise.fourier import (
 from uptonoise.learning import (
     BagRidgeCV as BagRidgeCV,
     FourierFeatures as FourierFeatures,
+    GridEdgeWarning as GridEdgeWarning,
     MeanFeatures as MeanFeatures,
     NoiseAugmented as NoiseAugmented,
     PhaseFeatures as PhaseFeatures,

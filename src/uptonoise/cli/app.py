@@ -13,6 +13,7 @@ try:
     import typer
 
     from uptonoise.cli import comparing, models, reproducing, watching
+    from uptonoise.cli.options import recorded
 except ImportError as error:
     if error.name not in ("typer", "rich"):
         raise
@@ -51,4 +52,5 @@ def _uptonoise(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    with recorded(sys.argv[1:]):
+        app()

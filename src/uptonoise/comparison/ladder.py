@@ -17,7 +17,7 @@ from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
 from uptonoise.comparison.columns import compare_columns
-from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
+from uptonoise.comparison.evidence import MARGIN, Summary, check_margin_and_alpha
 from uptonoise.comparison.inputs import Inputs, Missing, read_inputs, read_pairs
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
@@ -121,8 +121,9 @@ def _climbed(
             missing.append(f"the test up to an offset: {steps.why_no_offset}")
         extra = _extra_noise(pair, steps, missing)
         symmetric = is_symmetric(pair.X, alpha) and is_symmetric(pair.Y, alpha)
-    shown = None
+    shown = summaries = None
     if not isinstance(inputs.rows, str):
+        summaries = Summary.of(inputs.rows[0]), Summary.of(inputs.rows[1])
         shown = _some(inputs.rows[0], generator), _some(inputs.rows[1], generator)
     comparison = Comparison(
         names=names,
@@ -146,6 +147,7 @@ def _climbed(
         sketches=(pair.X, pair.Y),
         symmetric=symmetric,
         shown=shown,
+        summaries=summaries,
         dependent=tuple(map(str, inputs.dependent)),
         **pair.cluster_counts,
         input=InputRecord.of(names, pair.sizes, pair.columns, inputs.records),
@@ -158,8 +160,8 @@ def _climbed(
 
 
 def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generator) -> tuple[Place, ...]:
-    """Return where the samples differ, if they do and the rows are there."""
-    if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_at_all:
+    """Return where the samples differ, if they do beyond noise, which blurs all places, and the rows are there."""
+    if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_beyond_noise:
         return ()
     if inputs.pair.is_clustered:  # the search is judged by permutations of rows
         return ()

@@ -18,3 +18,4 @@ from uptonoise.learning.ridge import BagRidgeCV
 from uptonoise.learning.robustness import RobustnessCurve, robustness_curve
 from uptonoise.learning.row_transformer import RowTransformer
 from uptonoise.learning.targets import checked_targets, given_targets
+from uptonoise.learning.tuning import GridEdgeWarning

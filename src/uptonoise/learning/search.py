@@ -180,15 +180,6 @@ def search_results(tried: list[Candidate], alphas: Floats) -> dict[str, Any]:
     }
 
 
-def best_within(results: dict[str, Any], tolerance: float) -> int:
-    """Return the place of the largest penalty whose error is within a tolerance of the smallest."""
-    errors = -results["mean_test_score"]
-    within = np.flatnonzero(errors <= (1 + tolerance) * errors.min())
-    penalties = results["param_alpha"][within]
-    largest = within[penalties == penalties.max()]
-    return int(largest[errors[largest].argmin()])
-
-
 def checked_numbers(name: str, values: Any, least: float = 0.0) -> Floats:
     """Return one or more finite numbers, none below `least`, as an array."""
     numbers = np.atleast_1d(as_real_array(values, name)).astype(np.float64)

@@ -37,6 +37,7 @@ from uptonoise.twosample.phase import (
     as_sketches,
     check_size,
     check_weights,
+    column_spreads,
     decomposed,
     effect_size,
     extra_noise,

@@ -18,7 +18,7 @@ from uptonoise._util.wording import counted
 from uptonoise.engines.files.columns import used_columns
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
-from uptonoise.rows import NOT_CHOSEN, Block, RowSource, SourceRecord
+from uptonoise.rows import NOT_CHOSEN, Block, FileStamp, RowSource, SourceRecord
 
 Missing = Literal["error", "drop"]
 
@@ -105,7 +105,8 @@ class FileRows(RowSource):
         """Return what the last pass has left out, and what was noticed about the files."""
         gaps = {name: count for name, count in zip(self.columns, self._gaps.tolist(), strict=True) if count}
         notes = tuple(note for file in self.files for note in file.notes)
-        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes)
+        stamps = tuple(FileStamp.of(file.path) for file in self.files)
+        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, stamps)
 
     def complete(self) -> Self:
         """Return the same rows without those that have missing values."""

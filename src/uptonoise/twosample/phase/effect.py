@@ -247,14 +247,30 @@ def paired_effect_size(pair: Pair, differences: Sketch, *, up_to_offset: bool) -
     The phase of the differences is the phase difference; the spreads are those of the two samples.
     """
     W, centre = differences.frequencies, centre_of(differences)
-    samples = (SampleMoments.of(sketch, centre_of(sketch)) for sketch in (pair.X, pair.Y))
-    spreads = _smaller_spreads(W, *samples)
+    spreads = column_spreads(pair.X, pair.Y)
     ahead = _aligning_shifts(W, SampleMoments.of(differences, centre).phi, spreads)
     m = differences.n_frequencies
     certain = SampleMoments(np.ones(m), np.zeros(m), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # a point at 0
     phases = phase_differences(SampleMoments.of(differences, centre + ahead), certain, W @ (centre + ahead))
     freedom = max(differences.effective_size - 1, 1.0)
     return _effect_of_phases(phases, W, spreads, pair.columns, freedom, up_to_offset)
+
+
+def column_spreads(X: Sketch, Y: Sketch) -> Floats:
+    """Return the standard deviation of each column that effects are told in, that of the less spread-out sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> from uptonoise.twosample import column_spreads
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 5_000)) * [[2.0], [5.0]]
+    >>> left = un.Sketch.for_samples(X, Y).update(X)
+    >>> column_spreads(left, un.Sketch.like(left).update(Y)).round(1)
+    array([2.])
+    """
+    samples = (SampleMoments.of(sketch, centre_of(sketch)) for sketch in (X, Y))
+    return _smaller_spreads(X.frequencies, *samples)
 
 
 def _effect_of_phases(
