@@ -131,7 +131,11 @@ def cell_in_words(row: Mapping[str, str], columns: Sequence[str]) -> str:
     'gamma, 100 and 1,000 rows, 5 columns, Laplace noise 0.5 and 0'
     """
     values = {column: row[column] for column in columns if row.get(column)}
-    words = [value for column, value in values.items() if column not in _SAID_TOGETHER]
+    words = [
+        f"{column} {value}" if value.replace(".", "", 1).isdigit() else value
+        for column, value in values.items()
+        if column not in _SAID_TOGETHER
+    ]
     if "n" in values and "k" in values:
         words.append(f"{int(values['n']):,} and {int(values['k']):,} rows")
     elif "N" in values:
