@@ -2,6 +2,9 @@
 
 import doctest
 import re
+import shutil
+import subprocess
+import tempfile
 import textwrap
 import warnings
 from pathlib import Path
@@ -119,6 +122,23 @@ def draw_air() -> None:
     save(axes, "case-air.png")
 
 
+def draw_report() -> None:
+    """Take a picture of the top of a report, with a browser."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        raise FileNotFoundError("no Chromium to take a picture of a report")
+    rng = np.random.default_rng(1)
+    old, new = (pd.DataFrame(rng.gamma(2, size=(3_000, 3)), columns=["flow", "pressure", "pH"]) for _ in range(2))
+    new += rng.normal(size=new.shape) * [1.0, 0.5, 0.5]
+    new["pressure"] += 0.4
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        un.compare(old, new, names=("old sensor", "new sensor")).report(page)
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,760"]
+        command = [browser, *options, f"--screenshot={STATIC / 'report.png'}", page.as_uri()]
+        subprocess.run(command, check=True, capture_output=True)
+
+
 def draw_plots() -> None:
     """Draw the pictures of the page on plots."""
     rng = np.random.default_rng(0)
@@ -142,14 +162,14 @@ def draw_plots() -> None:
 
 
 def main() -> None:
-    """Draw them all; those of real data only where the files are."""
+    """Draw them all; those of real data and of a browser only where these are."""
     mpl.use("agg")
     STATIC.mkdir(exist_ok=True)
     draw_chart()
     draw_plots()
     for page in ("gallery.md", "case-sensor.md"):
         draw_page(page)
-    for draw in (draw_blood_pressure, draw_air):
+    for draw in (draw_report, draw_blood_pressure, draw_air):
         try:
             draw()
         except FileNotFoundError as error:
