@@ -15,6 +15,7 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_choice, checked_number, positive_int
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
 from uptonoise.twosample.paper.gradient_ascent import ascend_bumps
 from uptonoise.twosample.paper.hotelling import Null, hotelling_test
@@ -70,6 +71,7 @@ class MeResult(TwoSampleResult):
         ]
 
 
+@explained
 def me_test(
     X: Any,
     Y: Any,

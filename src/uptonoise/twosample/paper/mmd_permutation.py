@@ -31,6 +31,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.low_rank import kernel_factor
 from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_fields
 from uptonoise.twosample.phase import Pair, SampleMoments, comparable
@@ -74,6 +75,7 @@ class MmdResult(TwoSampleResult):
         return [f"Gaussian kernel of length {', '.join(f'{length:.4g}' for length in lengths)}{more}, {self.method}"]
 
 
+@explained
 def mmd_test(
     X: Any,
     Y: Any,

@@ -16,6 +16,7 @@ import numpy as np
 from uptonoise._util.random import RandomState
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.effect import EffectSize, effect_size
 from uptonoise.twosample.phase.noncentrality import noncentrality_of, powers_against, reference_effects
 from uptonoise.twosample.phase.offset import fitted_shift
@@ -31,6 +32,7 @@ _ROUNDING = 1e-5  # of cosines and sines, which are good to 1e-7
 _NO_VETO = 0.99  # the largest p-value of a block that counts: none can undo what others find
 
 
+@explained
 def phase_test(
     X: Any,
     Y: Any,
