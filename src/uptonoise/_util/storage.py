@@ -189,6 +189,16 @@ def _check_kind(path: str | os.PathLike[str], header: Mapping[str, Any], kind: s
         )
 
 
+def archive_kind(path: str | os.PathLike[str]) -> str | None:
+    """Return what a file that :func:`save_archive` wrote holds, such as "sketch"; None for any other file."""
+    try:
+        with _opened(Path(path)) as content, zipfile.ZipFile(content) as archive:
+            written_kind = _header(archive, _members(archive)).get("format")
+    except _DAMAGES:
+        return None
+    return None if written_kind is None else str(written_kind).removeprefix("uptonoise ")
+
+
 def check_finite(arrays: Mapping[str, Any]) -> None:
     """Raise where an array that was read holds NaN or an infinite number."""
     for name, array in arrays.items():

@@ -15,33 +15,36 @@ changes at once, a long one with a large ridge finds small ones later. So the ri
 players with several memories play on their own: on all features, on those of single columns together, and on those of
 each column alone. None of these choices can break the guarantee, since weights come from the past only.
 
-The constants were chosen on pairs of gamma, lognormal and exponential signals with 1, 3, 6 and 8 columns; the page
+The constants were chosen on pairs of gamma, lognormal and exponential signals with 1, 3, 4, 6 and 8 columns; the page
 ``docs/results/monitor.md`` names them, and no table has them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from uptonoise._util.typing import Floats
 from uptonoise.monitor.features import OddFeatures
 
-MEMORIES = (128.0, 512.0, 2048.0, 8192.0, 32768.0)
+MEMORIES = (64.0, 256.0, 1024.0, 4096.0, 16384.0)
 """In rows."""
 
 _RIDGE = 0.1  # of the memory
 _LARGEST_BET = 0.9
 _SHARES = (0.4, 0.4, 0.2)  # of the players on all features, on single columns together, on each column alone
-_REFRESHED = 8  # times in each memory, weights are computed anew
-_STEEP = 100.0  # exp of it is finite, and tanh of half of it is 1
+_REFRESHED = 2  # times in each memory, weights are computed anew,
+_GROWN = 1.5  # and where so many times as many units were seen as before the last time: early, all is new
 _TINY = 1e-12  # keeps a column in which nothing differs from making the equations singular
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Bettor:
-    """What the players know. Nothing here is changed in place: learning returns another bettor.
+    """What the players know.
 
     Attributes
     ----------
@@ -55,6 +58,8 @@ class Bettor:
         The weights v of all players: groups of features, and within these the memories.
     n_blocks : int
         How many blocks were learnt.
+    refreshed : array of shape (r,)
+        The number of units, with forgetting, when weights were last computed.
     """
 
     n_columns: int
@@ -65,6 +70,7 @@ class Bettor:
     weights: Floats
     bets: Floats
     n_blocks: int
+    refreshed: Floats
 
     @classmethod
     def new(cls, features: OddFeatures, rows_of_unit: int) -> Bettor:
@@ -72,7 +78,8 @@ class Bettor:
         m, d, r = features.n_features, features.n_columns, len(MEMORIES)
         memories = np.array(MEMORIES) / rows_of_unit
         bets = np.zeros((m, n_groups(d) * r))
-        return cls(d, features.n_radii, memories, np.zeros((r, m)), np.zeros((r, m, m)), np.zeros(r), bets, 0)
+        sums, products = np.zeros((r, m)), np.zeros((r, m, m))
+        return cls(d, features.n_radii, memories, sums, products, np.zeros(r), bets, 0, np.zeros(r))
 
     @property
     def shares(self) -> Floats:
@@ -82,46 +89,53 @@ class Bettor:
             groups = np.append(_SHARES[:2], np.full(self.n_columns, _SHARES[2] / self.n_columns))
         return np.repeat(groups / len(self.memories), len(self.memories))
 
-    def log_factors(self, features: Floats) -> Floats:
-        """Return log(1 + g) of units (n, m) for each player."""
-        # tanh(a) = 1 - 2 / (1 + exp(2 a)), in place: this is a hot loop.
-        factors = np.clip(features @ (self.bets * (2 / _LARGEST_BET)), -_STEEP, _STEEP)
-        np.exp(factors, out=factors)
+    def copy(self) -> Self:
+        """Return a bettor of its own, which can learn while this one stays as it is."""
+        other = copy(self)
+        other.refreshed = self.refreshed.copy()
+        other.sums, other.products, other.bets = self.sums.copy(), self.products.copy(), self.bets.copy()
+        return other
+
+    def factors(self, features: Floats) -> Floats:
+        """Return 1 + g of each player (players, n) for units (n, m)."""
+        # In single precision, which is several times faster; g of -s is -g of s still, to the last digit.
+        steps = (self.bets.T / _LARGEST_BET).astype(np.float32) @ features.T.astype(np.float32)
+        factors = np.tanh(steps, out=steps).astype(np.float64)
+        factors *= _LARGEST_BET
         factors += 1
-        np.divide(-2 * _LARGEST_BET, factors, out=factors)
-        factors += 1 + _LARGEST_BET
-        return np.asarray(np.log(factors, out=factors))
+        return factors
 
-    def learnt(self, features: Floats) -> Bettor:
-        """Return the bettor that has seen one more block of units (n, m)."""
-        kept = np.exp(-len(features) / self.memories)
-        sums = kept[:, None] * self.sums + features.sum(axis=0)
-        products = kept[:, None, None] * self.products
-        products += features.T @ features
-        weights = kept * self.weights + len(features)
-        n_blocks = self.n_blocks + 1
+    def learn(self, features: Floats) -> None:
+        """Learn from one more block of units (n, m)."""
+        n = len(features)
+        kept = np.exp(-n / self.memories)
+        self.sums *= kept[:, None]
+        self.sums += features.sum(axis=0)
+        self.products *= kept[:, None, None]
+        self.products += features.T @ features
+        self.weights = kept * self.weights + n
+        self.n_blocks += 1
         # What remembers long changes slowly: its weights need not be new after every block.
-        every = np.maximum(1, self.memories / (_REFRESHED * len(features))).astype(int)
-        due = np.flatnonzero((n_blocks % every == 0) | (n_blocks == 1))
-        bets = self.bets.copy()
-        for memory in due.tolist():
-            ridge = _RIDGE * self.memories[memory] / weights[memory]
-            self._set_weights(bets, memory, products[memory], sums[memory], ridge)
-        return replace(self, sums=sums, products=products, weights=weights, bets=bets, n_blocks=n_blocks)
+        every = np.maximum(1, self.memories / (_REFRESHED * n)).astype(int)
+        due = (self.weights >= _GROWN * self.refreshed) | (self.n_blocks % every == 0)
+        for number in np.flatnonzero(due).tolist():
+            self._set_weights(number)
+            self.refreshed[number] = self.weights[number]
 
-    def _set_weights(self, bets: Floats, memory: int, products: Floats, sums: Floats, ridge: float) -> None:
+    def _set_weights(self, memory: int) -> None:
         """Set the weights of all players with one memory."""
         d, k, r = self.n_columns, self.n_radii, len(self.memories)
-        matrix = products.copy()
+        sums, bets, matrix = self.sums[memory], self.bets, self.products[memory].copy()
         diagonal = matrix.reshape(-1)[:: len(matrix) + 1]
-        diagonal *= 1 + ridge
+        diagonal *= 1 + _RIDGE * self.memories[memory] / self.weights[memory]
         diagonal += _TINY
-        bets[:, memory] = np.linalg.solve(matrix, sums)
+        # Whatever rounding does here, the guarantee stays: weights come from the past only.
+        bets[:, memory] = dposv(matrix.T, sums)[1]
         if d == 1:
             return
         singles = d * k
         single = matrix[:singles, :singles]
-        bets[:singles, r + memory] = np.linalg.solve(single, sums[:singles])
+        bets[:singles, r + memory] = dposv(single.T, sums[:singles])[1]
         columns = np.arange(d)
         own = single.reshape(d, k, d, k)[columns, :, columns]
         alone = np.linalg.solve(own, sums[:singles].reshape(d, k, 1))[..., 0]

@@ -67,16 +67,14 @@ class Moments:
     def _sums_of(self, z: Floats) -> tuple[NDArray[np.complex128], Floats]:
         """Return the sums over rows at all frequencies, multiples of one, and the numbers of rows."""
         angles = np.clip(z / (_N_FREQUENCIES * self.spreads), -_FAR, _FAR)
-        first = np.empty(angles.shape, dtype=np.complex128)
-        np.cos(angles, out=first.real)
-        np.sin(angles, out=first.imag)
+        powers = np.empty((2 * _N_FREQUENCIES, *angles.shape), dtype=np.complex128)
+        np.cos(angles, out=powers[0].real)
+        np.sin(angles, out=powers[0].imag)
         missing = np.isnan(angles)
-        first[missing] = 0
-        sums, power = [first.sum(axis=0)], first
-        for _ in range(2 * _N_FREQUENCIES - 1):
-            power = power * first
-            sums.append(power.sum(axis=0))
-        return np.stack(sums, axis=1), (len(z) - missing.sum(axis=0)).astype(float)
+        powers[0][missing] = 0
+        for number in range(1, len(powers)):
+            np.multiply(powers[number - 1], powers[0], out=powers[number])
+        return powers.sum(axis=1).T, (len(z) - missing.sum(axis=0)).astype(float)
 
     def estimates(self, memory: int, up_to_offset: bool) -> tuple[Floats, Floats]:
         """Return the difference of each column in standard deviations, and its standard error where there is none.

@@ -1,9 +1,11 @@
 r"""What the bets add up to, and the two guarantees.
 
 "probability"
-    The wealth starts at 1. Half of it is played from the start; the other half waits, and is paid out bit by bit to
-    the players, so that a change at any later time meets fresh money. Wealth is a nonnegative martingale where only
-    noise differs: by Ville's inequality it reaches 1/alpha with probability at most alpha, ever.
+    The wealth starts at 1. A part of it is played from the start; the rest waits, and is paid out bit by bit to the
+    players, so that a change at any later time meets fresh money: this is a prior on the time of the change, of which
+    30 % lie on the start and half of the rest on the first 10,000 rows. What is paid out depends on the number of units
+    only, never on their values, so that all money together is a nonnegative martingale where only noise differs: by
+    Ville's inequality it reaches 1/alpha with probability at most alpha, ever.
 "run length"
     Every batch pays one more unit of money to the players (Shiryaev and Roberts): M = (M + 1) * factor. M minus the
     number of batches is a martingale where only noise differs, so that M reaches N after N batches on average, or
@@ -13,8 +15,9 @@ r"""What the bets add up to, and the two guarantees.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from copy import copy
+from dataclasses import dataclass
+from typing import Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +27,14 @@ from uptonoise._util.typing import Floats
 Guarantee = Literal["probability", "run length"]
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
 
-_AT_ONCE = 0.5  # of the wealth is played from the start
-_EARLY = 1_000.0  # rows after which half of the rest is paid out
+_AT_ONCE = 0.3  # of the wealth is played from the start
+_AT_A_TIME = 256  # units, whose factors have a product that is no smaller and no larger than a number may be
+_EARLY = 10_000.0  # rows after which half of the rest is paid out
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Evidence:
-    """Money, all as logarithms. Nothing is changed in place.
+    """Money, all as logarithms. Arrays are replaced and not changed, so that copies may share them.
 
     Attributes
     ----------
@@ -44,6 +48,8 @@ class Evidence:
         What has not been paid out.
     early : float
         The units after which half of the waiting money is paid out.
+    n_paid : int
+        The units for which waiting money was paid out.
     n_units : int
         How many units were bet on.
     highest : float
@@ -61,6 +67,7 @@ class Evidence:
     money: Floats
     waiting: float
     early: float
+    n_paid: int
     n_units: int
     highest: float
     gains: Floats
@@ -77,45 +84,50 @@ class Evidence:
         waiting = math.log(rest) if rest else -math.inf
         numbers = np.zeros(len(logs), dtype=np.int64)
         early = _EARLY / rows_of_unit
-        return cls(guarantee, logs, money, waiting, early, 0, waiting, nothing, nothing, numbers)
+        return cls(guarantee, logs, money, waiting, early, 0, 0, waiting, nothing, nothing, numbers)
 
     @property
     def total(self) -> float:
         """The logarithm of all money."""
         return float(np.logaddexp(log_sum(self.money), self.waiting))
 
-    def at_batch(self) -> Evidence:
-        """Return the evidence at the start of a batch."""
-        if self.guarantee == "probability":
-            return self
-        return replace(self, money=np.logaddexp(self.money, self.shares))
+    def copy(self) -> Self:
+        """Return evidence of its own, which can play on while this one stays as it is."""
+        return copy(self)
 
-    def after(self, log_factors: Floats) -> Evidence:
-        """Return the evidence after some units, with their factors (n, players); waiting money is paid out first."""
-        n, money, waiting = len(log_factors), self.money, self.waiting
-        if waiting > -math.inf:
-            share = n / (self.early + self.n_units + n)
-            money = np.logaddexp(money, self.shares + (waiting + math.log(share)))
-            waiting += math.log1p(-share)
-        gained = np.cumsum(log_factors, axis=0)
-        totals = np.logaddexp(log_sum(money + gained), waiting)
-        return replace(
-            self,
-            money=money + gained[-1],
-            waiting=waiting,
-            n_units=self.n_units + n,
-            highest=max(self.highest, float(totals.max())),
-            gains=self.gains + gained[-1],
-        )
+    def begin_batch(self) -> None:
+        """Pay what a new batch brings."""
+        if self.guarantee == "run length":
+            self.money = np.logaddexp(self.money, self.shares)
 
-    def at_end_of_batch(self, number: int) -> Evidence:
-        """Return the evidence at the end of a batch, which remembers when each player had least."""
+    def pay(self, n: int) -> None:
+        """Pay out waiting money for the next `n` units."""
+        new = self.n_units + n - self.n_paid
+        if self.waiting == -math.inf or new <= 0:
+            return
+        share = new / (self.early + self.n_paid + new)
+        self.money = np.logaddexp(self.money, self.shares + (self.waiting + math.log(share)))
+        self.waiting += math.log1p(-share)
+        self.n_paid += new
+
+    def play(self, factors: Floats) -> None:
+        """Bet on some units, with the factors (players, n)."""
+        n, money = factors.shape[1], self.money
+        for start in range(0, n, _AT_A_TIME):
+            products = np.cumprod(factors[:, start : start + _AT_A_TIME], axis=1)
+            most = max(float(money.max()), self.waiting)
+            totals = np.exp(money - most) @ products
+            self.highest = max(self.highest, most + math.log(totals.max() + math.exp(self.waiting - most)))
+            money = money + np.log(products[:, -1])
+        self.gains = self.gains + (money - self.money)
+        self.money = money
+        self.n_units += n
+
+    def end_batch(self, number: int) -> None:
+        """Remember when each player had least."""
         lower = self.gains <= self.lows
-        return replace(
-            self,
-            lows=np.where(lower, self.gains, self.lows),
-            low_batches=np.where(lower, number, self.low_batches),
-        )
+        self.lows = np.where(lower, self.gains, self.lows)
+        self.low_batches = np.where(lower, number, self.low_batches)
 
     @property
     def leader(self) -> int:

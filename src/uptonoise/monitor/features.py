@@ -19,7 +19,7 @@ _RADII = {4: (0.25, 0.5, 0.75, 1.0), 3: (0.25, 0.5, 1.0), 2: (0.4, 0.8), 1: (0.6
 _N_SINGLE = 80  # frequencies on single columns, about, where there are many columns
 _N_JOINT = 20  # frequencies on pairs of columns, and as many on all columns
 _REACH = 0.7  # of those on several columns
-_SLOWEST = 1 / 16  # share of a new block in the typical size
+_SLOWEST = 1 / 32  # share of a new block in the typical size
 _FAR = 1e4  # times the typical size: differences beyond are all alike
 
 

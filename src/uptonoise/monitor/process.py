@@ -1,7 +1,8 @@
 """The process that turns units of evidence into money: wait for the scale, then bet, look, and learn, block by block.
 
-Players bet on a block with what they learnt from the blocks before it. A block has 32 units, or a 32nd part of a large
-batch: within a batch nobody looks, so that learning there may be coarser.
+Players bet on a block with what they learnt from the blocks before it. A block has 64 rows, or a 32nd part of a large
+batch: within a batch nobody looks, so that learning there may be coarser. Up to batches of 2,048 rows, how rows are cut
+into batches does not matter: blocks go on from one batch to the next.
 """
 
 from __future__ import annotations
@@ -17,16 +18,15 @@ from uptonoise.monitor.evidence import Evidence, Guarantee
 from uptonoise.monitor.features import OddFeatures, followed, typical_sizes
 from uptonoise.monitor.units import GROUP, Units, centred_groups
 
-_BLOCK_ROWS = 32
+_BLOCK_ROWS = 64
 _LEAST_BLOCK = 4  # units
 _PARTS = 32  # of a large batch
-_CHUNK_UNITS = 512  # about, whose features have the same scale
 _FIRST_ROWS = 32  # whose typical size scales the features; nobody bets on them
 
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """All that changes while a stream is watched, but for the reference. Nothing is changed in place.
+    """All that changes while a stream is watched, but for the reference. A batch returns another process.
 
     Attributes
     ----------
@@ -78,14 +78,17 @@ class Process:
 
         `spreads` are the units of the difference, where a reference tells them.
         """
-        process = replace(self, evidence=self.evidence.at_batch())
+        process = replace(self, evidence=self.evidence.copy())
+        process.evidence.begin_batch()
         if self.up_to_offset:
             units, waiting = centred_groups(self.ungrouped.joined(units))
             process = replace(process, ungrouped=waiting)
         if process.lengths is None:
             process, units = process._scaled(units, spreads)
-        process = process._bet(units)
-        return replace(process, evidence=process.evidence.at_end_of_batch(number))
+        if units.n_units:
+            process = process._bet(units)
+        process.evidence.end_batch(number)
+        return process
 
     def _scaled(self, units: Units, spreads: Floats | None) -> tuple[Process, Units]:
         """Return the process with a scale, which the first rows give, and the units that are left to bet on."""
@@ -103,7 +106,8 @@ class Process:
             moments=Moments.new(spreads, len(self.bettor.memories)),
             block=Units.none(self.features.n_columns),
         )
-        bettor = self.bettor.learnt(self.features.of(first, process._scale))
+        bettor = self.bettor.copy()
+        bettor.learn(self.features.of(first, process._scale))
         return replace(process, bettor=bettor)._described(first), rest
 
     @property
@@ -112,37 +116,32 @@ class Process:
         return self.lengths
 
     def _bet(self, units: Units) -> Process:
-        """Return the process after bets on units, chunk by chunk."""
-        process = self
+        """Return the process after bets on units; whatever block they complete is learnt before the next bet."""
         size = max(self.block_units, units.n_units // _PARTS)
-        chunk = max(1, _CHUNK_UNITS // size) * size
-        for start in range(0, units.n_units, chunk):
-            process = process._bet_on(units.part(start, min(start + chunk, units.n_units)), size)
-        return process
-
-    def _bet_on(self, chunk: Units, size: int) -> Process:
-        """Return the process after bets on some units; whatever block they complete is learnt before the next bet."""
-        features = self.features.of(chunk, self._scale)
-        bettor, log_factors, start, learnt = self.bettor, [], 0, 0
-        while start < chunk.n_units:
-            waiting = self.block.n_units if learnt == 0 else 0
-            stop = min(start + max(size - waiting, 1), chunk.n_units)
-            log_factors.append(bettor.log_factors(features[start:stop]))
-            if waiting + stop - start >= size:
-                block = features[learnt:stop]
-                bettor = bettor.learnt(np.concatenate([self.block_features, block]) if waiting else block)
-                learnt = stop
+        waiting = self.block.joined(units)
+        bettor, evidence = self.bettor, self.evidence
+        lengths, block_features = self._scale, self.block_features
+        start, learnt = self.block.n_units, 0
+        while start < waiting.n_units:
+            if start == learnt:
+                evidence.pay(size)
+            stop = min(max(learnt + size, start + 1), waiting.n_units)
+            features = self.features.of(waiting.part(start, stop), lengths)
+            evidence.play(bettor.factors(features))
+            block_features = features if start == learnt else np.concatenate([block_features, features])
+            if stop - learnt >= size:
+                if bettor is self.bettor:
+                    bettor = bettor.copy()
+                bettor.learn(block_features)
+                lengths = followed(lengths, waiting.part(learnt, stop).z, bettor.n_blocks)
+                block_features, learnt = block_features[:0], stop
             start = stop
-        evidence = self.evidence.after(log_factors[0] if len(log_factors) == 1 else np.concatenate(log_factors))
-        process = replace(self, evidence=evidence, bettor=bettor)
-        if not learnt:
-            joined = np.concatenate([self.block_features, features])
-            return replace(process, block=self.block.joined(chunk), block_features=joined)
-        process = process._described(self.block.joined(chunk.part(0, learnt)))
-        return replace(process, block=chunk.part(learnt, chunk.n_units), block_features=features[learnt:])
+        block = waiting.part(learnt, waiting.n_units)
+        process = replace(self, bettor=bettor, lengths=lengths, block=block, block_features=block_features)
+        return process._described(waiting.part(0, learnt)) if learnt else process
 
     def _described(self, learnt: Units) -> Process:
-        """Return the process whose scale and estimate of the difference have seen some more units."""
+        """Return the process whose estimate of the difference has seen some more units."""
         assert self.moments is not None
         moments = self.moments.learnt(learnt, self.bettor.memories, alike=not self.up_to_offset)
-        return replace(self, moments=moments, lengths=followed(self._scale, learnt.z, self.bettor.n_blocks))
+        return replace(self, moments=moments)

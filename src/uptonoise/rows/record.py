@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from uptonoise._util.results import Result
 from uptonoise._util.wording import counted
@@ -13,10 +14,30 @@ NOT_CHOSEN = "not chosen"
 _NAMES_IN_LINE = 20
 
 
-class SourceRecord(NamedTuple):
-    """What a source of rows knows about itself after a pass: rows and columns that it left out, and notes.
+class FileStamp(NamedTuple):
+    """A file that was read: where it is, what it is called, its bytes, and when it was last changed."""
 
-    `gaps` has the number of missing values of each column that has any, over the rows that were left out.
+    path: str
+    name: str
+    size: int
+    modified: int  # nanoseconds
+
+    @classmethod
+    def of(cls, path: Path) -> FileStamp:
+        """Return the stamp of a file as it is now."""
+        status = path.stat()
+        return cls(str(path), str(path), status.st_size, status.st_mtime_ns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the size."""
+        return {"name": self.name, "size": self.size}
+
+
+class SourceRecord(NamedTuple):
+    """What a source of rows knows about itself after a pass: rows and columns that it left out, notes, and its files.
+
+    `gaps` has the number of missing values of each column that has any, over the rows that were left out. `suspected`
+    has the columns that look like indices or dates and that nobody chose by name, each with the reason.
     """
 
     n_read: int = 0
@@ -24,6 +45,8 @@ class SourceRecord(NamedTuple):
     gaps: Mapping[str, int] = {}
     left_out: Mapping[str, str] = {}
     notes: Sequence[str] = ()
+    suspected: Mapping[str, str] = {}
+    files: Sequence[FileStamp] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -73,6 +96,8 @@ class InputRecord(Result):
         What was noticed about the files, such as decimal commas or a row of units.
     settings : dict
         How the files were read, where that was chosen.
+    files : tuple of FileStamp
+        The files that were read.
 
     Examples
     --------
@@ -90,6 +115,7 @@ class InputRecord(Result):
     left_out: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
+    files: tuple[FileStamp, ...] = ()
 
     @classmethod
     def of(
@@ -108,7 +134,11 @@ class InputRecord(Result):
         )
         left_out = {column: why for record in records for column, why in record.left_out.items()}
         notes = tuple(dict.fromkeys(note for record in records for note in record.notes))
-        return cls(samples=samples, columns=tuple(columns), left_out=left_out, notes=notes)
+        suspected = {column: why for record in records for column, why in record.suspected.items() if column in columns}
+        if suspected:
+            notes += (f"used as measurements: {left_out_text(suspected)}; leave out what is none",)
+        files = tuple(dict.fromkeys(file for record in records for file in record.files))
+        return cls(samples=samples, columns=tuple(columns), left_out=left_out, notes=notes, files=files)
 
     @property
     def n_dropped(self) -> int:

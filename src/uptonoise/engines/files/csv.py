@@ -21,7 +21,6 @@ from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise.engines.files.arrow import batch_piece, cut
 from uptonoise.engines.files.groups import Groups
-from uptonoise.engines.files.habits import is_date_text
 from uptonoise.engines.files.layout import CsvFormat, Layout
 from uptonoise.engines.files.lines import SHEET, CleanedBytes, unpacked
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
@@ -40,7 +39,7 @@ from uptonoise.engines.files.text import (
     typed_key,
     wrong_encoding,
 )
-from uptonoise.rows import RowSource
+from uptonoise.rows import RowSource, is_date_text
 
 CSV_SUFFIXES = (".csv", ".tsv", ".tab")
 TEXT_SUFFIXES = (*CSV_SUFFIXES, ".txt", ".dat", ".asc", ".data")
@@ -285,8 +284,8 @@ class CsvFile(TableFile):
         return look is not None and look.is_percentage
 
     def _without_percent_signs(self, batch: Any, columns: Sequence[str]) -> Any:
-        compute = arrow("pyarrow.compute")
         for name in filter(self._has_percent_signs, columns):
+            compute = arrow("pyarrow.compute")  # here: its import takes longer than a small file
             text = compute.utf8_trim_whitespace(compute.replace_substring(batch.column(name), "%", ""))
             numbers = compute.replace_substring(text, self._decimal, ".").cast(arrow().float64())
             batch = batch.set_column(batch.schema.get_field_index(name), name, numbers)

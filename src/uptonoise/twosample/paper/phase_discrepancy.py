@@ -18,6 +18,7 @@ from uptonoise._util.typing import Complex, Floats
 from uptonoise.fourier import as_complex, as_frequencies, column_variances, sample_frequencies, squared_phd
 from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.permutation import (
     check_permutations,
     feature_means_by_label,
@@ -66,6 +67,7 @@ class PhdResult(TwoSampleResult):
         return lines
 
 
+@explained
 def phd_test(
     X: Any,
     Y: Any,

@@ -18,6 +18,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, check_size
 from uptonoise.twosample.phase.positivity import combined_pvalue
@@ -85,6 +86,7 @@ class PairwiseResult(Result):
         return "\n".join([*lines, "  ..."] if len(i) > _SHOWN else lines)
 
 
+@explained
 def pairwise_phase_test(
     sketches: Mapping[str, Sketch] | Sequence[Sketch], *, adjust: Adjustment = "holm", positivity: bool = True
 ) -> PairwiseResult:
