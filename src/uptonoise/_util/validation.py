@@ -13,7 +13,7 @@ def positive_int(value: Any, name: str, most: int | None = None) -> int:
     """Return `value` as an int, or raise where it is not a positive whole number, or more than is affordable."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name} must be a positive integer; got {value!r}")
-    if most is not None and value > most:
+    if most is not None and int(value) > most:
         raise ValueError(f"{name} must be at most {most:,}, since more take too much memory; got {int(value):,}")
     return int(value)
 

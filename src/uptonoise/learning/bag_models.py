@@ -197,10 +197,10 @@ class _BagModel(BaseEstimator):  # type: ignore[misc]
             outside=profile.distances(inputs.profile) > profile.farthest,
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by ``load``."""
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
+        """Write the fitted model to a plain .npz file, whole or not at all; `force` replaces a file that exists."""
         check_is_fitted(self)
-        save_model(self, path)
+        save_model(self, path, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -93,4 +93,6 @@ def suspected_in_frame(frame: nw.DataFrame[Any]) -> dict[str, str]:
     numeric = [name for name, kind in frame.schema.items() if kind.is_numeric()]
     if not numeric:
         return {}
-    return suspected_columns([str(name) for name in numeric], frame_values(frame.select(numeric).head(_LOOKED_AT), None))
+    return suspected_columns(
+        [str(name) for name in numeric], frame_values(frame.select(numeric).head(_LOOKED_AT), None)
+    )
