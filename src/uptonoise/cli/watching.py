@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from uptonoise.cli.options import Answer, Columns, Reading, Report, Seed, command, split_columns, stop
+from uptonoise.cli.options import (
+    ANSWER,
+    WHICH,
+    Answer,
+    Cluster,
+    Columns,
+    Reading,
+    Report,
+    Seed,
+    command,
+    split_columns,
+    stop,
+)
 
 if TYPE_CHECKING:
     from uptonoise.monitor import Job, Monitor
@@ -55,7 +67,13 @@ class WhenUsedUp(StrEnum):
 
 
 _MissingOption = Annotated[
-    Missing, typer.Option("--missing", help="Rows with missing values: an error, left out, or used with the rest.")
+    Missing,
+    typer.Option(
+        "--missing",
+        help="Rows with missing values: an error (the default), left out, or used without them.",
+        show_default=False,
+        rich_help_panel=WHICH,
+    ),
 ]
 
 
@@ -70,17 +88,43 @@ class NightlyReading(Reading):
 class Promise:
     """What is promised about false alarms, and what does not count as a difference."""
 
-    alpha: Annotated[float, typer.Option(help="The probability of a false alarm, ever.")] = 0.05
-    up_to: Annotated[UpTo, typer.Option(help="What is no difference: noise, or also an offset.")] = UpTo.noise
+    alpha: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            help="The probability of a false alarm, ever; default: 0.05.",
+            show_default=False,
+            rich_help_panel=ANSWER,
+        ),
+    ] = 0.05
+    up_to: Annotated[
+        UpTo,
+        typer.Option(
+            help="What is no difference: noise (the default), or also an offset.",
+            show_default=False,
+            rich_help_panel=ANSWER,
+        ),
+    ] = UpTo.noise
     guarantee: Annotated[
         Guarantee,
-        typer.Option(help="A small probability of any false alarm, or a long run of batches before it, on average."),
+        typer.Option(
+            metavar="NAME",
+            help='"probability" of any false alarm (the default), or "run length" before it.',
+            show_default=False,
+            rich_help_panel=ANSWER,
+        ),
     ] = Guarantee.probability
     run_length: Annotated[
-        float | None, typer.Option(help="Batches before a false alarm, on average; for that guarantee.")
+        float | None,
+        typer.Option(metavar="N", help="Batches before a false alarm, on average.", rich_help_panel=ANSWER),
     ] = None
     when_used_up: Annotated[
-        WhenUsedUp, typer.Option(help="When all rows of the reference were used: stop, or use them again.")
+        WhenUsedUp,
+        typer.Option(
+            help="After the last row of the reference: stop (the default), or use all again.",
+            show_default=False,
+            rich_help_panel=ANSWER,
+        ),
     ] = WhenUsedUp.stop
 
     def settings(self, missing: str, seed: int) -> dict[str, Any]:
@@ -99,13 +143,13 @@ class Promise:
 @command
 def monitor(
     *,
-    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="A file, folder or pattern to compare with.")],
+    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="A file, folder or pattern of files.")],
     batches: Annotated[
         list[str], typer.Argument(metavar="BATCHES", help="Files, folders or patterns; each file is a batch.")
     ],
-    state: Annotated[Path, typer.Option(help="Where the state is kept from night to night (.npz).")],
+    state: Annotated[Path, typer.Option(metavar="FILE", help="Where the state is kept from night to night (.npz).")],
     columns: Columns = None,
-    cluster: Annotated[str | None, typer.Option(help="The column that says which rows belong together.")] = None,
+    cluster: Cluster = None,
     reading: NightlyReading,
     promise: Promise,
     any_order: Annotated[
@@ -148,6 +192,7 @@ def monitor(
         clusters=cluster,
         any_order=any_order,
         restart=restart,
+        max_dropped=reading.max_dropped,
         how=reading.text_options(),
     )
     _finish(_watch(job, answer), report, answer)
