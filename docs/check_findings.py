@@ -4,7 +4,9 @@ A table that is not there yet, or lacks a column, skips its findings; a table of
 """
 
 import csv
+import importlib
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -258,3 +260,13 @@ def test_the_page_of_the_papers_numbers_is_up_to_date():
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert (RESULTS / "paper.md").read_text(encoding="utf-8") == module.page()
+
+
+def test_method_page_has_the_constants_of_the_code():
+    lines = (RESULTS.parent / "method.md").read_text(encoding="utf-8").splitlines()
+    rows = [line.split(" | ") for line in lines if re.match(r"\| `[a-z_.]+` \| `\w+` \| ", line)]
+    assert len(rows) > 30
+    for module, name, value, *_ in rows:
+        constant = getattr(importlib.import_module("uptonoise." + module.strip("| `")), name.strip("`"))
+        constants = constant if isinstance(constant, tuple) else (constant,)
+        assert value == ", ".join(f"{number:g}" for number in constants), (module, name)

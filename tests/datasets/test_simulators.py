@@ -5,10 +5,12 @@ from uptonoise.datasets import (
     make_aerosol_like,
     make_dark_matter_like,
     make_gamma_bags,
+    make_misr1_like,
 )
 
 SIMULATORS = {
     "gamma": lambda seed: make_gamma_bags(20, (2, 30), 2, random_state=seed),
+    "misr1": lambda seed: make_misr1_like(20, 7, random_state=seed),
     "aerosol": lambda seed: make_aerosol_like(20, 7, random_state=seed),
     "dark matter": lambda seed: make_dark_matter_like(10, 2, random_state=seed),
 }

@@ -29,7 +29,7 @@ class TestShrunkPhases:
         shrunk = PhaseFeatures(30, amplitude="shrunk", random_state=0).fit(bags)
         learnt = shrunk.reliability_
         phi = np.full((1, 30), 0.8) * learnt.mean / np.abs(learnt.mean) * np.exp(0.01j)
-        error = (1 - 0.8**2) / (2 * 100 * 0.8**2)
+        error = (1 - 0.8**4) / (2 * 100 * 0.8**2)
         expected = learnt.spread / (learnt.spread + error)
         moved = learnt.shrunk(phi, np.array([100.0])) - learnt.mean
         np.testing.assert_allclose(np.abs(moved / (phi / 0.8 - learnt.mean)), expected[None], rtol=0.05)

@@ -35,9 +35,18 @@ class BagRows(ArrayRows):
 
     def chunks(self) -> Iterator[Block]:
         """Yield views of the rows, with bag numbers made for one chunk at a time."""
-        for start in range(0, len(self.values), CHUNK_ROWS):
-            stop = min(len(self.values), start + CHUNK_ROWS)
-            yield Block(self.values[start:stop], None, self.bags_of(start, stop))
+        return self.unchecked_blocks(CHUNK_ROWS) if len(self.values) else iter(())
+
+    def unchecked_blocks(self, size: int, first_size: int | None = None, first_row: int = 0) -> Iterator[Block]:
+        """Yield views of `size` rows each: where all rows are at hand, blocks need not be joined from chunks."""
+        n_rows = len(self.values)
+        if n_rows == 0:
+            raise self.no_rows()
+        start, stop = 0, first_size or size
+        while start < n_rows:
+            bags = self.bags_of(start, min(stop, n_rows))
+            yield Block(self.values[start:stop], None, bags, first_row + start)
+            start, stop = stop, stop + size
 
     def bags_of(self, start: int, stop: int) -> NDArray[np.int64]:
         """Return the number of the bag of each row from `start` to `stop`."""

@@ -9,8 +9,11 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +23,7 @@ import typer
 
 from uptonoise._util.errors import command_line_text
 
+_COMMAND_LINE: ContextVar[str | None] = ContextVar("command line", default=None)
 _CANNOT = 2  # the exit code where something is wrong
 
 WHICH = "Which rows and columns"
@@ -221,6 +225,22 @@ class Answer:
         if path.suffix != suffix:
             raise ValueError(f"{option} must end with {suffix}; got {path}")
         checked_target(path, force=self.force)
+
+
+@contextmanager
+def recorded(arguments: Sequence[str]) -> Iterator[None]:
+    """Remember the command line while it runs, for the record of the answer."""
+    token = _COMMAND_LINE.set(shlex.join(["uptonoise", *arguments]))
+    try:
+        yield
+    finally:
+        _COMMAND_LINE.reset(token)
+
+
+def command_line() -> dict[str, str]:
+    """Return the command line that runs, as a setting; nothing where there is none."""
+    given = _COMMAND_LINE.get()
+    return {} if given is None else {"command": given}
 
 
 def _as_text(value: Any) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import uptonoise as un
-from uptonoise.cli.options import Answer, Reading, Units, split_columns
+from uptonoise.cli.options import Answer, Reading, Units, command_line, split_columns
 from uptonoise.engines import Choice, OpenFiles, chosen_columns, connected, scan_dask
 from uptonoise.rows import (
     NOT_CHOSEN,
@@ -234,10 +234,15 @@ class Reader:
         settings = {"files": ", ".join(files)}
         if self.columns is not None:
             settings["columns"] = ", ".join(self.columns)
+        stamps = (
+            stamp._replace(name=_SHOWN_STANDARD_INPUT) if stamp.path == self._copy else stamp
+            for stamp in comparison.input.files
+        )
         record = replace(
             comparison.input,
-            settings=settings | self.reading.chosen(),
+            settings=settings | self.reading.chosen() | command_line(),
             notes=(*comparison.input.notes, *self.notes),
+            files=tuple(stamps),
         )
         if answer.quiet and not answer.as_json:
             _print_notes(record)

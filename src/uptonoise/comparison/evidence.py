@@ -17,10 +17,13 @@ from enum import StrEnum
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.comparison.places import Place
+from uptonoise.comparison.steps import Symmetry
 from uptonoise.fourier import Sketch
 from uptonoise.rows import InputRecord
 from uptonoise.twosample import (
@@ -58,6 +61,22 @@ class Verdict(StrEnum):
 
     def __repr__(self) -> str:
         return repr(self.value)
+
+
+class Summary(NamedTuple):
+    """What is usually told of the columns of a sample, from `n_rows` of its rows."""
+
+    n_rows: int
+    means: Floats
+    deviations: Floats
+    medians: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> Summary:
+        """Return the summary of some rows."""
+        with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest there are
+            deviations = rows.std(axis=0, ddof=min(1, len(rows) - 1))
+            return cls(len(rows), rows.mean(axis=0), deviations, np.median(rows, axis=0))
 
 
 class Offset(NamedTuple):
@@ -149,7 +168,7 @@ class Evidence(Result):
     """The tests and estimates of a comparison, and the verdict that follows from them."""
 
     not_compared: ClassVar[tuple[str, ...]] = ("input",)  # the same rows may come from files or from memory
-    hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown", "extra_noise")
+    hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown", "summaries", "extra_noise", "symmetries")
 
     names: tuple[str, str]
     sizes: tuple[int, int]
@@ -170,8 +189,9 @@ class Evidence(Result):
     margin: float
     seed: int | None
     sketches: tuple[Sketch, Sketch]
-    symmetric: bool
+    symmetries: tuple[Symmetry, Symmetry]
     shown: tuple[Floats, Floats] | None
+    summaries: tuple[Summary, Summary] | None = None
     n_clusters: tuple[int, int] | None = None
     independent_rows: tuple[float, float] | None = None
     dependent: tuple[str, ...] = ()
@@ -218,6 +238,11 @@ class Evidence(Result):
             and self.differs_beyond_noise
             and self.phase.phase_pvalue > self.alpha * (1 - POSITIVITY_SHARE)
         )
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether neither sample is clearly skewed: its phases then tell where it lies, and nothing else."""
+        return all(symmetry.holds for symmetry in self.symmetries)
 
     @property
     def bound(self) -> float:

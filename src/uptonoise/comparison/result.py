@@ -98,6 +98,8 @@ class Comparison(Evidence, ReportedResult):
         Whether neither sample is clearly skewed: its phases then tell where it lies, and nothing else.
     shown : tuple of arrays or None
         Some rows of each sample, at most 5,000, for plots; None without rows.
+    summaries : tuple of Summary, or None
+        Mean, standard deviation and median of each column, of the rows in memory; None without rows.
     n_clusters : tuple of int, or None
         Their numbers of clusters; None where rows count as independent.
     independent_rows : tuple of float, or None
@@ -116,6 +118,7 @@ class Comparison(Evidence, ReportedResult):
         "at_all_pvalue",
         "beyond_noise_pvalue",
         "beyond_offset_pvalue",
+        "symmetric",
     )
 
     @property

@@ -32,7 +32,7 @@ def sentence(evidence: Evidence) -> str:
         case Verdict.NEGLIGIBLE:
             return (
                 f"{both} differ beyond noise, but by less than the margin: the difference is smaller than a shift of "
-                f"{_sd(evidence.bound)} ({_confidence(evidence)}; margin {evidence.margin:g} SD)."
+                f"{_sd_above(evidence.bound)} ({_confidence(evidence)}; margin {evidence.margin:g} SD)."
             )
         case Verdict.ONLY_NOISE:
             return f"{both} differ only by noise.{_ruled_out(evidence, evidence.effect, 'Apart from noise')}"
@@ -97,13 +97,14 @@ def _ruled_out(evidence: Evidence, effect: EffectSize, apart_from: str) -> str:
     bound = effect.upper_bound(evidence.alpha)
     if not math.isfinite(bound) or effect.seen < 1:
         return f" {apart_from}, no bound can be given: part of the phases cannot be seen."
-    return f" {apart_from}, any difference is smaller than a shift of {_sd(bound)} ({_confidence(evidence)})."
+    return f" {apart_from}, any difference is smaller than a shift of {_sd_above(bound)} ({_confidence(evidence)})."
 
 
 def _ruled_out_inline(evidence: Evidence) -> str:
     if not math.isfinite(evidence.bound) or evidence.effect.seen < 1:
         return ""
-    return f"; any difference beyond noise is smaller than a shift of {_sd(evidence.bound)} ({_confidence(evidence)})"
+    bound = _sd_above(evidence.bound)
+    return f"; any difference beyond noise is smaller than a shift of {bound} ({_confidence(evidence)})"
 
 
 def _unbounded(evidence: Evidence) -> str:
@@ -111,7 +112,7 @@ def _unbounded(evidence: Evidence) -> str:
         return ": neither sample varies, and there are too few rows"
     if not math.isfinite(evidence.bound) or evidence.effect.seen < 1:
         return ": part of the phases cannot be seen"
-    return f": it may be as large as a shift of {_sd(evidence.bound)} (margin {evidence.margin:g} SD)"
+    return f": it may be as large as a shift of {_sd_above(evidence.bound)} (margin {evidence.margin:g} SD)"
 
 
 def _confidence(evidence: Evidence) -> str:
@@ -120,6 +121,14 @@ def _confidence(evidence: Evidence) -> str:
 
 def _sd(value: float) -> str:
     return f"{value:.2g} SD"
+
+
+def _sd_above(value: float) -> str:
+    """Return a bound with two digits, rounded up: what is below 0.151 need not be below 0.15."""
+    if value <= 0:
+        return _sd(value)
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return _sd(math.ceil(value / unit - 1e-9) * unit)
 
 
 def _p(pvalue: float) -> str:
@@ -152,7 +161,7 @@ def _yes_or_no(answer: bool) -> str:
 
 def findings(evidence: Evidence) -> list[tuple[str, str]]:
     """Return what else was found, as pairs of a label and a text."""
-    pairs = [("effect beyond noise", f"{_interval(evidence.effect)}; margin {evidence.margin:g} SD")]
+    pairs = [("effect beyond noise", f"{_effect(evidence)}; margin {evidence.margin:g} SD")]
     pairs += [("warning", text) for text in evidence.dependent] + _cluster_findings(evidence)
     if evidence.differs_beyond_noise and evidence.up_to_offset is not None:
         pairs.append(("effect beyond noise and offset", _interval(evidence.effect_beyond_offset)))
@@ -165,9 +174,18 @@ def findings(evidence: Evidence) -> list[tuple[str, str]]:
         differ = [column for column in evidence.by_column if column.adjusted_beyond_noise <= evidence.alpha]
         differ.sort(key=lambda column: column.adjusted_beyond_noise)
         texts = [f"{column.column} ({_p(column.adjusted_beyond_noise)})" for column in differ]
-        pairs.append(("columns beyond noise (Holm)", first_few(texts) or "none by itself"))
+        doubt = "; all columns together do not confirm it" if differ and not evidence.differs_beyond_noise else ""
+        pairs.append(("columns beyond noise (Holm)", (first_few(texts) or "none by itself") + doubt))
     pairs += [("where they differ", place_text(place, evidence.names)) for place in evidence.places]
     return pairs
+
+
+def _effect(evidence: Evidence) -> str:
+    """Return the effect with its interval, or with its bound, as the sentence has it, where no difference was found."""
+    effect = evidence.effect
+    if evidence.differs_beyond_noise or effect.seen < 1 or not math.isfinite(evidence.bound):
+        return _interval(effect)
+    return f"{_sd(effect.estimate)}, below {_sd_above(evidence.bound)} ({_confidence(evidence)})"
 
 
 def _interval(effect: EffectSize) -> str:

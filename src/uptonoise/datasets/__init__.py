@@ -6,6 +6,7 @@ from uptonoise.datasets.dark_matter import load_dark_matter, make_dark_matter_li
 from uptonoise.datasets.demo import DEMO_COLUMNS, DemoPair, make_demo_pairs
 from uptonoise.datasets.gamma_bags import make_gamma_bags
 from uptonoise.datasets.higgs import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI, Higgs, load_higgs
+from uptonoise.datasets.misr1_like import make_misr1_like
 from uptonoise.datasets.nhanes import BloodPressure, load_blood_pressure
 from uptonoise.datasets.simulated import NOISE_KINDS, make_chi2_samples, symmetric_noise
 
@@ -28,5 +29,6 @@ __all__ = [
     "make_dark_matter_like",
     "make_demo_pairs",
     "make_gamma_bags",
+    "make_misr1_like",
     "symmetric_noise",
 ]

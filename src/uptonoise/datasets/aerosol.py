@@ -54,8 +54,8 @@ _COLUMNS = (
 )
 _MISR1_COLUMNS, _MISR1_ROWS, _MISR1_CONSTANT = 18, 100, slice(13, 18)
 _MISR1_MISSING = (
-    "no MISR1.mat at {place}: download the MISR1 data of Wang, Lan and Vucetic (2012), of which the docstring of "
-    "load_misr1 names the source,"
+    "no MISR1.mat at {place}: download the MISR1 data of Wang, Lan and Vucetic (2012), which its authors list at "
+    "http://www.dabi.temple.edu/~vucetic/MIR.html,"
 )
 
 
@@ -113,6 +113,7 @@ def make_aerosol_like(n_bags: int = 800, n_rows: int = 100, random_state: Random
     See Also
     --------
     load_misr1 : The data themselves.
+    make_misr1_like : Bags that are calibrated to published errors, whose label survives noise.
 
     Examples
     --------
@@ -231,7 +232,7 @@ def load_misr1(path: str | os.PathLike[str] | None = None) -> tuple[Bags, Floats
 
     See Also
     --------
-    make_aerosol_like : A simulated stand-in.
+    make_misr1_like, make_aerosol_like : Simulated stand-ins.
 
     Examples
     --------

@@ -10,24 +10,13 @@ from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
-from scipy.stats import ks_2samp
 
 from uptonoise._util.typing import Floats
 from uptonoise.datasets import BloodPressure, load_blood_pressure
-from uptonoise.experiments._peers import Outcome
+from uptonoise.experiments._figures import cells_of_tests
+from uptonoise.experiments._peers import centred_ks_test, ks_test
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.twosample import mmd_test, phase_test, sme_test
-
-
-def ks_test(X: Floats, Y: Floats, *, random_state: np.random.Generator) -> Outcome:
-    """Run scipy's Kolmogorov-Smirnov test; it draws nothing."""
-    return Outcome(float(ks_2samp(X.ravel(), Y.ravel()).pvalue))
-
-
-def centred_ks_test(X: Floats, Y: Floats, *, random_state: np.random.Generator) -> Outcome:
-    """Run the Kolmogorov-Smirnov test on samples less their medians."""
-    return ks_test(X - np.median(X), Y - np.median(Y), random_state=random_state)
-
 
 TESTS: Tests = {
     "noise and offset": partial(phase_test, invariant_to="noise+shift"),
@@ -72,4 +61,6 @@ def _men_and_women(generator: np.random.Generator) -> tuple[Floats, Floats]:
     return X[:, :1], Y.mean(axis=1, keepdims=True)
 
 
-EXPERIMENT = RejectionExperiment("blood-pressure", __doc__.splitlines()[0], cells)
+EXPERIMENT = RejectionExperiment(
+    "blood-pressure", __doc__.splitlines()[0], cells, draw=cells_of_tests(("X", "Y"), [tuple(TESTS)])
+)

@@ -19,7 +19,7 @@ from uptonoise._util.validation import checked_choice
 from uptonoise.fourier.compiled import features_of_rows, is_compiled, sums_between
 
 BLOCK_ELEMENTS = 2**18
-_BLOCKS_PER_SUM = 4  # blocks in one call where only sums are needed, so that little of the time goes to Python
+_BLOCKS_PER_SUM = 16  # blocks in one call where only sums are needed, so that little of the time goes to Python
 LARGEST_ANGLE = 1e15
 """In radians. Beyond it float64 has no correct digit of the angle within one turn."""
 

@@ -119,7 +119,12 @@ class BagSums(Accumulator[BagPart]):
             self._resize(stop + stop // 8)  # room for bags that a stream is yet to bring
         # Bags that follow each other are a slice, and adding to a slice makes no copy.
         places = slice(first, stop) if stop - first == len(bags) else bags
-        self.phi_sums[places] += part.phi_sums
+        if isinstance(places, slice) and not self.weight[first + 1 : stop].any():
+            # Only the first bag can have had rows before. New memory is faster to write than to add to.
+            self.phi_sums[first] += part.phi_sums[0]
+            self.phi_sums[first + 1 : stop] = part.phi_sums[1:]
+        else:
+            self.phi_sums[places] += part.phi_sums
         self.weight[places] += part.weight
         self.weight_squares[places] += part.weight_squares
 

@@ -19,7 +19,7 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats, Precision
-from uptonoise._util.validation import checked_choice, checked_flag, checked_number
+from uptonoise._util.validation import checked_choice, checked_flag
 from uptonoise.bags import Bags, checked_weights
 from uptonoise.learning.docs import described
 from uptonoise.learning.features import Amplitude, FourierFeatures, PhaseFeatures
@@ -29,20 +29,22 @@ from uptonoise.learning.noise import add_noise
 from uptonoise.learning.ridge_file import load_ridge, save_ridge
 from uptonoise.learning.search import (
     BagStream,
+    Candidate,
     SearchNoise,
-    best_within,
     candidates,
     checked_numbers,
     search_results,
 )
-from uptonoise.learning.solver import RidgeSums, cross_validated
+from uptonoise.learning.solver import RidgeSums, Split, cross_validated, error_size
 from uptonoise.learning.splits import checked_splits
 from uptonoise.learning.steadiness import Predicted, Steadiness, knows_errors
 from uptonoise.learning.targets import checked_targets, given_targets
+from uptonoise.learning.tuning import Tolerance, checked_tolerance, error_limit, smoothest_within, warn_at_edges
 from uptonoise.rows import RowSource
 
-SCALE_FACTORS = tuple(np.geomspace(0.25, 16.0, 10).round(4).tolist())
-ALPHAS = tuple(np.geomspace(1e-8, 1e2, 21).tolist())
+SCALE_FACTORS = tuple((2.0 ** np.arange(-5, 6)).tolist())
+SECOND_SCALE_FACTORS = tuple((2.0 ** np.arange(-2, 5)).tolist())
+ALPHAS = tuple(np.geomspace(1e-8, 1e3, 23).tolist())
 PAPER_MODELS = {
     "plrr": ("phase", None),
     "glrr": ("fourier", None),
@@ -57,7 +59,6 @@ _PAPER_SETTINGS: dict[str, Any] = {
     "n_second": 75,
     "amplitude": "plain",
     "steady": False,
-    "tolerance": 0.0,
 }
 _BAGS_AT_ONCE = 8_192
 
@@ -86,9 +87,11 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         Whether predictions of bags that are less reliable than those of fit (more noise, fewer rows) are shrunk
         towards the mean: :mod:`uptonoise.learning.steadiness`. It needs phases as the first layer, reads the rows once
         more, and changes no prediction of a bag like those of fit.
-    tolerance : float
-        How much larger than the smallest error that of the chosen model may be, relative to it. Of the models within
-        it, that with the largest penalty is chosen: it predicts about as well, and is more robust to noise.
+    tolerance : "standard error" or float
+        How much larger than the smallest error that of the chosen model may be: by one standard error over bags, or by
+        a share of it. Of the models within it, that with the largest penalty is chosen, then that with the largest
+        scale of the last layer: it predicts about as well, and is more robust to noise. A choice at the edge of a grid
+        gives a :class:`GridEdgeWarning`.
     cv : int, splitter or iterable
         The number of random folds, by group where groups are given; or a scikit-learn splitter, such as
         ``PredefinedSplit`` for a validation set.
@@ -152,9 +155,9 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     amplitude: Amplitude = "shrunk"
     alphas: Sequence[float] = ALPHAS
     scale_factors: Sequence[float] = SCALE_FACTORS
-    second_scale_factors: Sequence[float] = SCALE_FACTORS
+    second_scale_factors: Sequence[float] = SECOND_SCALE_FACTORS
     steady: bool = True
-    tolerance: float = 0.02
+    tolerance: Tolerance = "standard error"
     cv: Any = 3
     noise_augmentation: float | Sequence[float] | None = None
     noise_target: tuple[float, float] | None = None
@@ -210,25 +213,14 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         y = checked_targets(given_targets(y, bags), len(bags))
         targets, self._y_is_flat = y.reshape(len(bags), -1), y.ndim == 1
         weights = checked_weights(sample_weight, len(bags))
-        alphas = checked_numbers("alphas", self.alphas)
-        tolerance = checked_number(self.tolerance, "tolerance")
         checked_flag(self.steady, "steady")
         seeds = [int(seed) for seed in seeded_generator(self.random_state)[0].integers(2**31, size=4)]
         splits = checked_splits(self.cv, targets, groups, seeds[2])
         layers = self._layers(seeds)
         noise = SearchNoise.checked(self.noise_augmentation, self.noise_target, bags, seeds[3])
         rows = bags.rows if isinstance(bags, BagStream) else bags
-        tried = []
         with single_threaded_blas:
-            for scaled in candidates(*layers, rows, self.scale_factors, self.second_scale_factors, noise):
-                data = scaled.fitted, scaled.judged, targets, weights
-                errors = cross_validated(*data, splits, alphas, self.fit_intercept)
-                tried.append(scaled.judged_by(errors))
-            self.cv_results_ = search_results(tried, alphas)
-            self.best_index_ = best_within(self.cv_results_, tolerance)
-            number, place = divmod(self.best_index_, len(alphas))
-            best = tried[number].again(rows, noise)
-            self._refit(best.fitted, targets, weights, alphas[[place]])
+            best = self._tuned(rows, noise, targets, weights, splits, layers)
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.first_, self.second_ = best.first, best.second
@@ -262,6 +254,37 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             if not hasattr(layer, "transform") and not (name == "second" and layer is None):
                 raise ValueError(f"{name} must be the name of features or a transformer; got {layer!r}")
         return first, second
+
+    def _tuned(
+        self,
+        rows: Any,
+        noise: SearchNoise | None,
+        targets: Floats,
+        weights: Floats,
+        splits: Sequence[Split],
+        layers: tuple[Any, Any],
+    ) -> Candidate:
+        """Try all settings, fit the chosen one on all bags, and return its features."""
+        alphas, tolerance = checked_numbers("alphas", self.alphas), checked_tolerance(self.tolerance)
+        tried = []
+        for scaled in candidates(*layers, rows, self.scale_factors, self.second_scale_factors, noise):
+            data = scaled.fitted, scaled.judged, targets, weights
+            tried.append(scaled.judged_by(cross_validated(*data, splits, alphas, self.fit_intercept)))
+        self.cv_results_ = search_results(tried, alphas)
+        least = int(self.cv_results_["mean_test_score"].argmax())
+        number, place = divmod(least, len(alphas))
+        best = tried[number].again(rows, noise)
+        data = best.fitted, best.judged, targets, weights
+        size = error_size(*data, splits, alphas[place], self.fit_intercept)
+        limit = error_limit(-float(self.cv_results_["mean_test_score"][least]), tolerance, size)
+        self.best_index_ = smoothest_within(self.cv_results_, limit)
+        chosen, place = divmod(self.best_index_, len(alphas))
+        if chosen != number:
+            best = tried[chosen].again(rows, noise)
+        self._refit(best.fitted, targets, weights, alphas[[place]])
+        if size.of_constant > limit:  # else no setting is better than a constant, and there is nothing to tune
+            warn_at_edges(self.cv_results_, self.best_index_)
+        return best
 
     def _refit(self, copies: Floats, targets: Floats, weights: Floats, alpha: Floats) -> None:
         sums = RidgeSums.of(copies, targets, weights)

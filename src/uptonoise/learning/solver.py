@@ -11,7 +11,7 @@ own sums.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,6 +90,13 @@ class Split(NamedTuple):
     test: NDArray[np.intp]
 
 
+class ErrorSize(NamedTuple):
+    """How exactly a mean squared error is known: its standard error over bags, and the error of a constant."""
+
+    standard_error: float
+    of_constant: float
+
+
 def cross_validated(
     fitted: Floats,
     judged: Floats,
@@ -100,15 +107,45 @@ def cross_validated(
     intercept: bool,
 ) -> Floats:
     """Return mean squared errors, of shape (splits, alphas), of models fitted on some copies and judged by others."""
-    everything = RidgeSums.of(fitted, y, weights)
     errors = []
-    for train, test in splits:
-        left_out = RidgeSums.of(fitted[:, test], y[test], weights[test])
+    for kept, left_out, (_, test) in _sums_of_splits(fitted, y, weights, splits):
         held_out = left_out if judged is fitted else RidgeSums.of(judged[:, test], y[test], weights[test])
-        if len(train) + len(test) == len(y):
-            kept = everything.less(left_out)
-        else:
-            kept = RidgeSums.of(fitted[:, train], y[train], weights[train])
         centre = kept.centre(intercept)
         errors.append(held_out.squared_errors(kept.solved(alphas, centre), centre))
     return np.array(errors)
+
+
+def error_size(
+    fitted: Floats,
+    judged: Floats,
+    y: Floats,
+    weights: Floats,
+    splits: Sequence[Split],
+    alpha: float,
+    intercept: bool,
+) -> ErrorSize:
+    """Return how exactly the mean squared error at one penalty is known; splits count as independent."""
+    squares, constants = [], []
+    for kept, _, (_, test) in _sums_of_splits(fitted, y, weights, splits):
+        of_features, of_targets = centre = kept.centre(intercept)
+        coef = kept.solved(np.array([alpha]), centre)[:, :, 0]
+        residuals = y[test] - of_targets - (judged[:, test] - of_features) @ coef
+        errors = np.mean(residuals**2, axis=(0, 2))
+        shares = weights[test] / weights[test].sum()
+        squares.append(np.sum(shares**2 * (errors - shares @ errors) ** 2))
+        constants.append(shares @ np.mean((y[test] - of_targets) ** 2, axis=1))
+    return ErrorSize(float(np.sqrt(np.sum(squares)) / len(splits)), float(np.mean(constants)))
+
+
+def _sums_of_splits(
+    fitted: Floats, y: Floats, weights: Floats, splits: Sequence[Split]
+) -> Iterator[tuple[RidgeSums, RidgeSums, Split]]:
+    """Yield the sums of the bags to fit on and of those left out; each bag's products are computed once or twice."""
+    everything = RidgeSums.of(fitted, y, weights)
+    for split in splits:
+        train, test = split
+        left_out = RidgeSums.of(fitted[:, test], y[test], weights[test])
+        if len(train) + len(test) == len(y):
+            yield everything.less(left_out), left_out, split
+        else:
+            yield RidgeSums.of(fitted[:, train], y[train], weights[train]), left_out, split

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uptonoise._util.density import common_grid, density_of
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison
@@ -14,11 +14,6 @@ from uptonoise.plots.style import LOOKS, Look, add_legend, canvas, documented, d
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_GRID = 256
-_QUANTILES = (0.005, 0.995)
-_REACH = 4.0  # interquartile ranges beyond the quartiles, at most
-_CLEAR = 2.0  # standard errors that clear extra noise lies from 0
 
 
 @documented
@@ -72,42 +67,14 @@ def column_place(column: Any, columns: tuple[str, ...]) -> int:
     raise ValueError(f"column must be one of {list(columns)[:20]} or its place; got {column!r}")
 
 
-def common_grid(*samples: Floats) -> Floats:
-    """Return the points from the lowest to the highest value, without far tails, that densities are shown at."""
-    lows, highs = [], []
-    for values in samples:
-        low, first, third, high = np.quantile(values, [_QUANTILES[0], 0.25, 0.75, _QUANTILES[1]])
-        reach = _REACH * (third - first) if third > first else math.inf
-        lows.append(max(low, first - reach))
-        highs.append(min(high, third + reach))
-    low, high = min(lows), max(highs)
-    margin = 0.08 * (high - low) or 0.5 * max(1.0, abs(high))
-    return np.linspace(low - margin, high + margin, _GRID)
-
-
 def draw_density(ax: Axes, values: Floats, grid: Floats, look: Look) -> Any:
     """Draw the density of one column, as a line at its value where it is constant, and return the line."""
-    width = _bandwidth(values[(values >= grid[0]) & (values <= grid[-1])])
-    if width == 0:
+    curve = density_of(values, grid)
+    if curve is None:
         return ax.axvline(float(np.median(values)), color=look.color, linestyle=look.line, linewidth=1.8)
-    density = _density(values, grid, max(width, grid[1] - grid[0]))
-    ax.fill_between(grid, density, color=look.color, alpha=0.12, linewidth=0)
-    (line,) = ax.plot(grid, density, color=look.color, linestyle=look.line, linewidth=1.8)
+    ax.fill_between(curve.x, curve.y, color=look.color, alpha=0.12, linewidth=0)
+    (line,) = ax.plot(curve.x, curve.y, color=look.color, linestyle=look.line, linewidth=1.8)
     return line
-
-
-def _density(values: Floats, grid: Floats, width: float) -> Floats:
-    steps = (grid[:, None] - values) / width
-    return np.asarray(np.exp(-(steps**2) / 2).mean(axis=1) / (width * math.sqrt(2 * math.pi)))
-
-
-def _bandwidth(values: Floats) -> float:
-    """Return Silverman's bandwidth; 0 for constant values."""
-    if len(values) < 2:
-        return 0.0
-    deviation, (first, third) = values.std(), np.quantile(values, [0.25, 0.75])
-    spread = min(deviation, (third - first) / 1.349) or deviation
-    return float(0.9 * spread * len(values) ** -0.2)
 
 
 def _most_telling(comparison: Comparison) -> int:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uptonoise._util.density import common_grid
 from uptonoise._util.typing import Floats
-from uptonoise.plots.densities import column_place, common_grid, draw_density
+from uptonoise.plots.densities import column_place, draw_density
 from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, canvas, documented, dress, require, short_name
 from uptonoise.rows import some_rows, two_samples
 from uptonoise.twosample import MeResult, p_is

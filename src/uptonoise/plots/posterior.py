@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
+from uptonoise._util.density import common_grid
 from uptonoise.inference import Calibration, Posterior
-from uptonoise.plots.densities import common_grid, draw_density
+from uptonoise.plots.densities import draw_density
 from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, canvas, documented, dress, panels, short_name
 
 if TYPE_CHECKING:

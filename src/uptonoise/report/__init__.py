@@ -6,9 +6,8 @@ the ways to it.
 
 try:
     import jinja2
-    import matplotlib
 except ImportError:
-    raise ImportError('a report needs jinja2 and matplotlib: pip install "uptonoise[cli]"') from None
+    raise ImportError('a report needs jinja2: pip install "uptonoise[cli]"') from None
 
 from uptonoise.report.page import write_report
 from uptonoise.report.timeline import write_timeline

@@ -1,4 +1,4 @@
-"""The page of a comparison: what it shows, in which order, and how numbers are written.
+"""The page of a comparison: what it shows, in which order.
 
 The templates beside this file have the text; jinja2 escapes every string that comes from the data.
 """
@@ -7,28 +7,24 @@ from __future__ import annotations
 
 import math
 import os
-import platform
-from dataclasses import replace
-from importlib.metadata import version
-from typing import Any, NamedTuple
 
 import jinja2
 from markupsafe import Markup
 
-from uptonoise import __version__
+from uptonoise._util import numbers
+from uptonoise._util.drawing import DARK, LIGHT, STYLE, printable
 from uptonoise._util.files import checked_target, written_whole
 from uptonoise._util.wording import counted
-from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison, Verdict
-from uptonoise.report.pictures import effect_picture, heat_map, pictures_of
-from uptonoise.report.svg import Picture, printable
-from uptonoise.twosample import pvalue_text
+from uptonoise.comparison import Comparison, GroupComparison, Verdict
+from uptonoise.report.advice import rows_text, what_next
+from uptonoise.report.columns import Columns, Kind
+from uptonoise.report.groups import groups_context
+from uptonoise.report.pictures import densities, details, effect_strip
+from uptonoise.report.provenance import date_text, file_lines, versions
 
-_UNKNOWN = "\N{EN DASH}"
-_FEW_COLUMNS = 20  # that are all shown, whether they differ or not
+_FEW_COLUMNS = 12  # that are all shown, whether they differ or not
 _SHOWN_COLUMNS = 50
-_LISTED_PAIRS = 200
-_PAIRS_IN_FULL = 6  # each takes a quarter of a second
-_TONES: dict[Verdict, str] = {
+TONES: dict[Verdict, str] = {
     Verdict.NO_DIFFERENCE: "none",
     Verdict.ONLY_NOISE: "noise",
     Verdict.NEGLIGIBLE: "noise",
@@ -70,57 +66,116 @@ def write_report(
     """
     target = checked_target(path, force=force)
     page = _groups_page(comparison) if isinstance(comparison, GroupComparison) else _comparison_page(comparison)
-    with written_whole(target) as file:
+    write_page(page, target)
+
+
+def write_page(page: str, target: os.PathLike[str]) -> None:
+    """Write a page, whole or not at all."""
+    with written_whole(checked_target(target, force=True)) as file:
         file.write(printable(page).encode())
 
 
 def _comparison_page(comparison: Comparison) -> str:
-    first, second = map(printable, comparison.names)  # the name of a file may hold bytes that matplotlib cannot draw
-    comparison = replace(comparison, names=(first, second))
-    columns = _ordered(comparison)
-    pictures = pictures_of(comparison, columns)
-    template = environment().get_template("comparison.html.j2")
-    return template.render(
+    columns = Columns.of(comparison)
+    differing = columns.differing
+    shown = columns.findings if len(columns.findings) <= _FEW_COLUMNS else differing[:_SHOWN_COLUMNS]
+    folded = [finding for finding in columns.findings if finding not in shown]
+    most = max([1.25 * comparison.margin, *(f.effect.high for f in columns.findings if math.isfinite(f.effect.high))])
+    return _rendered(
+        "comparison.html.j2",
         comparison=comparison,
-        tone=_TONES[comparison.verdict],
-        findings=comparison.findings(),
-        columns=_Columns.of(columns, comparison.alpha),
-        pictures=pictures,
-        settings=_settings(comparison) + _tests(comparison),
+        tone=TONES[comparison.verdict],
+        columns=columns,
+        shown=shown,
+        folded=folded,
+        strip=lambda finding: effect_strip(finding, comparison.margin, most),
+        densities=densities(comparison, differing),
+        others=densities(comparison, [finding for finding in columns.findings if not finding.differs][:3]),
+        details=details(comparison),
+        rows=rows_text(comparison),
+        effect_text=_effect_text(comparison, columns),
+        warnings=comparison.dependent,
+        advice=what_next(comparison, columns),
+        clusters=[text for label, text in comparison.findings() if label == "clusters"],
+        places=[text for label, text in comparison.findings() if label == "where they differ"],
+        statistics=_statistics(comparison),
+        call=_call(comparison),
+        record=comparison.input,
+        settings=settings_of(comparison) + _tests(comparison),
+        Kind=Kind,
     )
 
 
-def _ordered(comparison: Comparison) -> list[ColumnComparison]:
-    """Return the columns that differ beyond noise, then those that differ at all; the clearest first."""
-
-    def clearest(column: ColumnComparison) -> tuple[bool, float, float]:
-        beyond = column.adjusted_beyond_noise <= comparison.alpha
-        return not beyond, column.beyond_noise if beyond else column.at_all, -column.effect.low
-
-    return sorted(comparison.by_column, key=clearest)
-
-
-class _Columns(NamedTuple):
-    """The columns that the page shows, and those that it folds away."""
-
-    shown: list[ColumnComparison]
-    folded: list[ColumnComparison]
-    n_differ: int
-
-    @classmethod
-    def of(cls, ordered: list[ColumnComparison], alpha: float) -> _Columns:
-        n_beyond = sum(column.adjusted_beyond_noise <= alpha for column in ordered)
-        n_differ = sum(min(column.adjusted_at_all, column.adjusted_beyond_noise) <= alpha for column in ordered)
-        n_shown = len(ordered) if len(ordered) <= _FEW_COLUMNS else min(n_differ, _SHOWN_COLUMNS)
-        return cls(ordered[:n_shown], ordered[n_shown:], n_beyond)
+def _groups_page(groups: GroupComparison) -> str:
+    return _rendered(
+        "groups.html.j2",
+        **groups_context(groups),
+        record=groups.input,
+        call="un.compare_groups(...).report(path)",
+        settings=[*settings_of(groups), ("adjusted by", groups.pairs.adjust)],
+    )
 
 
-def _settings(comparison: Comparison | GroupComparison) -> list[tuple[str, str]]:
+def _rendered(template: str, **context: object) -> str:
+    record = context["record"]
+    lines, more = file_lines(record)  # type: ignore[arg-type]
+    return environment().get_template(template).render(files=lines, n_more_files=more, **context)
+
+
+def _effect_text(comparison: Comparison, columns: Columns) -> str:
+    """Return the effect of the page, its interval and its bound, in SD and, for one column, in its units."""
+    effect, confidence = columns.effect, f"{100 * (1 - comparison.alpha):g} % confidence"
+    if math.isnan(effect.estimate):
+        return "The effect is not known: no phase can be seen."
+    if effect.estimate == math.inf:
+        return "The effect is larger than can be measured: neither sample varies."
+    ends = numbers.interval(effect.low, effect.high, 2)
+    text = f"Effect: {numbers.number(effect.estimate, 2)} SD (95 % interval {ends})"
+    if math.isfinite(columns.bound):
+        text += f", below {numbers.number(columns.bound, 2)} SD with {confidence}"
+    if len(columns.findings) == 1 and math.isfinite(columns.bound):
+        spread = columns.findings[0].spread
+        text += (
+            f"; in units of the column {numbers.number(effect.estimate * spread, 2)}, below "
+            f"{numbers.number(columns.bound * spread, 2)}"
+        )
+    unseen = "" if effect.seen == 1 else " Not all phases can be seen, and the rest counts as the largest difference."
+    return f"{text}. Margin: {comparison.margin:g} SD.{unseen}"
+
+
+def _statistics(comparison: Comparison) -> list[tuple[str, list[tuple[str, float, float, float]]]]:
+    """Return for each column and sample the mean, the SD and the median."""
+    if comparison.summaries is None:
+        return []
+    return [
+        (
+            column,
+            [
+                (name, float(part.means[place]), float(part.deviations[place]), float(part.medians[place]))
+                for name, part in zip(comparison.names, comparison.summaries, strict=True)
+            ],
+        )
+        for place, column in enumerate(comparison.columns)
+    ]
+
+
+def _call(comparison: Comparison) -> str:
+    """Return the call that makes the comparison again, where no command did."""
+    options = [f"names={list(comparison.names)!r}", f"margin={comparison.margin:g}", f"alpha={comparison.alpha:g}"]
+    options += ["paired=True"] if comparison.paired else []
+    options += ["clusters=..."] if comparison.n_clusters else []
+    options += [] if comparison.seed is None else [f"random_state={comparison.seed}"]
+    return f"un.compare(X, Y, {', '.join(options)}).report(path)"
+
+
+def settings_of(comparison: Comparison | GroupComparison) -> list[tuple[str, str]]:
+    """Return the numbers that the answer depends on."""
+    given = {name: value for name, value in comparison.input.settings.items() if name != "command"}
     return [
         ("significance level", f"{comparison.alpha:g}"),
         ("margin", f"{comparison.margin:g} SD"),
         ("seed", "given as a Generator" if comparison.seed is None else str(comparison.seed)),
-        *comparison.input.settings.items(),
+        *given.items(),
     ]
 
 
@@ -140,116 +195,30 @@ def _tests(comparison: Comparison) -> list[tuple[str, str]]:
     return tests
 
 
-class _Pair(NamedTuple):
-    """A line of the table of pairs."""
-
-    first: str
-    second: str
-    pvalue: float
-    adjusted: float
-    verdict: str
-    effect: float
-
-
-class _Section(NamedTuple):
-    """A pair in full."""
-
-    comparison: Comparison
-    tone: str
-    columns: _Columns
-    picture: Picture
-
-    @classmethod
-    def of(cls, comparison: Comparison, number: int) -> _Section:
-        columns = _Columns.of(_ordered(comparison), comparison.alpha)
-        return cls(comparison, _TONES[comparison.verdict], columns, effect_picture(comparison, f"effect-{number}"))
-
-
-def _groups_page(groups: GroupComparison) -> str:
-    pairs = _pairs(groups)
-    sections = [_Section.of(groups.pair(pair.first, pair.second), i) for i, pair in enumerate(pairs[:_PAIRS_IN_FULL])]
-    n_differ = len(groups.differing)
-    missing = dict.fromkeys(text for section in sections for text in section.comparison.missing)
-    template = environment().get_template("groups.html.j2")
-    return template.render(
-        groups=groups,
-        label=("no pair differs" if n_differ == 0 else f"{counted(n_differ, 'pair')} differ" + "s" * (n_differ == 1)),
-        tone="beyond" if n_differ else "none",
-        heat_map=heat_map(groups),
-        n_pairs=len(pairs),
-        listed=pairs[:_LISTED_PAIRS],
-        n_unlisted=len(pairs[_LISTED_PAIRS:]),
-        sections=sections,
-        n_left_out=len(pairs) - len(sections),
-        missing=list(missing),
-        settings=[*_settings(groups), ("adjusted by", groups.pairs.adjust)],
-    )
-
-
-def _pairs(groups: GroupComparison) -> list[_Pair]:
-    """Return all pairs, the smallest p-value first."""
-    pairs, names = groups.pairs, groups.names
-    places = zip(*(place.tolist() for place in pairs.ordered()), strict=True)
-    lines = []
-    for number, (i, j) in enumerate(places):
-        verdict, effect = "", math.nan
-        if number < _LISTED_PAIRS:
-            verdict, effect = groups.verdict(names[i], names[j]), groups.pair(names[i], names[j]).effect.estimate
-        lines.append(
-            _Pair(names[i], names[j], float(pairs.pvalues[i, j]), float(pairs.adjusted[i, j]), verdict, effect)
-        )
-    return lines
-
-
 def environment() -> jinja2.Environment:
     """Return the templates, with the filters and the style that all pages have."""
     loader = jinja2.PackageLoader("uptonoise.report", ".")
     environment = jinja2.Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        number=_number,
-        pvalue=_pvalue,
-        with_interval=lambda three: _with_interval(*three),
+        number=numbers.number,
+        signed=numbers.signed,
+        pvalue=numbers.pvalue,
         count=counted,
+        plain=lambda value: f"{value:g}",
         thousands=lambda number: f"{number:,}",
         first_upper=lambda text: text[:1].upper() + text[1:],
     )
     environment.tests["known"] = math.isfinite
     style, _, _ = loader.get_source(environment, "_style.css")
-    environment.globals.update(style=Markup(style), versions=_versions())
+    colours = [":root { " + " ".join(f"--{name}: {colour};" for name, colour in LIGHT.items()) + " }"]
+    dark = " ".join(f"--{name}: {colour};" for name, colour in DARK.items())
+    colours.append(f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}")
+    environment.globals.update(
+        style=Markup("\n".join([*colours, STYLE.strip(), style])),
+        versions=versions(),
+        date=date_text(),
+        interval=numbers.interval,
+    )
     return environment
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return _UNKNOWN
-    return f"{value:.3g}".replace("inf", "∞")
-
-
-def _with_interval(value: float, low: float, high: float) -> tuple[str, str]:
-    """Return a value and its interval, with as many digits as the interval's width is worth."""
-    if math.isnan(value):
-        return _UNKNOWN, ""
-    rounded = [_rounded(number, high - low, 3) for number in (value, low, high)]
-    return rounded[0], f"{rounded[1]} to {rounded[2]}"
-
-
-def _rounded(value: float, scale: float, digits: int) -> str:
-    """Return a value with the given number of digits of a scale, unless it is very large or small."""
-    if value == 0 or not 1e-6 < scale < 1e6 or not abs(value) < 1e6:
-        return _number(value)
-    return f"{value:.{max(0, digits - 1 - math.floor(math.log10(scale)))}f}"
-
-
-def _pvalue(value: float) -> str:
-    return _UNKNOWN if math.isnan(value) else pvalue_text(value)
-
-
-def _versions() -> dict[str, Any]:
-    others = {name: version(name) for name in ("numpy", "scipy", "matplotlib")}
-    return {"uptonoise": __version__, "python": platform.python_version(), **others}

@@ -2,174 +2,207 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
+from markupsafe import Markup
 
-from uptonoise import plots
+from uptonoise._util.density import common_grid, density_of
+from uptonoise._util.drawing import Axis, Drawing, Kind as LineKind, shortened
+from uptonoise._util.numbers import number, pvalue
+from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison
-from uptonoise.report.svg import SIZE, Picture, picture
-from uptonoise.twosample import MmdResult, PhaseResult, p_is
+from uptonoise.comparison import Comparison
+from uptonoise.report.columns import ColumnFinding, Kind, column_noise
+from uptonoise.twosample import MmdResult, PhaseResult
 
 _DRAWN_COLUMNS = 6
-_SHARES_IN_TEXT = 5
-_MOST_ROWS = 21  # of plots with a row for each column
-_MARKED_COLUMNS = 7  # of plot_phase_differences, each with a line in the legend
-_LADDER = (4.0, 2.2)
-_LARGEST_MAP = 8.0  # inches
+_NAME = 26  # letters of a name in a picture
+_RELIABLE = 0.5  # radians: the largest standard error of a phase that is shown in full
+_MOST_PHASES = 150
+_BINS = 30
+_LINE = 16  # of a legend
 
 
-class Pictures(NamedTuple):
-    """The pictures of one comparison."""
+class Picture(NamedTuple):
+    """A figure for the page: the SVG, which has its description, and the caption below it."""
 
-    verdict: Picture
-    effect: Picture
-    densities: list[Picture]
-    others: list[Picture]
+    svg: Markup
+    caption: str
 
 
-def pictures_of(comparison: Comparison, columns: list[ColumnComparison]) -> Pictures:
-    """Draw a comparison; `columns` are its columns, the most telling one first."""
-    others = [_phase_differences(comparison)]
-    if len(comparison.columns) > 1 and comparison.differs_beyond_noise:  # else chance has the shares
-        others.append(_column_shares(comparison.phase))
-    if comparison.places:
-        others.append(_places(comparison))
-    if len(comparison.mmd.permuted):
-        others.append(_null(comparison.mmd))
-    names = [column.column for column in columns] or list(comparison.columns)
-    has_rows = comparison.shown is not None
-    return Pictures(
-        verdict=_ladder(comparison),
-        effect=effect_picture(comparison, "effect"),
-        densities=[_density(comparison, name) for name in names[:_DRAWN_COLUMNS]] if has_rows else [],
-        others=others,
-    )
+class _Curve(NamedTuple):
+    values: Floats
+    noise: float
+    kind: LineKind
+    label: str
 
 
-def effect_picture(comparison: Comparison, key: str) -> Picture:
-    """Draw the effect with its interval and the margin."""
-    effect = comparison.effect
-    interval = f"95 % interval {effect.low:.2g} to {effect.high:.2g}"
-
-    def plot(ax: Axes) -> None:
-        plots.plot_effect(comparison, ax=ax)
-        ax.set_xlabel("as a shift, in standard deviations")
-        legend = ax.get_legend()
-        if legend is not None:
-            legend.remove()
-
-    several = len(comparison.by_column) > 1
-    whose = ": the largest, and that of each column" if several else ""
-    bound = f"Upright mark: what it is below, with {1 - comparison.alpha:.3g} confidence."
-    return picture(
-        key,
-        plot,
-        caption=f"The effect with its 95 % interval{whose}. Dashed: the margin. {bound}",
-        description=f"Effect {effect.estimate:.2g} SD, {interval}; margin {comparison.margin:g} SD.",
-        size=_height_for(1 + len(comparison.by_column)),
-    )
+def densities(comparison: Comparison, findings: list[ColumnFinding]) -> list[Picture]:
+    """Draw the densities of the first of these columns; none without rows."""
+    if comparison.shown is None:
+        return []
+    return [_densities(comparison, finding) for finding in findings[:_DRAWN_COLUMNS]]
 
 
-def _height_for(n_rows: int) -> tuple[float, float]:
-    """Return the size of a picture with this many named rows."""
-    return SIZE[0], 1.4 + 0.22 * min(n_rows, _MOST_ROWS)
-
-
-def heat_map(groups: GroupComparison) -> Picture:
-    """Draw all pairs of groups."""
-    n_groups, n_differ = len(groups.names), len(groups.differing)
-    side = min(_LARGEST_MAP, 3.4 + 0.16 * n_groups)
-    return picture(
-        "heat-map",
-        lambda ax: plots.plot_heat_map(groups, ax=ax),
-        caption="Every pair of groups: the bluer, the clearer the difference beyond noise.",
-        description=(
-            f"Heat map of {n_groups} by {n_groups} groups. {counted(n_differ, 'pair')} differ; "
-            "the table of pairs below has the numbers."
-        ),
-        size=(side, 0.85 * side),
-        black_is_ink=False,
-    )
-
-
-def _ladder(comparison: Comparison) -> Picture:
-    steps = "; ".join(f"{question}: {answer}, {why}" for question, answer, why in comparison.ladder())
-
-    def plot(ax: Axes) -> None:
-        plots.plot_ladder(comparison, ax=ax)
-        ax.set_xlabel("p-value, log scale")
-
-    return picture(
-        "ladder",
-        plot,
-        caption=f"The p-value of each step. Dashed: the significance level, {comparison.alpha:g}.",
-        description=f"The steps of the ladder. {steps}.",
-        size=_LADDER,
-    )
-
-
-def _density(comparison: Comparison, column: str) -> Picture:
-    first, second = comparison.names
+def _densities(comparison: Comparison, finding: ColumnFinding) -> Picture:
     assert comparison.shown is not None
-    at = comparison.columns.index(column)
-    medians = [np.median(rows[:, at]) for rows in comparison.shown]
-    return picture(
-        f"density-{at}",
-        lambda ax: plots.plot_densities(comparison, column=column, ax=ax),
-        caption=f"{column}: how the rows of {first} and of {second} spread.",
-        description=(
-            f"Densities of {column}: the median is {medians[0]:.3g} in {first} and {medians[1]:.3g} in {second}."
-        ),
+    place = comparison.columns.index(finding.name)
+    samples = [rows[:, place] for rows in comparison.shown]
+    kinds: tuple[LineKind, LineKind] = ("first", "second")
+    curves = [_Curve(*parts) for parts in zip(samples, (0.0, 0.0), kinds, comparison.names, strict=True)]
+    explained = _explained(comparison, finding, place)
+    curves += [] if explained is None else [explained]
+    grid = common_grid(*samples)
+    drawn = [density_of(curve.values, grid, curve.noise) for curve in curves]
+    top = max([float(density.y.max()) for density in drawn if density is not None], default=1.0)
+    legend = _LINE * len(curves)
+    drawing = Drawing(
+        Axis(float(grid[0]), float(grid[-1])),
+        Axis(0, 1.05 * top),
+        height=210 + legend,
+        top=8 + legend,
+        left=12,
+        right=12,
     )
+    for number_, (curve, density) in enumerate(zip(curves, drawn, strict=True)):
+        kind = curve.kind
+        if density is None:
+            drawing.upright(float(np.median(curve.values)), kind, thin=False)
+        else:
+            if number_ < 2:
+                drawing.area(density.x, density.y, kind)
+            drawing.line(density.x, density.y, kind)
+        _legend(drawing, number_, kind, curve.label)
+    drawing.x_axis(shortened(finding.name, 44))
+    medians = [number(float(np.median(values))) for values in samples]
+    first, second = comparison.names
+    return Picture(
+        Markup(
+            drawing.svg(
+                f"Densities of {finding.name}: the median is {medians[0]} in {first} and {medians[1]} in {second}; "
+                f"{finding.text}."
+            )
+        ),
+        f"{finding.name}: {finding.text}",
+    )
+
+
+def _legend(drawing: Drawing, place: int, kind: LineKind, label: str) -> None:
+    """Write one line of a legend above the axes."""
+    down = 12 + _LINE * place
+    drawing.sample(2, down - 4, kind)
+    drawing.text(38, down, shortened(label, 46))
+
+
+def _explained(comparison: Comparison, finding: ColumnFinding, place: int) -> _Curve | None:
+    """Return the sample with less noise, with the noise added that the other has more of, and moved to it.
+
+    Where noise and an offset explain the difference, it lies on the other sample; where they do not, it shows so.
+    """
+    assert comparison.shown is not None
+    noise = column_noise(comparison, finding.name)
+    sd = noise.sd if noise is not None and noise.sample is not None else 0.0
+    noisy = comparison.names.index(noise.sample) if noise is not None and noise.sample is not None else 1
+    offset = finding.comparison.offset
+    moved = finding.kind in (Kind.OFFSET, Kind.SHAPE) and offset is not None and offset.is_clear
+    shift = (offset.shift if noisy == 0 else -offset.shift) if moved and offset is not None else 0.0
+    parts = [f"moved by {number(shift)}"] if moved else []
+    parts += [f"with noise of SD {number(sd, 2)}"] if sd else []
+    if not parts:
+        return None
+    quiet = 1 - noisy
+    label = f"{shortened(comparison.names[quiet], _NAME)} {', '.join(parts)}"
+    return _Curve(comparison.shown[quiet][:, place] + shift, sd, "third", label)
+
+
+def details(comparison: Comparison) -> list[Picture]:
+    """Draw what the tests rest on."""
+    pictures = [_phase_differences(comparison)]
+    if len(comparison.columns) > 1 and comparison.differs_beyond_noise:  # else chance has the shares
+        pictures.append(_column_shares(comparison.phase))
+    if len(comparison.mmd.permuted):
+        pictures.append(_null(comparison.mmd))
+    return pictures
 
 
 def _phase_differences(comparison: Comparison) -> Picture:
     result = comparison.phase
-    far = int(np.count_nonzero(np.abs(result.phase_differences) > 2 * result.standard_errors))
-    return picture(
-        "phases",
-        lambda ax: plots.plot_phase_differences(result, names=comparison.names, ax=ax),
-        caption="By how much the phases of the characteristic functions differ; noise would leave them all at 0.",
-        description=(
-            f"Phase differences at {len(result.phase_differences):,} frequencies: {far:,} lie more than two standard "
-            "errors from 0."
-        ),
-        size=(SIZE[0], 3.0 + 0.2 * min(len(result.columns), _MARKED_COLUMNS)),
+    W = result.frequencies
+    units = np.sqrt(np.mean(W**2, axis=0))
+    lengths = np.linalg.norm(np.divide(W, units, out=np.zeros_like(W), where=units > 0), axis=1)
+    signs = np.where(np.count_nonzero(W, axis=1) == 1, np.sign(W.sum(axis=1)), 1.0)
+    differences = signs * result.phase_differences
+    errors = np.where(np.isfinite(result.standard_errors), result.standard_errors, np.pi)
+    far = int(np.count_nonzero(np.abs(differences) > 2 * errors))
+    clearest = np.argsort(errors, kind="stable")[:_MOST_PHASES]
+    reach = float(np.max((np.abs(differences) + errors)[clearest][errors[clearest] <= _RELIABLE], initial=0.0))
+    reach = min(reach or np.pi, np.pi)
+    drawing = Drawing(Axis(0, float(lengths.max()) or 1.0), Axis(-1.1 * reach, 1.1 * reach), left=38)
+    drawing.y_axis()
+    for place in clearest.tolist():
+        low, high = np.clip([differences[place] - errors[place], differences[place] + errors[place]], -reach, reach)
+        clear = abs(differences[place]) > 2 * errors[place]
+        kind: LineKind = "second" if clear else "first"
+        drawing.line([lengths[place]] * 2, [low, high], kind, thin=True, solid=True)
+        if abs(differences[place]) <= 1.1 * reach:
+            drawing.dot(lengths[place], differences[place], kind, radius=2.5, faint=errors[place] > _RELIABLE)
+    drawing.x_axis("length of frequency, in units of each column")
+    described = f"{far:,} lie more than two standard errors from 0"
+    shown = "" if len(differences) <= _MOST_PHASES else f" The {_MOST_PHASES} best known of {len(differences):,}."
+    return Picture(
+        Markup(drawing.svg(f"Phase differences at {len(differences):,} frequencies: {described}.")),
+        f"By how much the phases of the characteristic functions differ (radians); noise would leave them at 0.{shown}",
     )
 
 
 def _column_shares(result: PhaseResult) -> Picture:
-    most = np.argsort(-result.column_shares)[:_SHARES_IN_TEXT]
-    shares = ", ".join(f"{result.columns[at]} {result.column_shares[at]:.0%}" for at in most)
-    return picture(
-        "shares",
-        lambda ax: plots.plot_column_shares(result, ax=ax),
-        caption="The share of each column in the statistic of the phase test.",
-        description=f"Shares of the columns in the statistic, the largest first: {shares}.",
-        size=_height_for(len(result.columns)),
-    )
-
-
-def _places(comparison: Comparison) -> Picture:
-    where = "; ".join(text for label, text in comparison.findings() if label == "where they differ")
-    return picture(
-        "places",
-        lambda ax: plots.plot_places(comparison, ax=ax),
-        caption="Where one sample has more rows than the other, noise included.",
-        description=f"Places where the samples differ: {where}.",
+    order = np.argsort(-result.column_shares, kind="stable")[:_DRAWN_COLUMNS]
+    rows = [(result.columns[place], float(result.column_shares[place])) for place in order]
+    drawing = Drawing(Axis(0, 1), Axis(-0.5, len(rows) - 0.5), height=24 * len(rows) + 16, left=120, right=44, bottom=8)
+    for row, (name, share) in enumerate(rows):
+        place = len(rows) - 1 - row
+        drawing.bar((0, share), (place - 0.3, place + 0.3), "first")
+        down = float(drawing.down(place)) + 4
+        drawing.text(114, down, shortened(name, 18), anchor="end")
+        drawing.text(float(drawing.across(share)) + 5, down, f"{share:.0%}")
+    text = ", ".join(f"{name} {share:.0%}" for name, share in rows)
+    return Picture(
+        Markup(drawing.svg(f"Shares of the columns in the statistic, the largest first: {text}.")),
+        "The share of columns in the statistic of the phase test, the largest first.",
     )
 
 
 def _null(result: MmdResult) -> Picture:
-    return picture(
-        "null",
-        lambda ax: plots.plot_null(result, ax=ax),
-        caption="MMD of the samples, and of the same rows dealt out at random.",
-        description=(
-            f"MMD is {result.statistic:.3g}; {counted(len(result.permuted), 'permutation')} lie between "
-            f"{result.permuted.min():.3g} and {result.permuted.max():.3g}. {p_is(result.pvalue)}."
+    counts, edges = np.histogram(result.permuted, bins=_BINS)
+    high = max(float(result.statistic), float(edges[-1]))
+    drawing = Drawing(Axis(min(0.0, float(edges[0])), 1.03 * high or 1.0), Axis(0, 1.05 * float(counts.max())), left=38)
+    drawing.y_axis()
+    for count, low, top in zip(counts.tolist(), edges, edges[1:], strict=False):
+        if count:
+            drawing.bar((float(low), float(top)), (0, count), "first")
+    drawing.upright(float(result.statistic), "second", thin=False)
+    drawing.x_axis("squared MMD", most=4)
+    return Picture(
+        Markup(
+            drawing.svg(
+                f"MMD is {result.statistic:.3g}; {counted(len(result.permuted), 'permutation')} lie between "
+                f"{result.permuted.min():.3g} and {result.permuted.max():.3g}. p {pvalue(result.pvalue)}."
+            )
         ),
+        "MMD of the samples (dashed), and of the same rows dealt out at random (bars).",
     )
+
+
+def effect_strip(finding: ColumnFinding, margin: float, most: float) -> Markup:
+    """Draw the effect of one column with its interval against the margin, as a small strip for a table."""
+    effect = finding.effect
+    if not math.isfinite(effect.estimate) or not math.isfinite(effect.high):
+        return Markup("")
+    drawing = Drawing(Axis(0, most), Axis(-1, 1), width=110, height=16, left=3, right=3, top=1, bottom=1)
+    drawing.upright(min(margin, most), "second")
+    kind: LineKind = "first" if finding.differs else "muted"
+    drawing.line([effect.low, min(effect.high, most)], [0, 0], kind, solid=True)
+    drawing.dot(min(effect.estimate, most), 0, kind, radius=3.5)
+    return Markup(drawing.svg(f"effect {number(effect.estimate, 2)} SD, margin {margin:g} SD"))

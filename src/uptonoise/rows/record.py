@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from uptonoise._util.errors import hinted
 from uptonoise._util.results import Result
@@ -15,8 +16,27 @@ NOT_CHOSEN = "not chosen"
 _NAMES_IN_LINE = 20
 
 
+class FileStamp(NamedTuple):
+    """A file that was read: where it is, what it is called, its bytes, and when it was last changed."""
+
+    path: str
+    name: str
+    size: int
+    modified: int  # nanoseconds
+
+    @classmethod
+    def of(cls, path: Path) -> FileStamp:
+        """Return the stamp of a file as it is now."""
+        status = path.stat()
+        return cls(str(path), str(path), status.st_size, status.st_mtime_ns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the name and the size."""
+        return {"name": self.name, "size": self.size}
+
+
 class SourceRecord(NamedTuple):
-    """What a source of rows knows about itself after a pass: rows and columns that it left out, and notes.
+    """What a source of rows knows about itself after a pass: rows and columns that it left out, notes, and its files.
 
     `gaps` has the number of missing values of each column that has any, over the rows that were left out. `suspected`
     has the columns that look like indices or dates and that nobody chose by name, each with the reason.
@@ -28,6 +48,7 @@ class SourceRecord(NamedTuple):
     left_out: Mapping[str, str] = {}
     notes: Sequence[str] = ()
     suspected: Mapping[str, str] = {}
+    files: Sequence[FileStamp] = ()
 
 
 def check_dropped(name: str, record: SourceRecord, most: float) -> None:
@@ -97,6 +118,8 @@ class InputRecord(Result):
         What was noticed about the files, such as decimal commas or a row of units.
     settings : dict
         How the files were read, where that was chosen.
+    files : tuple of FileStamp
+        The files that were read.
 
     Examples
     --------
@@ -114,6 +137,7 @@ class InputRecord(Result):
     left_out: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
+    files: tuple[FileStamp, ...] = ()
 
     @classmethod
     def of(
@@ -135,7 +159,8 @@ class InputRecord(Result):
         suspected = {column: why for record in records for column, why in record.suspected.items() if column in columns}
         if suspected:
             notes += (f"used as measurements: {left_out_text(suspected)}; leave out what is none",)
-        return cls(samples=samples, columns=tuple(columns), left_out=left_out, notes=notes)
+        files = tuple(dict.fromkeys(file for record in records for file in record.files))
+        return cls(samples=samples, columns=tuple(columns), left_out=left_out, notes=notes, files=files)
 
     @property
     def n_dropped(self) -> int:

@@ -269,8 +269,8 @@ class CsvFile(TableFile):
         return look is not None and look.is_percentage
 
     def _without_percent_signs(self, batch: Any, columns: Sequence[str]) -> Any:
-        compute = arrow("pyarrow.compute")
         for name in filter(self._has_percent_signs, columns):
+            compute = arrow("pyarrow.compute")  # here: its import takes longer than a small file
             text = compute.utf8_trim_whitespace(compute.replace_substring(batch.column(name), "%", ""))
             numbers = compute.replace_substring(text, self._decimal, ".").cast(arrow().float64())
             batch = batch.set_column(batch.schema.get_field_index(name), name, numbers)

@@ -18,7 +18,7 @@ from uptonoise._util.wording import counted
 from uptonoise.engines.files.columns import used_columns
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
-from uptonoise.rows import NOT_CHOSEN, Block, RowSource, SourceRecord, suspected_columns
+from uptonoise.rows import NOT_CHOSEN, Block, FileStamp, RowSource, SourceRecord, suspected_columns
 
 Missing = Literal["error", "drop"]
 
@@ -107,7 +107,8 @@ class FileRows(RowSource):
         gaps = {name: count for name, count in zip(self.columns, self._gaps.tolist(), strict=True) if count}
         notes = tuple(note for file in self.files for note in file.notes)
         suspected = suspected_columns(self.columns, self._first_values()) if self._nobody_chose else {}
-        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, suspected)
+        stamps = tuple(FileStamp.of(file.path) for file in self.files)
+        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, suspected, stamps)
 
     def _first_values(self) -> Floats:
         """Return the first values of the first file, with missing ones."""

@@ -1,0 +1,165 @@
+"""What each column of a comparison shows, taken alone: a shape, an offset, noise, or no difference.
+
+A page tells one effect. Where an offset is told by itself, the effect is what noise and the offset leave; elsewhere it
+is what noise leaves. It is in standard deviations of the less spread-out sample, and in the units of the column.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from uptonoise._util.numbers import number
+from uptonoise._util.wording import counted
+from uptonoise.comparison import ColumnComparison, Comparison, NoiseAdded, Verdict
+from uptonoise.twosample import EffectSize, column_spreads
+
+_LISTED = 4  # columns of one kind that the verdict names
+
+
+class Kind(IntEnum):
+    """What differs in a column; the clearest differences come first."""
+
+    SHAPE = 0
+    OFFSET = 1
+    BEYOND_NOISE = 2
+    NOISIER = 3
+    SMALL = 4
+    UNCLEAR = 5
+    AGREES = 6
+
+
+@dataclass(frozen=True)
+class ColumnFinding:
+    """One column: what differs in it, in words and in numbers.
+
+    `spread` is the standard deviation that effects are told in, in the units of the column.
+    """
+
+    comparison: ColumnComparison
+    kind: Kind
+    text: str
+    effect: EffectSize
+    bound: float
+    spread: float
+    noise: NoiseAdded | None
+
+    @property
+    def name(self) -> str:
+        """The name of the column."""
+        return self.comparison.column
+
+    @property
+    def differs(self) -> bool:
+        """Whether a difference of any kind was found in it."""
+        return self.kind is not Kind.AGREES
+
+    @property
+    def offset_sd(self) -> float:
+        """By how much the first sample reads higher, in standard deviations; NaN where it is not known."""
+        offset = self.comparison.offset
+        return math.nan if offset is None or not self.spread > 0 else offset.shift / self.spread
+
+
+class Columns(NamedTuple):
+    """All columns, those that differ most clearly first, with the effect of the whole comparison."""
+
+    findings: list[ColumnFinding]
+    effect: EffectSize
+    bound: float
+    up_to_offset: bool
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Columns:
+        """Return what a comparison shows of its columns."""
+        up_to_offset = comparison.verdict in (Verdict.OFFSET, Verdict.BEYOND_OFFSET)
+        effect = comparison.effect_beyond_offset if up_to_offset else comparison.effect
+        spreads = dict(zip(comparison.columns, column_spreads(*comparison.sketches).tolist(), strict=True))
+        findings = [
+            _finding(comparison, column, spreads[column.column], up_to_offset) for column in comparison.by_column
+        ]
+        findings.sort(key=lambda finding: (finding.kind, _clearness(finding)))
+        return cls(findings, effect, effect.upper_bound(comparison.alpha), up_to_offset)
+
+    @property
+    def differing(self) -> list[ColumnFinding]:
+        """The columns in which a difference was found."""
+        return [finding for finding in self.findings if finding.differs]
+
+    def summary(self) -> list[tuple[Kind, list[tuple[str, str]], str]]:
+        """Return for each kind of difference the first columns with what they show, and how many more there are."""
+        groups: list[tuple[Kind, list[tuple[str, str]], str]] = []
+        for kind in Kind:
+            members = [finding for finding in self.findings if finding.kind is kind]
+            if not members:
+                continue
+            if kind is Kind.AGREES:
+                groups.append((kind, [], f"{counted(len(members), 'column')}: no difference found"))
+                continue
+            more = len(members) - _LISTED
+            rest = f"{counted(more, 'more column')} of this kind" if more > 0 else ""
+            groups.append((kind, [(finding.name, finding.text) for finding in members[:_LISTED]], rest))
+        return groups
+
+
+def _clearness(finding: ColumnFinding) -> tuple[float, float]:
+    column = finding.comparison
+    return (column.beyond_noise if finding.kind <= Kind.BEYOND_NOISE else column.at_all), -column.effect.low
+
+
+def column_noise(comparison: Comparison, name: str) -> NoiseAdded | None:
+    """Return which sample is noisier in a column, from the column's own amplitudes; None where it is not known."""
+    extra = comparison.extra_noise
+    if extra is None or name not in extra.columns:
+        return None
+    place = extra.columns.index(name)
+    low, high = extra.interval()[place].tolist()
+    return NoiseAdded.of(name, comparison.names, float(extra.variances[place]), low, high)
+
+
+def _finding(comparison: Comparison, column: ColumnComparison, spread: float, up_to_offset: bool) -> ColumnFinding:
+    noise = column_noise(comparison, column.column)
+    kind = _kind(comparison, column, noise)
+    if kind is Kind.SHAPE or comparison.verdict is Verdict.SYMMETRIC:
+        noise = None  # amplitudes then tell more than noise
+    effect = column.effect_beyond_offset if up_to_offset else column.effect
+    bound = effect.upper_bound(comparison.alpha)
+    return ColumnFinding(column, kind, _text(comparison, column, kind, noise, spread), effect, bound, spread, noise)
+
+
+def _kind(comparison: Comparison, column: ColumnComparison, noise: NoiseAdded | None) -> Kind:
+    alpha = comparison.alpha
+    if column.adjusted_beyond_noise <= alpha:
+        if column.effect.upper_bound(alpha) < comparison.margin:
+            return Kind.SMALL
+        if math.isnan(column.adjusted_beyond_offset):
+            return Kind.BEYOND_NOISE
+        return Kind.SHAPE if column.adjusted_beyond_offset <= alpha else Kind.OFFSET
+    if column.adjusted_at_all > alpha:
+        return Kind.AGREES
+    is_noise = noise is not None and noise.sample is not None and comparison.verdict is not Verdict.SYMMETRIC
+    return Kind.NOISIER if is_noise else Kind.UNCLEAR
+
+
+def _text(comparison: Comparison, column: ColumnComparison, kind: Kind, noise: NoiseAdded | None, spread: float) -> str:
+    first, second = comparison.names
+    match kind:
+        case Kind.SHAPE:
+            return "another shape"
+        case Kind.OFFSET if column.offset is not None:
+            shift = column.offset.shift
+            higher = first if shift > 0 else second
+            in_sd = f" ({number(abs(shift) / spread, 2)} SD)" if spread > 0 else ""
+            return f"{number(abs(shift))} higher in {higher}{in_sd}"
+        case Kind.OFFSET | Kind.BEYOND_NOISE:
+            return "differs beyond noise"
+        case Kind.NOISIER if noise is not None:
+            return f"noisier in {noise.sample} (by an SD of {number(noise.sd, 2)})"
+        case Kind.SMALL:
+            return "differs, by less than the margin"
+        case Kind.AGREES:
+            return "no difference found"
+        case _:
+            return "differs; noise or a symmetric change may be the reason"
