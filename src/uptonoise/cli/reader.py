@@ -57,7 +57,7 @@ def opened(
         except ValueError as error:
             reader.name_standard_input(error)
             raise
-        for note in reader.warnings:
+        for note in () if answer.in_words else reader.warnings:  # in words, they are part of the answer
             print(f"uptonoise: warning: {note}", file=sys.stderr)
 
 

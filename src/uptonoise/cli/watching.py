@@ -169,20 +169,25 @@ def monitor(
     """
     from uptonoise.engines import OpenFiles, chosen_columns
     from uptonoise.monitor import Job
-    from uptonoise.rows import left_out_text
+    from uptonoise.rows import find_dependence, left_out_text
 
     if state.suffix != ".npz":
         raise ValueError(f"--state must end with .npz; got {state}")
     answer.check_output("--report", report, ".html")
     chosen = split_columns(columns)
+    files = OpenFiles(reference, **reading.text_options())
     choice = chosen_columns(
-        [OpenFiles(reference, **reading.text_options())],
+        [files],
         chosen,
         split_columns(reading.exclude, "--exclude") or [],
         [] if cluster is None else [cluster],
     )
     if choice.left_out and chosen is None:
         print(f"uptonoise: left out: {left_out_text(choice.left_out)}", file=sys.stderr)
+    if cluster is None and not state.exists():
+        dependence = find_dependence(files.rows(columns=choice.columns, missing="drop", progress=False))
+        if dependence is not None:
+            print(f"uptonoise: warning: the guarantee needs independent rows, and {dependence}", file=sys.stderr)
     job = Job(
         reference=reference,
         batches=batches,

@@ -16,6 +16,7 @@ from uptonoise._util.errors import hinted
 from uptonoise.engines import OpenFiles
 from uptonoise.monitor.lock import locked
 from uptonoise.monitor.state import MonitorState
+from uptonoise.monitor.storage import saved_columns
 from uptonoise.monitor.watch import Monitor
 from uptonoise.rows import RowSource, check_dropped
 
@@ -81,20 +82,26 @@ class Job:
         columns = self.columns or self._numeric(files)
         reference = self._rows(files, columns)
         is_new = not self.state.exists()
+        if not is_new and columns is not None:
+            self._check_columns(columns)
         monitor = Monitor(reference, **self.settings) if is_new else Monitor.load(self.state, reference)
         check_dropped(reference.name, reference.record(), self.max_dropped)
         if is_new:
             return monitor
         monitor.settings.check_same(dict(self.settings), str(self.state))
-        if columns is not None and tuple(columns) != monitor.columns:
-            raise ValueError(
-                f"columns are {', '.join(monitor.columns)} in {self.state}; got {', '.join(columns)}. "
-                "Use the same, or another state"
-            )
         if self.restart:
             monitor.restart()
             monitor.save(self.state)
         return monitor
+
+    def _check_columns(self, columns: Sequence[str]) -> None:
+        """Raise where the state is of other columns."""
+        saved = saved_columns(self.state)
+        if tuple(columns) != saved:
+            raise ValueError(
+                f"columns are {', '.join(saved)} in {self.state}; got {', '.join(columns)}. "
+                "Use the same, or another state"
+            )
 
     def _numeric(self, files: OpenFiles) -> list[str] | None:
         """Return the columns of files that hold numbers; None where they have no names."""
