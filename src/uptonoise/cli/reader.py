@@ -17,12 +17,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import uptonoise as un
-from uptonoise._util.errors import hinted
 from uptonoise._util.files import check_readable, copy_pipe, is_pipe
-from uptonoise._util.wording import counted, printable
+from uptonoise._util.wording import printable
 from uptonoise.cli.options import Answer, Reading, Units, command_line, split_columns
 from uptonoise.engines import Choice, OpenFiles, chosen_columns, connected, scan_dask
-from uptonoise.rows import NOT_CHOSEN, BlockedRows, InputRecord, SelectedRows, as_rows, dependence_on_column
+from uptonoise.rows import (
+    NOT_CHOSEN,
+    BlockedRows,
+    InputRecord,
+    SelectedRows,
+    as_rows,
+    check_dropped,
+    dependence_on_column,
+)
 
 if TYPE_CHECKING:
     from uptonoise.rows import RowSource
@@ -53,7 +60,7 @@ def opened(
         except ValueError as error:
             reader.name_copies(error)
             raise
-        for note in reader.warnings:
+        for note in () if answer.in_words else reader.warnings:  # in words, they are part of the answer
             print(f"uptonoise: warning: {printable(note)}", file=sys.stderr)
 
 
@@ -261,17 +268,7 @@ class Reader:
     def check_dropped(self) -> None:
         """Raise where a larger part of the rows of a file was left out than was allowed."""
         for source in self.sources:
-            record = source.record()
-            part = record.n_dropped / max(record.n_read, 1)
-            if part > self.reading.max_dropped:
-                where = ", ".join(sorted(record.gaps, key=lambda name: -record.gaps[name])[:3])
-                problem = (
-                    f"{source.name}: {record.n_dropped:,} of {counted(record.n_read, 'row')} have missing values"
-                    f"{f' (most in {where})' if where else ''} and would be left out"
-                )
-                hint = "leave such columns out with {exclude}, or go on with {max_dropped}"
-                allowed = np.ceil(part * 100) / 100
-                raise hinted(ValueError, problem, hint, exclude=None, max_dropped=f"{allowed:g}")
+            check_dropped(source.name, source.record(), self.reading.max_dropped)
 
 
 def with_column(choice: Choice, name: str | None) -> Choice:

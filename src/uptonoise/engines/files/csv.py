@@ -22,7 +22,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.engines.files.arrow import batch_piece, cut
 from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.layout import CsvFormat, Layout
-from uptonoise.engines.files.lines import SHEET, CleanedBytes, unpacked
+from uptonoise.engines.files.lines import CleanedBytes, Sheet, unpacked
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
 from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
 from uptonoise.engines.files.table import SAMPLE_ROWS, Piece, TableFile, arrow, first_line
@@ -264,8 +264,8 @@ class CsvFile(TableFile):
         )
         size = max(self.path.stat().st_size, 1)
         with pa.OSFile(str(self.path)) as file:
-            if layout.packing == SHEET:
-                stream = pa.PythonFile(unpacked(self.path, SHEET), "r")
+            if isinstance(layout.packing, Sheet):
+                stream = pa.PythonFile(unpacked(self.path, layout.packing), "r")
             else:
                 stream = file if layout.packing is None else pa.CompressedInputStream(file, layout.packing)
             if clean is not None:

@@ -18,11 +18,15 @@ EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 _MOST_UNPACKED = 1 << 29  # bytes of a workbook, which is held in memory
 
 
-def sheet_as_csv(path: Path) -> bytes:
-    """Return the first sheet of a file as CSV text in UTF-8; empty rows are empty lines."""
+def sheet_as_csv(path: Path, name: str | None = None) -> bytes:
+    """Return a sheet of a file, by default the first, as CSV text in UTF-8; empty rows are empty lines."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
-    for row in _workbook(path).get_sheet_by_index(0).to_python(skip_empty_area=False):
+    workbook = _workbook(path)
+    if name is not None and name not in workbook.sheet_names:
+        raise ValueError(f"sheet must be one of {path}: {', '.join(map(repr, workbook.sheet_names))}; got {name!r}")
+    sheet = workbook.get_sheet_by_index(0) if name is None else workbook.get_sheet_by_name(name)
+    for row in sheet.to_python(skip_empty_area=False):
         values = [_text(value) for value in row]
         writer.writerow(values if any(values) else [])
     return text.getvalue().encode()

@@ -16,7 +16,7 @@ from typing import Any
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.excel import sheet_note
-from uptonoise.engines.files.lines import SHEET, Cleaner, blanks_to_tabs, without_comments
+from uptonoise.engines.files.lines import Cleaner, Sheet, blanks_to_tabs, without_comments
 from uptonoise.engines.files.table import first_line
 from uptonoise.engines.files.text import (
     BLANKS,
@@ -45,6 +45,7 @@ class CsvFormat:
     encoding: str = "utf-8"
     header: bool | None = None
     comment: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         is_character = isinstance(self.delimiter, str) and len(self.delimiter) == 1
@@ -90,8 +91,8 @@ class Layout:
 
     def __init__(self, path: Path, csv_format: CsvFormat) -> None:
         self.path, self.decimal, self.comment = path, csv_format.decimal, csv_format.comment
-        text, self.is_whole, self.encoding, self.packing = text_sample(path, csv_format.encoding)
-        note = sheet_note(path) if self.packing == SHEET else None
+        text, self.is_whole, self.encoding, self.packing = text_sample(path, csv_format.encoding, csv_format.sheet)
+        note = sheet_note(path) if self.packing == Sheet(None) else None
         self.notes: list[str] = [] if note is None else [note]
         marked = _commented_names(text, self.comment)
         text = without_comments(text, self.comment)
