@@ -1,3 +1,4 @@
+import importlib
 import importlib.util
 import sys
 from importlib.metadata import version as installed_version
@@ -33,5 +34,16 @@ autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's parameter sections say it in words
 # The pages of networks are made where torch is not installed, too.
 autodoc_mock_imports = [name for name in ("torch", "triton") if importlib.util.find_spec(name) is None]
+if autodoc_mock_imports:  # scipy must not meet the stand-in of torch while it is loaded
+    importlib.import_module("uptonoise.inference")
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+
+def without_last_blank_lines(app, name, source):
+    """Take off the blank line that examples need at their end to be tests, and that readers do not."""
+    source[0] = source[0].replace("\n\n```\n", "\n```\n")
+
+
+def setup(app):
+    app.connect("source-read", without_last_blank_lines)

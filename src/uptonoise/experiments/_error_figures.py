@@ -13,17 +13,21 @@ from uptonoise.experiments._figures import (
     _add_legends,
     _grouped,
     draw_line,
-    look,
     number,
     panels_of,
     quantiles,
     with_options,
 )
+from uptonoise.experiments._looks import look_of
 from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+_PHASES = {"plain": "plrr", "shrunk": "shrunk plrr"}
+"""The models that have these phases."""
 
 
 @with_options
@@ -52,7 +56,9 @@ def _error_panel(ax: Axes, kind: str, rows: Rows, by: Sequence[str], measure: st
 def _counted(rows: Rows) -> str:
     """Return how many splits there are, where some models have fewer from which number on; or draws of noise."""
     if "draws" in rows[0]:
-        return f"{max(int(row['draws']) for row in rows):,} draws"
+        splits = len({row.get("split") for row in rows})
+        draws = f"{max(int(row['draws']) for row in rows):,} draws"
+        return draws if splits == 1 else f"{splits} splits, {draws} of noise each"
     counts = [int(row["splits"]) for row in rows]
     return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) + " splits"
 
@@ -61,7 +67,7 @@ def _counted(rows: Rows) -> str:
 def noise_errors(
     title: str, rows: Rows, measure: str = "RMSE", models: Mapping[str, Sequence[str]] | None = None
 ) -> Figure:
-    """Draw errors against the level of Gaussian noise on test bags, with 5 % and 95 % quantiles.
+    """Draw errors against the level of Gaussian noise on test bags, with quantiles over draws or the range of splits.
 
     `models` names what is drawn in the panels of a data set, by the panel's title; by default all in one. Errors are on
     a scale of logarithms, which is the same in all panels of a data set.
@@ -70,7 +76,7 @@ def noise_errors(
     there = list(dict.fromkeys(row["model"] for row in gaussian if row["model"] != "mean"))
     groups = models or {"": there}
     shown = [name for name in dict.fromkeys(name for group in groups.values() for name in group) if name in there]
-    looks = {name: look(place) for place, name in enumerate(shown)}
+    looks = {name: look_of(name, place) for place, name in enumerate(shown)}
     kinds = list(dict.fromkeys(row["bags"] for row in gaussian))
     figure, axes = panels_of(title, len(kinds) * len(groups), (4.6, 4.2), most=max(3, len(groups)))
     entries: dict[str, Any] = {}
@@ -88,18 +94,34 @@ def noise_errors(
 
 def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, looks: Mapping[str, Look]) -> dict[str, Any]:
     power = 2 if measure == "MSE" else 1
-    baseline = float(next(row[measure] for row in rows if row["model"] == "mean"))
+    baseline = _mean([row for row in rows if row["model"] == "mean"], measure)
     entries = {"mean": ax.axhline(baseline, color=GREY, linestyle=":")}
     for model, style in looks.items():
-        chosen = [row for row in rows if row["model"] == model]
-        levels, means = ([float(row[column]) for row in chosen] for column in ("level", measure))
-        low, high = ([float(row[end]) ** power for row in chosen] for end in ("5 %", "95 %"))
-        entries[model] = _banded_line(ax, levels, means, (low, high), style)
+        by_level: dict[float, list[Mapping[str, str]]] = {}
+        for row in rows:
+            if row["model"] == model:
+                by_level.setdefault(float(row["level"]), []).append(row)
+        means = [_mean(chosen, measure) for chosen in by_level.values()]
+        bands = [_band(chosen, measure, power) for chosen in by_level.values()]
+        low, high = ([band[end] for band in bands] for end in (0, 1))
+        entries[model] = _banded_line(ax, list(by_level), means, (low, high), style)
     _log_heights(ax)
     name = rows[0]["bags"]
     title = f"{short_name(kind.replace(name, STAND_INS.get(name, name)), 80)} ({_counted(rows)})"
     dress(ax, title, "largest variance of the noise, in units of the column's", measure)
     return entries
+
+
+def _mean(rows: Rows, measure: str) -> float:
+    return sum(float(row[measure]) for row in rows) / len(rows)
+
+
+def _band(rows: Rows, measure: str, power: int) -> tuple[float, float]:
+    """Return the 5 % and 95 % quantiles over draws of noise on one split, or the range of the means of splits."""
+    if len(rows) == 1:
+        return float(rows[0]["5 %"]) ** power, float(rows[0]["95 %"]) ** power
+    means = [float(row[measure]) for row in rows]
+    return min(means), max(means)
 
 
 def _log_heights(ax: Axes) -> None:
@@ -135,10 +157,10 @@ def _size_panel(ax: Axes, rows: Rows) -> Entries:
     baseline = next(float(row["RMSE"]) for row in rows if row["phases"] == "mean")
     entries: Entries = [(ax.axhline(baseline, color=GREY, linestyle=":"), "mean")]
     lines = sorted({(row["phases"], float(row["level"])) for row in rows if row["phases"] != "mean"})
-    kinds, levels = ([*dict.fromkeys(values)] for values in zip(*lines, strict=True))
+    levels = sorted({level for _, level in lines})
     for place, (phases, level) in enumerate(lines):
         chosen = [row for row in rows if (row["phases"], float(row["level"])) == (phases, level)]
-        style = LOOKS[levels.index(level)]._replace(color=LOOKS[kinds.index(phases)].color)
+        style = LOOKS[levels.index(level)]._replace(color=look_of(_PHASES.get(phases, phases)).color)
         at = [sizes.index(row["rows tested"]) + 0.03 * (place - (len(lines) - 1) / 2) for row in chosen]
         low, high = ([float(row[end]) for row in chosen] for end in ("5 %", "95 %"))
         ax.vlines(at, low, high, color=style.color, linewidth=1)
@@ -187,7 +209,12 @@ def _level_panel(ax: Axes, title: str, rows: Rows, ylabel: str) -> None:
     for place, row in enumerate(rows):
         low, high = zip(*(quantiles(row[column]) for column in columns), strict=True)
         means = [number(row[column]) for column in columns]
-        entries.append((_banded_line(ax, places, means, (low, high), look(place)), short_name(row["model"], _NAMED)))
+        entries.append(
+            (
+                _banded_line(ax, places, means, (low, high), look_of(row["model"], place)),
+                short_name(row["model"], _NAMED),
+            )
+        )
     _log_heights(ax)
     dress(ax, title, "largest variance of the noise, in units of the column's", ylabel)
     ax.set_xticks(places, [column.removeprefix("noise ") for column in columns])

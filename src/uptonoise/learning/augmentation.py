@@ -207,10 +207,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self.transformer, "predict"):
             return self._fit_model(bags_in_memory(X), y)
         if not hasattr(self.transformer, "from_characteristic"):
-            raise ValueError(
-                "transformer must be an estimator that predicts, PhaseFeatures or FourierFeatures; got "
-                f"{self.transformer!r}"
-            )
+            wanted = "an estimator that predicts, PhaseFeatures or FourierFeatures"
+            raise ValueError(f"transformer must be {wanted}; got {self.transformer!r}")
         self.transformer_ = clone(self.transformer).fit(X)
         self.n_features_in_ = self.transformer_.n_features_in_
         return self

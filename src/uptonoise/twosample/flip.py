@@ -28,6 +28,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import CosineSine, FlipSums, Signs, all_columns, as_frequencies, column_grid, column_pairs
 from uptonoise.rows import ArrayRows, RowSource, SharedClustersWarning, as_rows, difference, sample_rows, two_clustered
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import read_samples, resident_samples
@@ -69,6 +70,7 @@ class FlipResult(TwoSampleResult):
         return [f"{self.n_pairs:,} pairs at random" + ("" if n == 1 else f", {n} times")]
 
 
+@explained
 def flip_test(
     X: Any,
     Y: Any,

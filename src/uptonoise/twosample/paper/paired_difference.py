@@ -16,6 +16,7 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.mean_embedding import me_test
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
@@ -50,6 +51,7 @@ class SmeResult(PairedDifferenceResult):
     test: ClassVar[str] = "SME test"
 
 
+@explained
 def paired_difference_test(
     X: Any,
     Y: Any,
@@ -97,6 +99,7 @@ def paired_difference_test(
     return PairedDifferenceResult(**_fields(X, Y, test, clusters, random_state, options))
 
 
+@explained
 def sme_test(X: Any, Y: Any, *, clusters: Any = None, random_state: RandomState = 0, **options: Any) -> SmeResult:
     """Test whether two samples differ up to symmetric noise: the paper's SME test, ME on paired differences.
 

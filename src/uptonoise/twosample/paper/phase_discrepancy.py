@@ -18,6 +18,7 @@ from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.fourier import as_complex, as_frequencies, mean_variance, sample_frequencies, squared_phd
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.permutation import feature_means_by_label, permutation_fields, permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import resident_samples
@@ -61,6 +62,7 @@ class PhdResult(TwoSampleResult):
         return lines
 
 
+@explained
 def phd_test(
     X: Any,
     Y: Any,

@@ -17,6 +17,7 @@ from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, check_size
 from uptonoise.twosample.phase.positivity import combined_pvalue
@@ -84,6 +85,7 @@ class PairwiseResult(Result):
         return "\n".join([*lines, "  ..."] if len(i) > _SHOWN else lines)
 
 
+@explained
 def pairwise_phase_test(
     sketches: Mapping[str, Sketch] | Sequence[Sketch], *, adjust: Adjustment = "holm", positivity: bool = True
 ) -> PairwiseResult:

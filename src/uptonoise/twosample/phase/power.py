@@ -30,6 +30,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import Sketch, turned
 from uptonoise.rows import read_rows, some_rows, two_clustered
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.cluster_plan import between_clusters, planned_clusters
 from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, comparable
@@ -44,6 +45,7 @@ _LARGEST_RESAMPLED = 20_000
 _AT_ONCE = 25  # draws
 
 
+@explained
 def phase_test_power(
     pilot_X: Any,
     pilot_Y: Any,
