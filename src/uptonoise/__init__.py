@@ -25,8 +25,9 @@ _NAMES = {
         "pairwise_mmd pairwise_phd phase phase_kernel phd sample_frequencies show_versions"
     ),
     "learning": (
-        "BagRidgeCV FourierFeatures GridEdgeWarning MeanFeatures NoiseAugmented PhaseFeatures RobustnessCurve "
-        "RowTransformer add_noise ggrr glrr lgrr make_bag_classifier pgrr plrr robustness_curve"
+        "BagCheck BagClassifier BagRegressor BagRidgeCV BagSummary FourierFeatures GridEdgeWarning MeanFeatures "
+        "NoiseAugmented PhaseFeatures RobustnessCurve RowTransformer UnusualBagsWarning add_noise ggrr glrr lgrr "
+        "make_bag_classifier pgrr plrr robustness_curve"
     ),
     "monitor": "Monitor MonitorState",
     "rows": "DependentRowsWarning SharedClustersWarning blocks",

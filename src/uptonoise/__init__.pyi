@@ -33,7 +33,11 @@ from uptonoise.fourier import (
     show_versions as show_versions,
 )
 from uptonoise.learning import (
+    BagCheck as BagCheck,
+    BagClassifier as BagClassifier,
+    BagRegressor as BagRegressor,
     BagRidgeCV as BagRidgeCV,
+    BagSummary as BagSummary,
     FourierFeatures as FourierFeatures,
     GridEdgeWarning as GridEdgeWarning,
     MeanFeatures as MeanFeatures,
@@ -41,6 +45,7 @@ from uptonoise.learning import (
     PhaseFeatures as PhaseFeatures,
     RobustnessCurve as RobustnessCurve,
     RowTransformer as RowTransformer,
+    UnusualBagsWarning as UnusualBagsWarning,
     add_noise as add_noise,
     ggrr as ggrr,
     glrr as glrr,

@@ -140,14 +140,14 @@ def test_the_record_says_where_networks_were_trained(tmp_path, monkeypatch):
     problem = Problem("a", ("one", "two"), lambda seed, model: {"error": float(seed)})
     plain = SeededExperiment("made-up", "", [problem])
     assert "device" not in json.loads(plain.run(tmp_path, workers=1).with_suffix(".json").read_text())
-    whole = replace(plain, name="networks-made-up", trains_networks=True)
+    whole = replace(plain, name="networks-made-up", uses_gpu=True)
     with monkeypatch.context() as patch:  # a run that another machine began
-        patch.setattr(_experiment, "device_of_networks", lambda: "some GPU")
+        patch.setattr(_experiment, "device_in_use", lambda: "some GPU")
         begun = whole.kept(tmp_path, whole.default_repetitions)
     begun.add(
         "a / seed 0 / one", [{"problem": "a", "seed": "0", "model": "one", "measure": "error", "value": "9"}], 1.0
     )
-    monkeypatch.setattr(_experiment, "device_of_networks", lambda: "cpu")
+    monkeypatch.setattr(_experiment, "device_in_use", lambda: "cpu")
     path = whole.run(tmp_path, workers=1)
     record = json.loads(path.with_suffix(".json").read_text())
     assert record["device"] == "cpu, some GPU"
@@ -362,12 +362,13 @@ def drawn_lines(ax):
 def test_errors_under_noise_have_a_panel_a_group_with_the_same_heights():
     numbers = {"5 %": "0.1", "95 %": "0.3", "MSE": "0.04", "draws": "2"}
     rows = [
-        {"bags": "aerosol-like", "model": model, "level": level, "RMSE": error} | numbers
+        {"bags": "misr1-like", "model": model, "level": level, "split": split, "RMSE": error} | numbers
+        for split in ("0", "1")
         for model, error in [("mean", "0.2"), ("plrr", "0.1"), ("glrr", "0.2"), ("shrunk plrr", "0.01")]
         for level in ("0.0", "1.0", "2.0")
     ]
     figure = experiment("aerosol-noise").figure(rows)
-    papers, ours = figure.axes
+    papers, _, ours = figure.axes
     assert (len(drawn_lines(papers)), len(drawn_lines(ours))) == (2, 2)
     assert papers.get_ylim() == ours.get_ylim()
     assert all("stand-in" in ax.get_title(loc="left") and ax.get_yscale() == "log" for ax in figure.axes)
@@ -401,7 +402,7 @@ def test_a_user_s_own_data_take_the_place_of_stand_ins(tmp_path, monkeypatch):
     assert len(fits.dark_matter().draw(0).bags) == 40
     monkeypatch.setenv("UPTONOISE_DATA", str(tmp_path / "nowhere"))
     monkeypatch.chdir(tmp_path)
-    assert fits.aerosol().name == "aerosol-like"
+    assert fits.aerosol(quick=False).name == "misr1-like"
 
 
 def doubled(number):

@@ -9,7 +9,9 @@ from uptonoise.learning.tuning import error_limit, smoothest_within, warn_at_edg
 
 
 def results(errors, **params):
-    return {"mean_test_score": -np.array(errors)} | {f"param_{name}": np.array(values) for name, values in params.items()}
+    return {"mean_test_score": -np.array(errors)} | {
+        f"param_{name}": np.array(values) for name, values in params.items()
+    }
 
 
 def test_of_settings_within_the_limit_the_largest_penalty_then_the_largest_scale_is_chosen():

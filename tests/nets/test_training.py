@@ -49,7 +49,7 @@ def test_the_rate_decays_from_the_initial_one():
     paper = nets.PhaseNetRegressor.paper(device="cpu", random_state=0, n_frequencies=3)
     assert (paper.batch_size, paper.n_epochs, paper.validation_fraction) == (10, 120, 0)
     paper.set_params(n_epochs=3, learning_rate=0.3).fit(bags, y)
-    np.testing.assert_allclose(paper.history_["learning_rate"], 0.3 / (1 + 0.1 * np.arange(3)))
+    np.testing.assert_allclose(paper.history_["learning_rate"], 0.3 / np.cumprod(1 + 0.1 * np.arange(3)))
     assert np.isnan(paper.history_["validation_loss"]).all()
     assert paper.best_epoch_ == 2
 

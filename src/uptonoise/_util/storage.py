@@ -79,6 +79,15 @@ def load_archive(path: str | os.PathLike[str], kind: str, version: int) -> Archi
     return Archive(header, arrays)
 
 
+def archive_kind(path: str | os.PathLike[str]) -> str | None:
+    """Return what a file that :func:`save_archive` wrote holds, such as "sketch"; None for any other file."""
+    try:
+        written_kind = json.loads(str(_read_arrays(Path(path), "file")["header"]))["format"]
+    except (KeyError, TypeError, ValueError):
+        return None
+    return str(written_kind).removeprefix("uptonoise ")
+
+
 def _what_it_is(written_kind: Any) -> str:
     is_ours = isinstance(written_kind, str) and written_kind.startswith("uptonoise ")
     return f"; it is a {written_kind.removeprefix('uptonoise ')}" if is_ours else ""

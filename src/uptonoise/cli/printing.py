@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
@@ -149,16 +150,31 @@ def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:
         print(f"{path}: {counted(sketch.n_rows, 'row')}{clusters}, {sketch.n_frequencies} frequencies, columns {shown}")
 
 
-def print_model(fitted: un.BagRidgeCV, kind: str, bags: un.Bags, path: Path, answer: Answer) -> None:
+def print_model(
+    fitted: un.BagRidgeCV | un.BagRegressor | un.BagClassifier, kind: str, bags: un.Bags, path: Path, answer: Answer
+) -> None:
     """Print which parameters were chosen, and the error on bags that were held out."""
-    error, spread = (-fitted.best_score_) ** 0.5, float(bags.labels.std())  # type: ignore[union-attr]
+    labels: Any = bags.labels
+    of_classes = isinstance(fitted, un.BagClassifier)
+    if of_classes:
+        counts = np.unique(labels, return_counts=True)[1]
+        spread = 1 - float(counts.max()) / len(bags)
+    else:
+        spread = float(labels.std())
+    params: dict[str, float]
+    if isinstance(fitted, un.BagRidgeCV):
+        error, params = (-fitted.best_score_) ** 0.5, fitted.best_params_
+    else:
+        error, params = fitted.cv_error_, {"largest_noise": fitted.largest_noise_}
     if answer.as_json:
-        about = {"path": str(path), "bags": len(bags), "columns": bags.columns, "params": fitted.best_params_}
-        print_json(about | {"rmse": error, "rmse_of_the_mean": spread})
+        about = {"path": str(path), "bags": len(bags), "columns": bags.columns, "params": params}
+        names = ("error_rate", "error_rate_of_the_largest_class") if of_classes else ("rmse", "rmse_of_the_mean")
+        print_json(about | dict(zip(names, (error, spread), strict=True)))
     elif answer.in_words:
-        chosen = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in fitted.best_params_.items())
+        chosen = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in params.items())
         print(f"{path}: {kind} of {counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}; {chosen}")
-        print(f"error (RMSE) on held-out bags {error:.4g}; of the mean {spread:.4g}")
+        words = ("wrong classes", "always the largest class") if of_classes else ("error (RMSE)", "of the mean")
+        print(f"{words[0]} on held-out bags {error:.4g}; {words[1]} {spread:.4g}")
 
 
 def print_demo(pairs: Sequence[un.datasets.DemoPair], comparisons: Sequence[un.Comparison], answer: Answer) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -16,9 +16,10 @@ from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.comparison.clustered import clustered_sketches
 from uptonoise.comparison.evidence import MARGIN, Verdict, check_margin_and_alpha
-from uptonoise.comparison.inputs import Missing, check_missing
-from uptonoise.comparison.ladder import compare
+from uptonoise.comparison.inputs import Missing, check_missing, of_sketches
+from uptonoise.comparison.ladder import Settings, climb, compare
 from uptonoise.comparison.result import Comparison, ReportedResult
+from uptonoise.comparison.steps import Symmetry
 from uptonoise.fourier import Sketch
 from uptonoise.rows import (
     ArrayRows,
@@ -29,6 +30,7 @@ from uptonoise.rows import (
     as_rows,
     grouped_rows,
     is_frame,
+    suspected_in_frame,
     without_missing,
 )
 from uptonoise.twosample import Adjustment, PairwiseResult, pairwise_phase_test
@@ -134,15 +136,20 @@ class GroupComparison(ReportedResult):
         if self.two is not None and (first, second) == self.two.names:
             return self.two
         if (first, second) not in self._compared:
-            left, right = self.sketches[first], self.sketches[second]
-            comparison = compare(left, right, names=(first, second), margin=self.margin, alpha=self.alpha)
-            self._compared[first, second] = replace(comparison, seed=self.seed)
+            inputs = of_sketches(self.sketches[first], self.sketches[second])
+            settings = Settings((first, second), self.margin, self.alpha, self.seed)
+            symmetries = self._symmetries[first], self._symmetries[second]
+            self._compared[first, second] = climb(inputs, settings, symmetries, np.random.default_rng(0))
         return self._compared[first, second]
 
     @cached_property
     def _compared(self) -> dict[tuple[str, str], Comparison]:
         """The pairs that were compared in full so far."""
         return {}
+
+    @cached_property
+    def _symmetries(self) -> dict[str, Symmetry]:
+        return {name: Symmetry(sketch, self.alpha) for name, sketch in self.sketches.items()}
 
     def verdict(self, first: str, second: str) -> Verdict:
         """Return the verdict on two of the groups, adjusted for the number of pairs.
@@ -265,13 +272,14 @@ def _recorded(
     check_missing(missing)
     drops = missing == "drop"
     if is_frame(groups) and by is not None and grouped_rows(groups, by, columns) is None:
-        if not drops:
-            return groups, {"the frame": SourceRecord}
         frame = as_frame(groups, "groups")
+        suspected = {} if columns is not None else suspected_in_frame(frame)
+        if not drops:
+            return groups, {"the frame": lambda: SourceRecord(suspected=suspected)}
         used = [by, *(columns or [name for name in frame.columns if name != by])]
         complete = frame.drop_nulls(used).filter(~nw.any_horizontal(*_are_nan(frame, used), ignore_nulls=True))
         n_dropped = len(frame) - len(complete)
-        return complete.to_native(), {"the frame": lambda: SourceRecord(len(frame), n_dropped)}
+        return complete.to_native(), {"the frame": lambda: SourceRecord(len(frame), n_dropped, suspected=suspected)}
     if isinstance(groups, RowSource):
         source = without_missing(groups) if drops else groups
         return source, {source.name: source.record}

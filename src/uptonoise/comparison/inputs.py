@@ -55,6 +55,11 @@ class Inputs(NamedTuple):
     records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
 
 
+def of_sketches(X: Sketch, Y: Sketch) -> Inputs:
+    """Return two comparable sketches as inputs."""
+    return Inputs(Pair.of(X, Y), "the rows: only sketches were given", ("X", "Y"))
+
+
 def read_inputs(
     X: Any,
     Y: Any,
@@ -71,7 +76,7 @@ def read_inputs(
         if n_frequencies is not None:
             raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
         left, right, _ = as_sketches(X, Y, weights, None, generator, clusters)
-        return Inputs(Pair.of(left, right), "the rows: only sketches were given", ("X", "Y"))
+        return of_sketches(left, right)
     sources = two_clustered(X, Y, weights, clusters)
     names = sources[0].name, sources[1].name
     if len(sources[0].columns) > _MOST_COLUMNS:

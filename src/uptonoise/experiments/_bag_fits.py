@@ -14,18 +14,24 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.datasets import load_dark_matter, load_misr1
+from uptonoise.datasets import load_dark_matter, load_misr1, make_misr1_like
+from uptonoise.engines import tensor_bags
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 from uptonoise.experiments._splits import SplitExperiment, error_row, root_mean_square
-from uptonoise.experiments.bag_models import AEROSOL, DARK_MATTER, Data, Setting, standardised
+from uptonoise.experiments.bag_models import DARK_MATTER, Data, Setting, by_bag, standardised
 from uptonoise.learning import add_noise, pooled_variances
 
 Make = Callable[..., Any]
+Variants = tuple[tuple[str, dict[str, Any]], ...]
+
+MISR1_LIKE = Setting("misr1-like", make_misr1_like, by_bag)
 
 
-def aerosol() -> Setting:
-    """Return the MISR1 data where they are, else their stand-in."""
-    return replace(AEROSOL, name="MISR1", make=_misr1) if _is_there(load_misr1) else AEROSOL
+def aerosol(quick: bool) -> Setting:
+    """Return the MISR1 data where they are, else their calibrated stand-in, which a quick run has small."""
+    if quick:
+        return replace(MISR1_LIKE, sizes=(100, 20))
+    return replace(MISR1_LIKE, name="MISR1", make=_misr1) if _is_there(load_misr1) else MISR1_LIKE
 
 
 def dark_matter() -> Setting:
@@ -66,6 +72,11 @@ def _network(kind: str, tuned: bool, cv: Any, random_state: int) -> Any:
     return GridSearchCV(network.paper(**common), paper_grid(), cv=cv, scoring="neg_mean_squared_error")
 
 
+def by_statistics(kind: str) -> Variants:
+    """Return how a trained network may predict, by name: with the statistics of the test batch, or of training."""
+    return tuple((f"{kind} network, {name} statistics", {"statistics": name}) for name in ("batch", "training"))
+
+
 class Fitted(NamedTuple):
     """A fitted model (None predicts the mean), the bags to test on with their targets, and the columns' variances."""
 
@@ -80,14 +91,30 @@ class Fitted(NamedTuple):
         return root_mean_square(self.y - (self.mean if self.model is None else self.model.predict(bags)))
 
 
+class Prepared(NamedTuple):
+    """One split of a data set: bags to fit on, in memory and where models are fitted fast, and bags to test on."""
+
+    fit: Bags
+    fast: Any
+    y_fit: Floats
+    cv: Any
+    test: Bags
+    y_test: Floats
+
+
 @dataclass(frozen=True)
 class Fit:
-    """A model to be fitted on a data set, in a share of the runs."""
+    """A model to be fitted on a data set.
+
+    `on_gpu` says whether bags are on a GPU for that, where there is one. `variants` are names and parameters with which
+    the same fitted model predicts, where there is more than one way.
+    """
 
     data: Setting
     model: str
     make: Make | None
-    share: float = 1.0
+    on_gpu: bool = False
+    variants: Variants = ()
 
     @property
     def name(self) -> str:
@@ -96,19 +123,33 @@ class Fit:
 
     def on_split(self, seed: int, split: int, random_state: int) -> Fitted:
         """Return the model fitted on one split of the data."""
-        data = _drawn(self.data, seed)
-        part = self.data.split(data, np.random.default_rng([seed, split]))
-        bags, y = standardised(data.bags, part.fit), data.y
+        part = prepared(self.data, seed, split)
         model = None
         if self.make is not None:
-            model = self.make(cv=part.cv, random_state=random_state).fit(bags[part.fit], y[part.fit])
-        variances = pooled_variances(bags[part.fit])
-        return Fitted(model, bags[part.test], y[part.test], float(y[part.fit].mean()), variances)
+            bags = part.fast if self.on_gpu else part.fit
+            model = self.make(cv=part.cv, random_state=random_state).fit(bags, part.y_fit)
+        return Fitted(model, part.test, part.y_test, float(part.y_fit.mean()), pooled_variances(part.fit))
 
 
-def in_a_share(quick: bool, fits: Callable[[bool], Sequence[Fit]], named: str, share: float) -> Sequence[Fit]:
-    """Return models, of which those whose name has `named` in it, since they take long, are in a share of the runs."""
-    return [replace(fit, share=share if named in fit.model and not quick else 1.0) for fit in fits(quick)]
+@lru_cache(maxsize=16)
+def prepared(setting: Setting, seed: int, split: int) -> Prepared:
+    """Return a split of a data set, in units of the standard deviations of the bags to fit on."""
+    data = _drawn(setting, seed)
+    part = setting.split(data, np.random.default_rng([seed, split]))
+    bags, y = standardised(data.bags, part.fit), data.y
+    fit = bags[part.fit]
+    return Prepared(fit, on_gpu(fit), y[part.fit], part.cv, bags[part.test], y[part.test])
+
+
+def on_gpu(bags: Bags) -> Any:
+    """Return bags whose rows are on the GPU, or the bags themselves where torch sees none."""
+    try:
+        import torch
+    except ImportError:
+        return bags
+    if not torch.cuda.is_available():
+        return bags
+    return tensor_bags(torch.from_numpy(bags.values).cuda(), bags.offsets)
 
 
 @lru_cache(maxsize=2)
@@ -135,47 +176,64 @@ class FitExperiment(SplitExperiment):
 
 @dataclass(frozen=True)
 class NoiseExperiment(Experiment):
-    """A table of errors of models, fitted once, on test bags to which noise was added many times.
+    """A table of errors of models, fitted once a split, on test bags to which noise was added several times.
 
     `fits` says which models on which data, for a quick run or not; `levels` are those of the noise.
     """
 
     fits: Callable[[bool], Sequence[Fit]]
     levels: Sequence[float]
-    repetitions: int = field(default=100, kw_only=True)
+    repetitions: int = field(default=10, kw_only=True)
     quick: bool = field(default=False, kw_only=True)
-    split: int = field(default=0, kw_only=True)
+    splits: int = field(default=10, kw_only=True)
 
     def quickened(self) -> Self:
-        """Return the experiment with small data, three levels and two draws."""
+        """Return the experiment with small data, three levels, two draws and one split."""
         few = self.levels[:: max(1, (len(self.levels) - 1) // 2)]
-        return replace(self, quick=True, levels=few, repetitions=2)
+        return replace(self, quick=True, levels=few, repetitions=2, splits=1)
 
     def described(self) -> Any:
         """Return the data, the models and the levels."""
         fits = [(fit.name, fit.model) for fit in self.fits(self.quick)]
-        return {"fits": fits, "levels": list(self.levels), "split": self.split}
+        return {"fits": fits, "levels": list(self.levels), "splits": self.splits}
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
-        """Return the errors of each model at each level."""
-        fits = self.fits(self.quick)
+        """Return the errors of each model at each level on each split."""
+        cells = [(fit, split) for fit in self.fits(self.quick) for split in range(self.splits)]
         tasks = [
-            Task(f"{fit.name}, {fit.model}", _noisy_errors, (fit, self.seed, self.split, self.levels, repetitions))
-            for fit in fits
+            Task(
+                f"{fit.name}, {fit.model}, split {split}",
+                _noisy_errors,
+                (fit, self.seed, split, self.levels, repetitions),
+            )
+            for fit, split in cells
         ]
+        keys = ("model", "level", "split")
         return [
-            error_row(fit.name, ("model", "level"), (fit.model, level), errors, counted="draws")
-            for fit, errors_of_fit in zip(fits, runner.map(tasks), strict=True)
-            for level, errors in zip(self.levels, errors_of_fit, strict=True)
+            error_row(fit.name, keys, (model, level, split), errors, counted="draws")
+            for (fit, split), by_model in zip(cells, runner.map(tasks), strict=True)
+            for model, by_level in by_model.items()
+            for level, errors in zip(self.levels, by_level, strict=True)
         ]
 
 
-def _noisy_errors(fit: Fit, seed: int, split: int, levels: Sequence[float], repetitions: int) -> list[list[float]]:
+def _noisy_errors(
+    fit: Fit, seed: int, split: int, levels: Sequence[float], repetitions: int
+) -> dict[str, list[list[float]]]:
     """Return errors by level and draw; the draws are the same for all models, and at all levels but for their size."""
     fitted = fit.on_split(seed, split, random_state=split)
+    errors = {}
+    for name, params in fit.variants or ((fit.model, {}),):
+        best = getattr(fitted.model, "best_estimator_", fitted.model)
+        if params:
+            best.set_params(**params)
+        errors[name] = [
+            [_noisy_error(fitted, seed, split, level, draw) for draw in range(repetitions if level > 0 else 1)]
+            for level in levels
+        ]
+    return errors
 
-    def error(level: float, draw: int) -> float:
-        generator = np.random.default_rng([seed, split, 1, draw])
-        return fitted.error(add_noise(fitted.test, level, variances=fitted.variances, random_state=generator))
 
-    return [[error(level, draw) for draw in range(repetitions if level > 0 else 1)] for level in levels]
+def _noisy_error(fitted: Fitted, seed: int, split: int, level: float, draw: int) -> float:
+    generator = np.random.default_rng([seed, split, 1, draw])
+    return fitted.error(add_noise(fitted.test, level, variances=fitted.variances, random_state=generator))

@@ -56,7 +56,9 @@ def _error_panel(ax: Axes, kind: str, rows: Rows, by: Sequence[str], measure: st
 def _counted(rows: Rows) -> str:
     """Return how many splits there are, where some models have fewer from which number on; or draws of noise."""
     if "draws" in rows[0]:
-        return f"{max(int(row['draws']) for row in rows):,} draws"
+        splits = len({row.get("split") for row in rows})
+        draws = f"{max(int(row['draws']) for row in rows):,} draws"
+        return draws if splits == 1 else f"{splits} splits, {draws} of noise each"
     counts = [int(row["splits"]) for row in rows]
     return " to ".join(f"{count:,}" for count in sorted({min(counts), max(counts)})) + " splits"
 
@@ -65,7 +67,7 @@ def _counted(rows: Rows) -> str:
 def noise_errors(
     title: str, rows: Rows, measure: str = "RMSE", models: Mapping[str, Sequence[str]] | None = None
 ) -> Figure:
-    """Draw errors against the level of Gaussian noise on test bags, with 5 % and 95 % quantiles.
+    """Draw errors against the level of Gaussian noise on test bags, with quantiles over draws or the range of splits.
 
     `models` names what is drawn in the panels of a data set, by the panel's title; by default all in one. Errors are on
     a scale of logarithms, which is the same in all panels of a data set.
@@ -92,18 +94,34 @@ def noise_errors(
 
 def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, looks: Mapping[str, Look]) -> dict[str, Any]:
     power = 2 if measure == "MSE" else 1
-    baseline = float(next(row[measure] for row in rows if row["model"] == "mean"))
+    baseline = _mean([row for row in rows if row["model"] == "mean"], measure)
     entries = {"mean": ax.axhline(baseline, color=GREY, linestyle=":")}
     for model, style in looks.items():
-        chosen = [row for row in rows if row["model"] == model]
-        levels, means = ([float(row[column]) for row in chosen] for column in ("level", measure))
-        low, high = ([float(row[end]) ** power for row in chosen] for end in ("5 %", "95 %"))
-        entries[model] = _banded_line(ax, levels, means, (low, high), style)
+        by_level: dict[float, list[Mapping[str, str]]] = {}
+        for row in rows:
+            if row["model"] == model:
+                by_level.setdefault(float(row["level"]), []).append(row)
+        means = [_mean(chosen, measure) for chosen in by_level.values()]
+        bands = [_band(chosen, measure, power) for chosen in by_level.values()]
+        low, high = ([band[end] for band in bands] for end in (0, 1))
+        entries[model] = _banded_line(ax, list(by_level), means, (low, high), style)
     _log_heights(ax)
     name = rows[0]["bags"]
     title = f"{short_name(kind.replace(name, STAND_INS.get(name, name)), 80)} ({_counted(rows)})"
     dress(ax, title, "largest variance of the noise, in units of the column's", measure)
     return entries
+
+
+def _mean(rows: Rows, measure: str) -> float:
+    return sum(float(row[measure]) for row in rows) / len(rows)
+
+
+def _band(rows: Rows, measure: str, power: int) -> tuple[float, float]:
+    """Return the 5 % and 95 % quantiles over draws of noise on one split, or the range of the means of splits."""
+    if len(rows) == 1:
+        return float(rows[0]["5 %"]) ** power, float(rows[0]["95 %"]) ** power
+    means = [float(row[measure]) for row in rows]
+    return min(means), max(means)
 
 
 def _log_heights(ax: Axes) -> None:

@@ -95,7 +95,7 @@ class NamedCell:
 class Experiment(ABC):
     """A figure or table: its name, what the paper shows, the seed, and how the figure is drawn from the rows.
 
-    Where it trains networks, the record says on which device.
+    Where it can use a GPU, the record says on which device it ran.
     """
 
     name: str
@@ -103,7 +103,7 @@ class Experiment(ABC):
     repetitions: int = field(default=1, kw_only=True)
     seed: int = field(default=0, kw_only=True)
     draw: Draw | None = field(default=None, kw_only=True)
-    trains_networks: bool = field(default=False, kw_only=True)
+    uses_gpu: bool = field(default=False, kw_only=True)
 
     @property
     def default_repetitions(self) -> int:
@@ -181,7 +181,7 @@ class Experiment(ABC):
         """Return what an interrupted run with as many repetitions has left in `folder`, to which tasks are added."""
         header = {"experiment": self.name, "runs": runs, "quick": quick, "seed": self.seed}
         header |= {"version": uptonoise.__version__, "settings": self.described()}
-        device = device_of_networks() if self.trains_networks else None
+        device = device_in_use() if self.uses_gpu else None
         return Kept(Outputs.of(folder, self.name).unfinished, header, device)
 
     def redraw(self, folder: Path) -> Path:
@@ -335,9 +335,12 @@ def _one_thread() -> Iterator[None]:
             os.environ[_THREADS] = before
 
 
-def device_of_networks() -> str:
-    """Return the name of the GPU that networks with ``device="auto"`` are trained on here, or "cpu"."""
-    import torch
+def device_in_use() -> str:
+    """Return the name of the GPU that torch sees here, or "cpu"."""
+    try:
+        import torch
+    except ImportError:
+        return "cpu"
 
     return str(torch.cuda.get_device_name()) if torch.cuda.is_available() else "cpu"
 

@@ -36,6 +36,7 @@ Entries = list[tuple[Any, str]]
 """Lines of a panel, and what they are called."""
 STAND_INS = {
     "aerosol-like": "aerosol-like: simulated stand-in of MISR1",
+    "misr1-like": "misr1-like: calibrated stand-in of MISR1",
     "dark-matter-like": "dark-matter-like: simulated stand-in of ML1",
 }
 """How simulated data are called in titles."""

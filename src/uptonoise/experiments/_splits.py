@@ -18,8 +18,7 @@ class SplitExperiment(Experiment):
     """A table of root mean squared errors: means over splits with 5 % and 95 % quantiles.
 
     `settings` takes whether the run is a quick one, with smaller settings of the same kind. `errors` takes a setting,
-    the seed and the number of the split, and returns errors by what `columns` names; a setting has a name, and may have
-    a share of the splits that it takes part in.
+    the seed and the number of the split, and returns errors by what `columns` names; a setting has a name.
     """
 
     settings: Callable[[bool], Sequence[Any]]
@@ -39,12 +38,7 @@ class SplitExperiment(Experiment):
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the errors of each problem and model."""
         settings = self.settings(self.quick)
-        cells = [
-            (number, place)
-            for number in range(repetitions)
-            for place, setting in enumerate(settings)
-            if number < max(1, round(getattr(setting, "share", 1.0) * repetitions))
-        ]
+        cells = [(number, place) for number in range(repetitions) for place in range(len(settings))]
         tasks = [
             Task(
                 f"{place}, {setting.name} / split {number}", errors_as_pairs, (self.errors, setting, self.seed, number)

@@ -1,8 +1,11 @@
-"""Errors on aerosol bags whose test part has noise: the paper's Figure 3.
+"""Errors on aerosol bags over ten splits, as they are and with noise on the test part: Table F.2 and Figure 3.
 
-The paper fits on 640 clean bags, adds Gaussian noise to the other 160 a hundred times at each level, and shows that
-GLRR degrades fast, PLRR less, and the phase and the Fourier network hardly; the mean predictor has 0.206. It says that
-a second level (PGRR, GGRR) does not help. Beside these here: PLRR with shrunk phases, and models fitted against noise.
+The paper has an RMSE of 0.101 (SD 0.011) for the Fourier network, 0.101 (0.008) for the phase network, 0.079 (0.010)
+for GLRR and 0.085 (0.009) for PLRR without noise: ridge regression is ahead of networks on so few bags. It adds
+Gaussian noise to the 160 test bags, and shows that GLRR degrades fast, PLRR less, and both networks hardly; a second
+layer (PGRR, GGRR) does not help. Networks are tuned as there, and predict with the statistics of the test batch, as in
+the code of the paper's authors, or with those of training. Beside these here: PLRR with shrunk phases, and models
+fitted against noise.
 
 The levels are our choice: the paper's text names none for this figure, and only level 3 for that of the amplitudes.
 """
@@ -11,24 +14,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uptonoise.experiments._bag_fits import Fit, Make, NoiseExperiment, aerosol, network
+from uptonoise.experiments._bag_fits import Fit, Make, NoiseExperiment, aerosol, by_statistics, network
 from uptonoise.experiments._error_figures import noise_errors
-from uptonoise.experiments.bag_models import QUICK_SETTINGS
 from uptonoise.experiments.covariate_shift import models
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
 NETWORKS = ("phase", "fourier")
-PAPER = ("plrr", "glrr", "pgrr", "ggrr", *(f"{kind} network" for kind in NETWORKS))
+RIDGE = ("plrr", "glrr", "pgrr", "ggrr")
 OURS = ("shrunk plrr", "shrunk plrr + noise", "glrr + noise")
-_DRAWN = {"the paper's models": PAPER, "ours beside plrr": ("plrr", *OURS)}
+_PREDICTING = {kind: by_statistics(kind) for kind in NETWORKS}
+_DRAWN = {
+    "the paper's ridge models": RIDGE,
+    "its networks": tuple(name for variants in _PREDICTING.values() for name, _ in variants),
+    "ours beside plrr": ("plrr", *OURS),
+}
 
 
 def fits(quick: bool) -> Sequence[Fit]:
     """Return the models on the data, or on their stand-in: the mean, the paper's, its networks, and ours."""
-    data = QUICK_SETTINGS[0] if quick else aerosol()
+    data = aerosol(quick)
     named: dict[str, Make | None] = {"mean": None, **models()}
-    named |= {f"{kind} network": network(kind, tuned=not quick) for kind in NETWORKS}
-    return [Fit(data, name, named[name]) for name in ("mean", *PAPER, *OURS)]
+    ridge = [Fit(data, name, named[name]) for name in ("mean", *RIDGE, *OURS)]
+    networks = [
+        Fit(data, f"{kind} network", network(kind, tuned=not quick), variants=variants)
+        for kind, variants in _PREDICTING.items()
+    ]
+    return [*ridge, *networks]
 
 
 EXPERIMENT = NoiseExperiment(
@@ -37,5 +48,5 @@ EXPERIMENT = NoiseExperiment(
     fits,
     LEVELS,
     draw=noise_errors(models=_DRAWN),
-    trains_networks=True,
+    uses_gpu=True,
 )

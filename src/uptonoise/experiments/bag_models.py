@@ -64,7 +64,8 @@ class Setting:
         return Data(*self.make(*self.sizes, random_state=seed))
 
 
-def _by_bag(data: Data, generator: np.random.Generator) -> Part:
+def by_bag(data: Data, generator: np.random.Generator) -> Part:
+    """Return four fifths of the bags to fit on, by three folds, and the others to test on."""
     order = generator.permutation(len(data.bags))
     n_fit = len(order) * 4 // 5
     return Part(order[:n_fit], order[n_fit:], None)
@@ -79,7 +80,7 @@ def _by_group(data: Data, generator: np.random.Generator) -> Part:
     return Part(fit, test, np.isin(np.arange(len(fit)), validating))
 
 
-AEROSOL = Setting("aerosol-like", make_aerosol_like, _by_bag, exact=True)
+AEROSOL = Setting("aerosol-like", make_aerosol_like, by_bag, exact=True)
 DARK_MATTER = Setting("dark-matter-like", make_dark_matter_like, _by_group)
 SETTINGS = (AEROSOL, DARK_MATTER)
 QUICK_SETTINGS = (replace(AEROSOL, sizes=(100, 20)), replace(DARK_MATTER, sizes=(60, 2)))

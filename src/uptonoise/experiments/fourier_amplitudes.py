@@ -18,7 +18,6 @@ from uptonoise.experiments._bag_fits import Fit, aerosol, network
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import binned, histograms
 from uptonoise.experiments._tasks import TaskExperiment, Values
-from uptonoise.experiments.bag_models import QUICK_SETTINGS
 from uptonoise.fourier import ecf
 from uptonoise.learning import add_noise, glrr
 
@@ -36,7 +35,7 @@ def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
 
 def amplitudes(kind: str, tuned: bool, level: float, seed: int, split: int) -> dict[str, Any]:
     """Return the name of the data, and the amplitudes on clean and on noisy test bags."""
-    data = aerosol() if tuned else QUICK_SETTINGS[0]
+    data = aerosol(not tuned)
     make = glrr if kind == "random" else network("fourier", tuned=tuned)
     fitted = Fit(data, kind, make).on_split(seed, split, random_state=split)
     noise = np.random.default_rng([seed, split, 1])
@@ -56,22 +55,26 @@ def _amplitudes(model: Any, bags: Bags) -> Floats:
 
 def table(values: Values, results: list[Any]) -> list[Row]:
     """Return the bins of a histogram for each kind of frequencies and of bags, over all splits."""
-    pooled: dict[tuple[str, str, str], list[float]] = {}
+    pooled: dict[tuple[str, str, str], list[list[float]]] = {}
     for result in results:
         for bags, amplitudes in result["amplitudes"].items():
-            pooled.setdefault((result["data"], result["kind"], bags), []).extend(amplitudes)
-    return [
-        {
+            pooled.setdefault((result["data"], result["kind"], bags), []).append(amplitudes)
+    rows = []
+    for (data, kind, bags), by_split in pooled.items():
+        means = [np.mean(amplitudes) for amplitudes in by_split]
+        together = np.concatenate(by_split)
+        shown = {
             "bags": data,
             "frequencies": kind,
             "test bags": bags,
-            "mean amplitude": f"{np.mean(amplitudes):.4f}",
-            "median amplitude": f"{np.median(amplitudes):.4f}",
-            **counts,
+            "mean amplitude": f"{np.mean(means):.4f}",
+            "lowest of splits": f"{min(means):.4f}",
+            "highest of splits": f"{max(means):.4f}",
+            "median amplitude": f"{np.median(together):.4f}",
+            "splits": len(means),
         }
-        for (data, kind, bags), amplitudes in pooled.items()
-        for counts in binned(amplitudes, values["bins"], (0.0, 1.0))
-    ]
+        rows += [shown | counts for counts in binned(together, values["bins"], (0.0, 1.0))]
+    return rows
 
 
 EXPERIMENT = TaskExperiment(
@@ -81,6 +84,7 @@ EXPERIMENT = TaskExperiment(
     tasks,
     table,
     quick_values={"tuned": False, "bins": 20},
+    repetitions=10,
     draw=histograms("frequencies", ("test bags",), "amplitude", lambda rows: 1.0, "that of phase features"),
-    trains_networks=True,
+    uses_gpu=True,
 )

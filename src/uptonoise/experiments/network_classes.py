@@ -80,5 +80,5 @@ EXPERIMENT = SeededExperiment(
         Problem("shapes", MODELS, partial(accuracy, n_fit=60, n_test=60, options={"n_frequencies": 10, "n_epochs": 2}))
     ],
     draw=dots(("problem", "model"), None, "share of bags that are classified right"),
-    trains_networks=True,
+    uses_gpu=True,
 )

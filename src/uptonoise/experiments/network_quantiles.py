@@ -44,5 +44,5 @@ EXPERIMENT = SeededExperiment(
     [Problem("gamma bags", MODELS, coverage, {"networks": _OPTIONS})],
     quick_problems=[Problem("gamma bags", MODELS, partial(coverage, n_fit=60, n_test=60))],
     draw=dots(("problem", "model"), ["covered", "below", "above"], "share of held-out bags", 0.8),
-    trains_networks=True,
+    uses_gpu=True,
 )

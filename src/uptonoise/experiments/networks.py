@@ -119,5 +119,5 @@ EXPERIMENT = SeededExperiment(
         Problem("one direction", MODELS, partial(direction, n_bags=100, options=_FEW, grid=_FEW_GRID)),
     ],
     draw=noise_bands(_PANELS, "RMSE over that of predicting the mean", 1.0),
-    trains_networks=True,
+    uses_gpu=True,
 )

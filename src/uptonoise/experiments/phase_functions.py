@@ -2,10 +2,9 @@
 
 The paper draws a bag of 1,000 rows of chi2(4)/4 and one of chi2(8)/8 with some Gaussian noise, and shows real and
 imaginary parts at 750 frequencies beside the true functions, then the differences of the two distributions: noise
-moves the characteristic function, but not the phase function where the amplitude is not small. Frequencies are
-Gaussian with standard deviation 2,
-as we read the paper's "sigma = 2"; the noise has a tenth of the signal's variance, where the
-paper names none.
+moves the characteristic function, but not the phase function where the amplitude is not small. The frequencies are
+those of a Gaussian kernel of width 2, so Gaussian with standard deviation 1/2; the noise has a tenth of the signal's
+variance, where the paper names none.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 FREEDOMS = (4, 8)
 FUNCTIONS = ("characteristic function", "phase function")
 PARTS = ("real", "imaginary")
-VALUES = {"n_rows": 1_000, "n_frequencies": 750, "sd": 2.0, "noise": 0.1}
+VALUES = {"n_rows": 1_000, "n_frequencies": 750, "width": 2.0, "noise": 0.1}
 DISTRIBUTIONS = ("X", "Y", "X - Y")
 
 
@@ -42,7 +41,7 @@ def functions(values: Mapping[str, Any], seed: int) -> dict[str, Any]:
     generator = np.random.default_rng(seed)
     ratio = values["noise"]
     bags = make_chi2_samples(values["n_rows"], 1, noise=(ratio, ratio), freedoms=FREEDOMS, random_state=generator)
-    w = np.sort(values["sd"] * generator.standard_normal(values["n_frequencies"]))
+    w = np.sort(generator.standard_normal(values["n_frequencies"]) / values["width"])
     true = [(1 - 2j * w / freedom) ** (-freedom / 2) for freedom in FREEDOMS]
     sampled = [ecf(bag, w[:, None]) for bag in bags]
     listed = [[[phi.real.tolist(), phi.imag.tolist()] for phi in both] for both in (true, sampled)]

@@ -41,6 +41,7 @@ from uptonoise.fourier import (
     unit,
 )
 from uptonoise.learning.docs import described
+from uptonoise.learning.inputs import bag_source
 from uptonoise.learning.reliability import Reliability
 from uptonoise.learning.transformer import BagTransformer
 from uptonoise.rows import RowSource, as_real_array
@@ -77,6 +78,12 @@ class _FrequencyFeatures(BagTransformer):
         """Return the features of bags whose characteristic functions are known, as :meth:`characteristic` has them."""
         check_is_fitted(self)
         return self._features(characteristic)
+
+    def measured_scale(self, X: Any) -> dict[str, Any]:
+        """Return the median scale of rows as a parameter in place of its name; nothing where no median is asked for."""
+        if self.frequencies is not None or not isinstance(self.scale, str):
+            return {}
+        return {"scale": self._base_scale(bag_source(X, self))}
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, such as ``phase_re0``, ``phase_im0``, ``phase_re1``, ..."""

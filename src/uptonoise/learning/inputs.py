@@ -87,3 +87,22 @@ def _has_one_axis(X: Any) -> bool:
 def as_bags(X: Any) -> Bags:
     """Return bags in memory."""
     return X if isinstance(X, Bags) else Bags(X)
+
+
+def bags_in_memory(X: Any) -> Bags:
+    """Return bags in memory for models, which refuse tables: these could be one bag, or many bags of one row."""
+    if isinstance(X, RowSource):
+        return Bags.from_rows(X)
+    if not isinstance(X, Bags) and not isinstance(X, list | tuple | dict) and getattr(X, "ndim", 3) != 3:
+        raise ValueError(
+            f"X must be bags: a Bags, a list of arrays or a 3-D array; got a table of shape {tuple(X.shape)}. Give [X] "
+            "for one bag, or Bags.from_long(X, by=...) for a table with a column of ids"
+        )
+    return as_bags(X)
+
+
+def matched_bags(X: Any, estimator: Any) -> Bags:
+    """Return bags in memory with the columns of fit, in the order of fit."""
+    bags = bags_in_memory(X)
+    source = bag_source(bags, estimator, fitted_columns(estimator))
+    return bags if source.columns == bags.columns else Bags.from_rows(source)

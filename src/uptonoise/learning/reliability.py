@@ -5,9 +5,9 @@ The phase theta of a bag of N rows at a frequency w where abs(phi) = A has an er
     s^2 = (1 - Re(phi(2w) exp(-2i theta))) / (2 N A^2)  ~  (1 - A^4) / (2 N A^2)
 
 radians squared. Here phi(2w) is that of normal rows, which is right for all rows of finite variance at low frequencies,
-and for all rows where A is small; in between s^2 is 0.65 to 1.3 times that of other rows. The observed A^2 is too large by about 1/N, and by more where A is 0: so 1.5/N is subtracted. The rest
-is mixed with the mean square amplitude of all bags, which counts as a third of a row; that is all that is known of a
-bag of one row.
+and for all rows where A is small; in between s^2 is 0.65 to 1.3 times that of other rows. The observed A^2 is too large
+by about 1/N, and by more where A is 0: so 1.5/N is subtracted. The rest is mixed with the mean square amplitude of all
+bags, which counts as a third of a row; that is all that is known of a bag of one row.
 
 Phases u = phi/abs(phi) that vary by tau^2 between bags, about the mean mu, are shrunk towards it by their reliability:
 

@@ -43,6 +43,7 @@ from uptonoise.learning.tuning import Tolerance, checked_tolerance, error_limit,
 from uptonoise.rows import RowSource
 
 SCALE_FACTORS = tuple((2.0 ** np.arange(-5, 6)).tolist())
+SECOND_SCALE_FACTORS = tuple((2.0 ** np.arange(-2, 5)).tolist())
 ALPHAS = tuple(np.geomspace(1e-8, 1e3, 23).tolist())
 PAPER_MODELS = {
     "plrr": ("phase", None),
@@ -89,8 +90,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     tolerance : "standard error" or float
         How much larger than the smallest error that of the chosen model may be: by one standard error over bags, or by
         a share of it. Of the models within it, that with the largest penalty is chosen, then that with the largest
-        scale of the last layer: it predicts about as well, and is more robust to noise. A choice at the edge of a grid gives a
-        :class:`GridEdgeWarning`.
+        scale of the last layer: it predicts about as well, and is more robust to noise. A choice at the edge of a grid
+        gives a :class:`GridEdgeWarning`.
     cv : int, splitter or iterable
         The number of random folds, by group where groups are given; or a scikit-learn splitter, such as
         ``PredefinedSplit`` for a validation set.
@@ -154,7 +155,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     amplitude: Amplitude = "shrunk"
     alphas: Sequence[float] = ALPHAS
     scale_factors: Sequence[float] = SCALE_FACTORS
-    second_scale_factors: Sequence[float] = SCALE_FACTORS
+    second_scale_factors: Sequence[float] = SECOND_SCALE_FACTORS
     steady: bool = True
     tolerance: Tolerance = "standard error"
     cv: Any = 3

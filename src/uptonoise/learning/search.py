@@ -21,6 +21,7 @@ from uptonoise.learning.augmentation import (
     pooled_variances,
     with_noise,
 )
+from uptonoise.learning.features import FourierFeatures, PhaseFeatures
 from uptonoise.learning.mean_features import MeanFeatures, bag_means
 from uptonoise.rows import RowSource, as_real_array
 
@@ -119,15 +120,16 @@ def candidates(
     noise: SearchNoise | None,
 ) -> Iterator[Candidate]:
     """Yield the features of all bags at every pair of scales and every noise size."""
-    for lower in _at_scales(first, "scale_factors", factors):
+    for lower, scale in _at_scales(first, "scale_factors", factors, bags):
         clean = np.asarray(lower.fit_transform(bags), dtype=np.float64)
+        lower.set_params(**scale)
         params = _scale_param(lower, "scale_factor")
         for noise_param, fitted, judged in _with_noise(lower, bags, clean, noise):
             if second is None:
                 yield Candidate(lower, None, params | noise_param, fitted, judged)
                 continue
-            for upper in _at_scales(second, "second_scale_factors", second_factors):
-                upper.fit(clean)
+            for upper, upper_scale in _at_scales(second, "second_scale_factors", second_factors, clean):
+                upper.fit(clean).set_params(**upper_scale)
                 copies = _transformed(upper, fitted)
                 others = copies if judged is fitted else _transformed(upper, judged)
                 both = params | _scale_param(upper, "second_scale_factor") | noise_param
@@ -157,12 +159,22 @@ def _with_noise(
         yield {"noise_level": size}, np.stack([clean, *noisy]), judged
 
 
-def _at_scales(transformer: Any, name: str, factors: Sequence[float]) -> list[Any]:
-    """Return copies of a transformer, one for each scale; a single copy of what has no scale."""
+def _at_scales(
+    transformer: Any, name: str, factors: Sequence[float], rows: Any
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield copies of a transformer, one for each scale; a single copy of what has no scale.
+
+    A median scale is measured once for all copies. With each comes what to set back when it is fitted.
+    """
     if "scale_factor" not in transformer.get_params():
-        return [clone(transformer)]
-    checked = checked_numbers(name, factors, least=np.finfo(np.float64).tiny)
-    return [clone(transformer).set_params(scale_factor=float(factor)) for factor in checked]
+        yield clone(transformer), {}
+        return
+    measured: dict[str, Any] = {}
+    if isinstance(transformer, FourierFeatures | PhaseFeatures):
+        measured = transformer.measured_scale(rows)
+    before = {param: transformer.get_params()[param] for param in measured}
+    for factor in checked_numbers(name, factors, least=np.finfo(np.float64).tiny):
+        yield clone(transformer).set_params(scale_factor=float(factor), **measured), before
 
 
 def search_results(tried: list[Candidate], alphas: Floats) -> dict[str, Any]:

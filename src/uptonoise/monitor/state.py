@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -134,18 +133,6 @@ class MonitorState(Result):
         if self.pvalue is not None:
             lines.append(f"  anytime-valid p = {self.pvalue:.3g}")
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        colour = "#b3261e" if self.alarm else "#146c2e"
-        facts = [
-            ("wealth", f"{format_wealth(self.log_wealth)} of {self.threshold:,.6g}"),
-            ("p-value, at any time", "" if self.pvalue is None else f"{self.pvalue:.3g}"),
-            ("rows compared", f"{self.rows_used:,}"),
-            ("left in the reference", "" if self.rows_left is None else f"{self.rows_left:,}"),
-            ("notes", "; ".join(self.notes)),
-        ]
-        rows = "".join(f"<tr><th>{label}</th><td>{html.escape(text)}</td></tr>" for label, text in facts if text)
-        return f'<p style="color:{colour}"><b>{html.escape(self.sentence)}</b></p><table>{rows}</table>'
 
 
 def format_wealth(log_wealth: float) -> str:

@@ -17,18 +17,18 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.progress import Progress
 from uptonoise._util.random import as_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import checked_number, positive_int
+from uptonoise._util.validation import checked_choice, checked_number, positive_int
 from uptonoise.bags import checked_weights
 from uptonoise.fourier import as_frequencies, median_scale, sample_frequencies
 from uptonoise.learning import BagRidgeCV, fitted_columns, given_targets
 from uptonoise.nets.inputs import ReadBags, read_bags
 from uptonoise.nets.labelled import Indices, LabelledBags
-from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer
+from uptonoise.nets.layers import EPSILON, BagNetwork, FourierLayer, Normalisation, PhaseLayer, Statistics
 from uptonoise.nets.losses import Loss
 from uptonoise.nets.noise import Augmentation, NoiseSettings
 from uptonoise.nets.output import Parts
 from uptonoise.nets.paper import PAPER_SETTINGS
-from uptonoise.nets.parameters import Parameters, documented
+from uptonoise.nets.parameters import Parameters, Schedule, documented
 from uptonoise.nets.saving import SavedNetwork
 from uptonoise.nets.threads import threads_for
 from uptonoise.nets.training import Settings, as_device, characteristic_of, standard_rows, train, validation_split
@@ -54,6 +54,10 @@ class BagNet(Parameters, SavedNetwork):
     @classmethod
     def paper(cls, **options: Any) -> Self:
         """Return the paper's setting: batch normalisation, batches of 10 bags, 120 epochs, no early stopping.
+
+        The epsilon of the normalisation and the schedule of the learning rate are those of the authors' public code.
+        That code also predicts by the statistics of the test batch: ``statistics="batch"``. Unlike it, the output
+        starts at 0, the normalisation has no weights of its own, and an epoch meets each bag once.
 
         Parameters
         ----------
@@ -155,7 +159,7 @@ class BagNet(Parameters, SavedNetwork):
         if continues:
             return deepcopy(self._last_network())
         frequencies = self._first_frequencies(bags, targets, picked, generator)
-        network = BagNetwork(self._new_layer(frequencies), loss.n_outputs, normalisation=self.normalisation)
+        network = self._new_network(frequencies, loss.n_outputs)
         with torch.no_grad():
             network.output.bias.copy_(loss.constant(targets.values[picked]))
         return network
@@ -212,6 +216,10 @@ class BagNet(Parameters, SavedNetwork):
             raise ValueError(f"normalisation must be one of {known}, or None; got {self.normalisation!r}")
         if batch_size < 2 and self.normalisation is not None:
             raise ValueError(f"batch_size must be at least 2 for a normalisation; got {batch_size}")
+        checked_choice(self.schedule, get_args(Schedule), "schedule")
+        self._check_statistics()
+        if self.epsilon is not None:
+            checked_number(self.epsilon, "epsilon", above=True)
         return Settings(
             rate,
             rate / n_epochs if self.decay is None else checked_number(self.decay, "decay"),
@@ -220,7 +228,13 @@ class BagNet(Parameters, SavedNetwork):
             checked_number(self.frequency_penalty, "frequency_penalty"),
             checked_number(self.output_penalty, "output_penalty"),
             None if self.patience is None else positive_int(self.patience, "patience"),
+            self.schedule,
         )
+
+    def _check_statistics(self) -> None:
+        checked_choice(self.statistics, get_args(Statistics), "statistics")
+        if self.statistics == "batch" and self.normalisation is None:
+            raise ValueError('statistics="batch" has no meaning without a normalisation; got normalisation=None')
 
     def _fraction(self) -> float:
         return checked_number(self.validation_fraction, "validation_fraction", most=1.0)
@@ -282,6 +296,12 @@ class BagNet(Parameters, SavedNetwork):
         m, d = frequencies.shape
         return self._layer(d, m, bias=self.bias, frequencies=frequencies, **self._layer_options())
 
+    def _new_network(self, frequencies: Floats, n_outputs: int) -> BagNetwork:
+        # Ours are not divided by sqrt(m), so that their variances are m times as large.
+        epsilon = EPSILON if self.epsilon is None else self.epsilon * len(frequencies)
+        layer = self._new_layer(frequencies)
+        return BagNetwork(layer, n_outputs, normalisation=self.normalisation, epsilon=epsilon)
+
     def _network_on_device(self) -> BagNetwork:
         device = as_device(self.device)
         return self.network_ if device.type == "cpu" else deepcopy(self.network_).to(device)
@@ -301,7 +321,11 @@ class BagNet(Parameters, SavedNetwork):
         """Return what the outputs for each bag predict, of shape (n_bags, n_outputs)."""
         check_is_fitted(self)
         network = self._network_on_device()
-        outputs = network.head(*self._characteristic(X, network.layer))
+        phi, sizes = self._characteristic(X, network.layer)
+        self._check_statistics()
+        if self.statistics == "batch" and len(phi) < 2:
+            raise ValueError('statistics="batch" needs at least 2 bags in a call; got 1. Use statistics="training"')
+        outputs = network.head(phi, sizes, self.statistics)
         return np.asarray(self._loss().predicted(outputs.cpu().double()).numpy())
 
 

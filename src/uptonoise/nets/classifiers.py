@@ -52,7 +52,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
 
     @documented
     def predict_proba(self, X: Any) -> Floats:
-        """Predict the probabilities of the classes; they do not depend on the other bags in the call.
+        """Predict the probabilities of the classes; with ``statistics="training"`` they do not depend on the others.
 
         {bags_to}
         array of shape (n_bags, n_classes)

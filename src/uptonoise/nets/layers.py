@@ -25,8 +25,9 @@ PhiAugmentation = Callable[[Tensor, Tensor, Tensor], Tensor]
 """From phi of shape (n_bags, m, 2), the sizes of the bags and the frequencies to another phi, while training."""
 
 Normalisation = Literal["running", "batch"]
+Statistics = Literal["training", "batch"]
 
-_EPSILON = 1e-5  # added to variances of features, as torch does
+EPSILON = 1e-5  # added to variances of features, as torch does
 _FORGETTING = 0.01
 _FLOOR = 0.1  # amplitudes below so many sampling errors say nothing, and their phase has no useful gradient
 
@@ -215,14 +216,17 @@ class RunningNorm(nn.Module):
     ----------
     n_features : int
         The number of features.
+    epsilon : float
+        What is added to their variances.
     """
 
     mean: Tensor
     variance: Tensor
     n_batches: Tensor
 
-    def __init__(self, n_features: int) -> None:
+    def __init__(self, n_features: int, epsilon: float = EPSILON) -> None:
         super().__init__()
+        self.epsilon = epsilon
         self.register_buffer("mean", torch.zeros(n_features))
         self.register_buffer("variance", torch.ones(n_features))
         self.register_buffer("n_batches", torch.zeros(()))
@@ -231,7 +235,7 @@ class RunningNorm(nn.Module):
         """Return normalised features; in training the batch moves the means first."""
         if self.training:
             self._move(features.detach())
-        return (features - self.mean) * (self.variance + _EPSILON).rsqrt()
+        return (features - self.mean) * (self.variance + self.epsilon).rsqrt()
 
     def _move(self, features: Tensor) -> None:
         self.n_batches += 1
@@ -256,17 +260,26 @@ class BagNetwork(nn.Module):
     normalisation : {"running", "batch"} or None
         By :class:`RunningNorm`; or the paper's batch normalisation, whose statistics for predictions are plain means
         over the batches since they were last reset; or none.
+    epsilon : float
+        What normalisation adds to the variances of features.
     """
 
-    def __init__(self, layer: FourierLayer, n_outputs: int, *, normalisation: Normalisation | None = "running") -> None:
+    def __init__(
+        self,
+        layer: FourierLayer,
+        n_outputs: int,
+        *,
+        normalisation: Normalisation | None = "running",
+        epsilon: float = EPSILON,
+    ) -> None:
         super().__init__()
         n_features = 2 * len(layer.frequencies)
-        self.layer = layer
+        self.layer, self.epsilon = layer, epsilon
         self.norm: nn.Module
         if normalisation == "running":
-            self.norm = RunningNorm(n_features)
+            self.norm = RunningNorm(n_features, epsilon)
         elif normalisation == "batch":
-            self.norm = nn.BatchNorm1d(n_features, eps=_EPSILON, affine=False, momentum=None)
+            self.norm = nn.BatchNorm1d(n_features, eps=epsilon, affine=False, momentum=None)
         else:
             self.norm = nn.Identity()
         with torch.random.fork_rng(devices=[]):  # a Linear draws weights from torch's global seed
@@ -281,9 +294,15 @@ class BagNetwork(nn.Module):
             phi = augment(phi, sizes, self.layer.frequencies)
         return self.head(phi, sizes)
 
-    def head(self, phi: Tensor, sizes: Tensor) -> Tensor:
-        """Return the outputs that belong to phi."""
-        outputs: Tensor = self.output(self.norm(self.layer.features(phi, sizes)))
+    def head(self, phi: Tensor, sizes: Tensor, statistics: Statistics = "training") -> Tensor:
+        """Return the outputs that belong to phi; "batch" normalises by the statistics of these bags themselves."""
+        features = self.layer.features(phi, sizes)
+        if statistics == "batch":
+            variance, mean = torch.var_mean(features, dim=0, correction=0)
+            normalised = (features - mean) * (variance + self.epsilon).rsqrt()
+        else:
+            normalised = self.norm(features)
+        outputs: Tensor = self.output(normalised)
         return outputs
 
     def forget_statistics(self) -> None:

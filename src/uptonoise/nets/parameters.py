@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from uptonoise._util.docs import described
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState
-from uptonoise.nets.layers import Normalisation
+from uptonoise.nets.layers import Normalisation, Statistics
 from uptonoise.nets.noise import NoiseDomain
+
+Schedule = Literal["hyperbolic", "cumulative"]
 
 
 @with_parameters
@@ -27,8 +29,11 @@ class Parameters:
     scale_factor: float = 1.0
     frequencies: ArrayLike | Literal["ridge"] | None = None
     normalisation: Normalisation | None = "running"
+    epsilon: float | None = None
+    statistics: Statistics = "training"
     learning_rate: float = 0.03
     decay: float | None = 0.1
+    schedule: Schedule = "hyperbolic"
     n_epochs: int = 100
     batch_size: int = 32
     frequency_penalty: float = 1e-2
@@ -59,13 +64,22 @@ _PARAMETERS = """
         of a :class:`~uptonoise.BagRidgeCV` on the same features, whose scale is tuned on the bags to train on.
     normalisation : {"running", "batch"} or None
         How features are normalised: by running means and variances; by those of each batch, as in the paper, which
-        hides from training what the targets of a batch have in common, the more the smaller it is; or not. Predictions
-        never depend on the other bags in the call.
+        hides from training what the targets of a batch have in common, the more the smaller it is; or not.
+    epsilon : float or None
+        What normalisation adds to the variances of features that are divided by sqrt(m), as the paper's authors have
+        it: 1e-3 in their code, which weakens features of small variance. None adds 1e-5 to the features as they are.
+    statistics : {"training", "batch"}
+        By which means and variances features are normalised in predictions: those of training, so that a prediction
+        does not depend on the other bags in the call; or those of the bags in the call, as in the code of the paper's
+        authors. The latter is transductive: noise that all bags of a call have in common is normalised away, and a
+        call with few or unusual bags predicts something else. It can be changed after training.
     learning_rate : float
         The rate of Adam in the first epoch.
     decay : float or None
-        The rate of epoch t is ``learning_rate / (1 + decay * t)``. None stands for ``learning_rate / n_epochs``, the
-        rule of the paper's authors.
+        How the rate falls; None stands for ``learning_rate / n_epochs``, the rule of the paper's authors.
+    schedule : {"hyperbolic", "cumulative"}
+        The rate of epoch t is ``learning_rate / (1 + decay * t)``; or that of epoch t - 1 divided by
+        ``1 + decay * t``, as in the code of the paper's authors, which falls like a Gaussian.
     n_epochs : int
         How many times training goes over all bags, at most.
     batch_size : int

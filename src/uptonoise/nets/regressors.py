@@ -50,7 +50,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
 
     @documented
     def predict(self, X: Any) -> Floats:
-        """Predict the target of each bag; it does not depend on the other bags in the call.
+        """Predict the target of each bag; with ``statistics="training"`` it does not depend on the other bags.
 
         {bags_to}
         array of shape (n_bags,) or (n_bags, n_targets)

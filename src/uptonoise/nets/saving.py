@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from uptonoise._util.storage import load_archive, save_archive
 from uptonoise._util.typing import Floats
-from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation
+from uptonoise.nets.layers import BagNetwork
 
 _KIND = "network"
 _VERSION = 1
@@ -31,7 +31,6 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
     history_: dict[str, Floats]
     best_epoch_: int
     noise_range_: tuple[float, float] | None
-    normalisation: Normalisation | None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
@@ -87,14 +86,13 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
         self.centre_, self.scale_ = arrays["centre"], arrays["scale"]
         self.history_ = _under("history.", arrays)
         state = {name: torch.tensor(array) for name, array in _under("network.", arrays).items()}
-        layer = self._new_layer(state["layer.frequencies"].numpy())
-        network = BagNetwork(layer, int(header["n_outputs"]), normalisation=self.normalisation)
+        network = self._new_network(state["layer.frequencies"].numpy(), int(header["n_outputs"]))
         network.load_state_dict(state)
         self.network_ = network.eval()
 
     @abstractmethod
-    def _new_layer(self, frequencies: Floats) -> FourierLayer:
-        """Return the layer of this kind of network."""
+    def _new_network(self, frequencies: Floats, n_outputs: int) -> BagNetwork:
+        """Return a network of this kind, not trained."""
 
     @abstractmethod
     def _target_state(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """How networks are trained: Adam on mini-batches of bags, and the weights of the epoch that validated best.
 
-The rate of epoch t is rate_0 / (1 + decay t). All randomness comes from one numpy Generator, so that a seed gives the
-same network, and torch's global seed is left alone.
+The rate of epoch t is rate_0 / (1 + decay t), or rate_(t-1) / (1 + decay t). All randomness comes from one numpy
+Generator, so that a seed gives the same network, and torch's global seed is left alone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from uptonoise.nets.labelled import Indices, LabelledBags
 from uptonoise.nets.layers import BagNetwork, FourierLayer, PhiAugmentation
 from uptonoise.nets.losses import Loss
 from uptonoise.nets.noise import Augmentation
+from uptonoise.nets.parameters import Schedule
 from uptonoise.nets.threads import threads_for
 
 _BLOCK_ELEMENTS = 2**20  # rows times frequencies in memory at once where no gradient is wanted
@@ -42,9 +43,12 @@ class Settings:
     frequency_penalty: float
     output_penalty: float
     patience: int | None
+    schedule: Schedule = "hyperbolic"
 
     def rate(self, epoch: int) -> float:
         """Return the learning rate of an epoch, from the initial one."""
+        if self.schedule == "cumulative":
+            return float(self.learning_rate / np.prod(1 + self.decay * np.arange(epoch + 1)))
         return self.learning_rate / (1 + self.decay * epoch)
 
     def is_over(self, epochs_since_best: int) -> bool:

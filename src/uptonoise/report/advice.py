@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
+from uptonoise._util.numbers import number
 from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison, Verdict
 from uptonoise.fourier import Sketch
 from uptonoise.report.columns import ColumnFinding, Columns, Kind
-from uptonoise.report.numbers import number
 from uptonoise.twosample import phase_test_power
 
 _POWER = 0.8

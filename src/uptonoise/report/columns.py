@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from uptonoise._util.numbers import number
 from uptonoise._util.wording import counted
 from uptonoise.comparison import ColumnComparison, Comparison, NoiseAdded, Verdict
-from uptonoise.report.numbers import number
 from uptonoise.twosample import EffectSize, column_spreads
 
 _LISTED = 4  # columns of one kind that the verdict names

@@ -11,11 +11,11 @@ import os
 import jinja2
 from markupsafe import Markup
 
+from uptonoise._util import numbers
 from uptonoise._util.drawing import DARK, LIGHT, STYLE, printable
 from uptonoise._util.files import checked_target, written_whole
 from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison, GroupComparison, Verdict
-from uptonoise.report import numbers
 from uptonoise.report.advice import rows_text, what_next
 from uptonoise.report.columns import Columns, Kind
 from uptonoise.report.groups import groups_context

@@ -37,7 +37,8 @@ from uptonoise.rows.derived import (
     with_weights,
     without_missing,
 )
-from uptonoise.rows.frames import as_frame, is_frame, is_series
+from uptonoise.rows.frames import as_frame, is_frame, is_series, suspected_in_frame
+from uptonoise.rows.habits import is_date_text, no_measurement, suspected_columns
 from uptonoise.rows.keys import BagSample, bag_keys, keyed_rows, rows_by_bag, smallest
 from uptonoise.rows.matching import Columns, aligned, as_column_names, check_same_columns, numbered_columns
 from uptonoise.rows.memory import ArrayRows, FrameRows

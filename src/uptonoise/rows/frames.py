@@ -10,6 +10,9 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe, is_into_series
 
 from uptonoise._util.typing import Floats
+from uptonoise.rows.habits import suspected_columns
+
+_LOOKED_AT = 1_000  # the first rows, which tell what the columns hold
 
 
 def is_frame(X: Any) -> bool:
@@ -63,3 +66,19 @@ def check_numeric(frame: nw.DataFrame[Any], name: str) -> None:
     wrong = [f"{column!r} ({dtype})" for column, dtype in dtypes if not (dtype.is_numeric() or dtype == nw.Boolean)]
     if wrong:
         raise ValueError(f"{name} must have numeric columns only; not numeric: {', '.join(wrong)}. Select the others")
+
+
+def suspected_in_frame(frame: nw.DataFrame[Any]) -> dict[str, str]:
+    """Return the numeric columns that look like indices or dates, each with the reason.
+
+    Examples
+    --------
+    >>> import narwhals as nw, pandas as pd
+    >>> from uptonoise.rows import suspected_in_frame
+    >>> suspected_in_frame(nw.from_native(pd.DataFrame({"site": ["a"], "year": [2024], "x": [0.5]})))
+    {'year': 'looks like a date or time'}
+    """
+    numeric = [name for name, kind in frame.schema.items() if kind.is_numeric()]
+    if not numeric:
+        return {}
+    return suspected_columns([str(name) for name in numeric], frame_values(frame.select(numeric).head(_LOOKED_AT)))

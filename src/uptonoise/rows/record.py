@@ -36,7 +36,8 @@ class FileStamp(NamedTuple):
 class SourceRecord(NamedTuple):
     """What a source of rows knows about itself after a pass: rows and columns that it left out, notes, and its files.
 
-    `gaps` has the number of missing values of each column that has any, over the rows that were left out.
+    `gaps` has the number of missing values of each column that has any, over the rows that were left out. `suspected`
+    has the columns that look like indices or dates and that nobody chose by name, each with the reason.
     """
 
     n_read: int = 0
@@ -44,6 +45,7 @@ class SourceRecord(NamedTuple):
     gaps: Mapping[str, int] = {}
     left_out: Mapping[str, str] = {}
     notes: Sequence[str] = ()
+    suspected: Mapping[str, str] = {}
     files: Sequence[FileStamp] = ()
 
 
@@ -132,6 +134,9 @@ class InputRecord(Result):
         )
         left_out = {column: why for record in records for column, why in record.left_out.items()}
         notes = tuple(dict.fromkeys(note for record in records for note in record.notes))
+        suspected = {column: why for record in records for column, why in record.suspected.items() if column in columns}
+        if suspected:
+            notes += (f"used as measurements: {left_out_text(suspected)}; leave out what is none",)
         files = tuple(dict.fromkeys(file for record in records for file in record.files))
         return cls(samples=samples, columns=tuple(columns), left_out=left_out, notes=notes, files=files)
 

@@ -15,9 +15,8 @@ from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.columns import check_excluded, quoted
-from uptonoise.engines.files.habits import no_measurement
 from uptonoise.engines.files.table import TableFile
-from uptonoise.rows import NOT_CHOSEN, left_out_text
+from uptonoise.rows import NOT_CHOSEN, left_out_text, no_measurement
 
 if TYPE_CHECKING:
     from uptonoise.engines.files.formats import OpenFiles

@@ -21,7 +21,6 @@ from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise.engines.files.arrow import batch_piece, cut
 from uptonoise.engines.files.groups import Groups
-from uptonoise.engines.files.habits import is_date_text
 from uptonoise.engines.files.layout import CsvFormat, Layout
 from uptonoise.engines.files.lines import SHEET, CleanedBytes, unpacked
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
@@ -39,7 +38,7 @@ from uptonoise.engines.files.text import (
     typed_key,
     wrong_encoding,
 )
-from uptonoise.rows import RowSource
+from uptonoise.rows import RowSource, is_date_text
 
 CSV_SUFFIXES = (".csv", ".tsv", ".tab")
 TEXT_SUFFIXES = (*CSV_SUFFIXES, ".txt", ".dat", ".asc", ".data")

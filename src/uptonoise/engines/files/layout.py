@@ -15,7 +15,6 @@ from pathlib import Path
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.excel import sheet_note
-from uptonoise.engines.files.habits import is_date_text
 from uptonoise.engines.files.lines import SHEET, Cleaner, blanks_to_tabs, without_comments
 from uptonoise.engines.files.table import first_line
 from uptonoise.engines.files.text import (
@@ -29,7 +28,7 @@ from uptonoise.engines.files.text import (
     shortened,
     text_sample,
 )
-from uptonoise.rows import numbered_columns
+from uptonoise.rows import is_date_text, numbered_columns
 
 _COMMENT_MARKS = ("#", "%", "//")
 _UNITS_IN_NOTE = 6

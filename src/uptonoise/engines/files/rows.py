@@ -18,7 +18,7 @@ from uptonoise._util.wording import counted
 from uptonoise.engines.files.columns import used_columns
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
-from uptonoise.rows import NOT_CHOSEN, Block, FileStamp, RowSource, SourceRecord
+from uptonoise.rows import NOT_CHOSEN, Block, FileStamp, RowSource, SourceRecord, suspected_columns
 
 Missing = Literal["error", "drop"]
 
@@ -79,6 +79,7 @@ class FileRows(RowSource):
         self.n_read, self.n_dropped = 0, cast(int | None, None)
         self._gaps = self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
         self._left_out = _not_used(files, self._file_columns, by, exclude) if left_out is None else left_out
+        self._nobody_chose = columns is None and left_out is None and self.named
         self.groups = GroupIds()
         self.bag_ids = None if by is None else self.groups.ids
         self.files, self.by, self.missing, self._progress = files, by, missing, progress
@@ -105,8 +106,14 @@ class FileRows(RowSource):
         """Return what the last pass has left out, and what was noticed about the files."""
         gaps = {name: count for name, count in zip(self.columns, self._gaps.tolist(), strict=True) if count}
         notes = tuple(note for file in self.files for note in file.notes)
+        suspected = suspected_columns(self.columns, self._first_values()) if self._nobody_chose else {}
         stamps = tuple(FileStamp.of(file.path) for file in self.files)
-        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, stamps)
+        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, suspected, stamps)
+
+    def _first_values(self) -> Floats:
+        """Return the first values of the first file, with missing ones."""
+        values = self.files[0].first_values(self._file_columns)
+        return np.stack([values[name] for name in self._file_columns], axis=1)
 
     def complete(self) -> Self:
         """Return the same rows without those that have missing values."""

@@ -102,7 +102,9 @@ def _ascended(start: Floats, pull: Floats, objective: Objective) -> Floats:
     return best
 
 
-def noncentrality(theta: Floats, rows: Floats, n: int, n_locations: int) -> tuple[float, Floats]:
+def noncentrality(
+    theta: Floats, rows: Floats, n: int, n_locations: int, witness_ridge: float = _RIDGE
+) -> tuple[float, Floats]:
     """Return S'(M + R)^-1 S and its gradient in theta = (V, log s); the first n rows are X."""
     k = len(rows) - n
     V, squared_width = theta[:-1].reshape(n_locations, -1), np.exp(2 * theta[-1])
@@ -111,7 +113,7 @@ def noncentrality(theta: Floats, rows: Floats, n: int, n_locations: int) -> tupl
     mean_X, mean_Y = F[:n].mean(axis=0), F[n:].mean(axis=0)
     centred = np.concatenate([F[:n] - mean_X, F[n:] - mean_Y])
     weight = np.repeat([1 / (n * (n - 1)), 1 / (k * (k - 1))], [n, k])
-    ridge = _RIDGE * (1 / n + 1 / k)
+    ridge = witness_ridge * (1 / n + 1 / k)
     M = (centred.T * weight) @ centred + ridge * K
     M.flat[:: n_locations + 1] += 1e-6 * ridge  # K itself is singular where two locations meet
     S = mean_X - mean_Y

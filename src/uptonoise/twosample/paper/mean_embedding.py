@@ -8,21 +8,25 @@ noise too; on paired differences it is the paper's SME.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import checked_number, positive_int
+from uptonoise._util.validation import checked_choice, checked_number, positive_int
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
+from uptonoise.twosample.paper.gradient_ascent import ascend_bumps
 from uptonoise.twosample.paper.hotelling import Null, hotelling_test
 from uptonoise.twosample.paper.locations import Bumps, learn_bumps
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
+Optimizer = Literal["penalised", "gradient"]
+
 _ENOUGH_TO_LEARN = 20_000
+_LEARNERS = {"penalised": learn_bumps, "gradient": ascend_bumps}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -74,6 +78,7 @@ def me_test(
     *,
     n_locations: int = 10,
     train_size: float = 0.2,
+    optimizer: Optimizer = "penalised",
     null: Null = "f",
     clusters: Any = None,
     random_state: RandomState = 0,
@@ -90,6 +95,10 @@ def me_test(
         The number of bumps, J.
     train_size : float
         The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows.
+    optimizer : {"penalised", "gradient"}
+        How bumps are learnt: "penalised" takes a few steps from starts of our own, held back by penalties, which has
+        more power; "gradient" is the original of Jitkrittum et al. (2016), which starts from the samples and goes up
+        to a maximum of the power on the rows to learn from.
     null : {"f", "chi2"}
         Hotelling's F distribution, or its limit for many rows as in the paper, which rejects too often for few.
     clusters : pair of arrays, or str, optional
@@ -113,6 +122,7 @@ def me_test(
     (True, (10, 2))
     """
     J = positive_int(n_locations, "n_locations")
+    checked_choice(optimizer, _LEARNERS, "optimizer")
     if null not in get_args(Null):
         raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
     checked_number(train_size, "train_size", above=True, most=1.0)
@@ -122,18 +132,23 @@ def me_test(
     elif null != "f":
         raise ValueError(f'null must be "f" where rows come in clusters; got {null!r}')
     generator, seed = seeded_generator(random_state)
-    fields = _learnt_and_tested(samples, J, train_size, null, generator)
+    fields = _learnt_and_tested(samples, J, train_size, null, optimizer, generator)
     return MeResult(sizes=samples.sizes, columns=samples.columns, seed=seed, n_clusters=samples.n_clusters, **fields)
 
 
 def _learnt_and_tested(
-    samples: Samples, n_locations: int, train_size: float, null: Null, generator: np.random.Generator
+    samples: Samples,
+    n_locations: int,
+    train_size: float,
+    null: Null,
+    optimizer: Optimizer,
+    generator: np.random.Generator,
 ) -> dict[str, Any]:
     """Learn bumps on a part of the rows, test on the others, and return the fields of the result."""
     train, test = _split(samples, train_size, generator)
     X_train, Y_train = samples.X[train[0]], samples.Y[train[1]]
     X_test, Y_test = samples.X[test[0]], samples.Y[test[1]]
-    bumps = learn_bumps(X_train, Y_train, n_locations, generator)
+    bumps = _LEARNERS[optimizer](X_train, Y_train, n_locations, generator)
     F, G = bumps.features(X_test), bumps.features(Y_test)
     if samples.clusters is None:
         hotelling = hotelling_test(F, G, null)

@@ -5,7 +5,8 @@ With the kernel matrix K of the pooled rows centred in rows and columns, and p t
     MMD^2 = (1/n + 1/k)^2 p' K p
 
 so all permutations together are one product of labels and K, taken in blocks of rows and only over half of the
-symmetric matrix. It is the estimate with the diagonal, as :func:`uptonoise.mmd`.
+symmetric matrix; or a product of labels and the thin factor of K, where it has one. It is the estimate with the
+diagonal, as :func:`uptonoise.mmd`.
 
 Two sketches need no permutations: where the samples have the same distribution, the difference of the mean cosines and
 sines is Gaussian with covariance (1/n + 1/k) C, C their pooled covariance. So MMD^2 is a weighted sum of chi-squared
@@ -18,9 +19,11 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.random import RandomState, seeded_generator
@@ -29,6 +32,7 @@ from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.docs import explained
+from uptonoise.twosample.paper.low_rank import kernel_factor
 from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_fields
 from uptonoise.twosample.phase import Pair, SampleMoments, comparable
 from uptonoise.twosample.result import TwoSampleResult
@@ -37,6 +41,7 @@ from uptonoise.twosample.samples import Samples, read_samples
 Method = Literal["quadratic", "fourier"]
 
 _BLOCK_ROWS = 512
+_KEPT_ROWS = 5_000  # of both samples up to which the kernel matrix, of 50 MB then, is not computed again
 _SHOWN = 5
 _ROUNDING = 1e-12  # of squared cosines and sines
 
@@ -217,21 +222,38 @@ def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, ge
     if samples.clusters is not None:
         return cluster_mmd(samples, _kernel_blocks(pooled, whole=True), n_permutations, generator)
     n_rows = len(pooled)
-    means = np.concatenate([kernel.mean(axis=1, dtype=np.float64) for _, kernel in _kernel_blocks(pooled, whole=True)])
     labels = next(label_blocks(samples.sizes, [n_rows], n_permutations, generator))
-    sums = np.zeros(n_permutations + 1)
-    for start, kernel in _kernel_blocks(pooled, whole=False):
-        stop = min(n_rows, start + _BLOCK_ROWS)
+    factor = kernel_factor(pooled)
+    if factor is None:
+        sums = _kernel_sums(pooled, labels)
+    else:
+        sums = np.sum((labels @ (factor - factor.mean(axis=0))) ** 2, axis=1)
+    n, k = samples.sizes
+    return np.asarray(np.maximum(sums, 0) * (1 / n + 1 / k) ** 2)
+
+
+def _kernel_sums(rows: Floats, labels: NDArray[np.float32]) -> Floats:
+    """Return p'Kp for each row p of labels, K the kernel matrix centred in rows and columns."""
+    n_rows = len(rows)
+    blocks = partial(_kernel_blocks, rows, whole=False)
+    kept = list(blocks()) if n_rows <= _KEPT_ROWS else None
+    totals = np.zeros(n_rows)
+    for start, kernel in kept or blocks():
+        stop = start + len(kernel)
+        totals[start:stop] += kernel.sum(axis=1, dtype=np.float64)
+        totals[stop:] += kernel[:, len(kernel) :].sum(axis=0, dtype=np.float64)
+    means, sums = totals / n_rows, np.zeros(len(labels))
+    for start, kernel in kept or blocks():
+        stop = start + len(kernel)
         centred = kernel - (means[start:stop, None] + (means[start:] - means.mean())).astype(np.float32)
-        centred[:, stop - start :] *= 2  # the other half of the symmetric matrix
+        centred[:, len(kernel) :] *= 2  # the other half of the symmetric matrix
         products = labels[:, start:stop] @ centred
         products *= labels[:, start:]
         sums += products.sum(axis=1, dtype=np.float64)
-    n, k = samples.sizes
-    return np.maximum(sums, 0) * (1 / n + 1 / k) ** 2
+    return sums
 
 
-def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, np.ndarray]]:
+def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """Yield rows of the Gaussian kernel matrix in float32, whole or from the diagonal on."""
     squares = (rows**2).sum(axis=1)
     for start in range(0, len(rows), _BLOCK_ROWS):

@@ -17,7 +17,7 @@ from uptonoise._util.random import RandomState
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.docs import explained
-from uptonoise.twosample.phase.effect import effect_size
+from uptonoise.twosample.phase.effect import EffectSize, effect_size
 from uptonoise.twosample.phase.noncentrality import noncentrality_of, powers_against, reference_effects
 from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
@@ -90,11 +90,12 @@ def phase_test(
     left, right, seed = as_sketches(X, Y, weights, frequencies, random_state, clusters)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         pair = Pair.of(left, right) if invariant_to == "noise" else fitted_shift(left, right)
-        return phase_result(pair, positivity=bool(positivity), seed=seed)
+        effect = effect_size(pair, up_to_offset=pair.shift is not None)
+        return phase_result(pair, effect, positivity=bool(positivity), seed=seed)
 
 
-def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None) -> PhaseResult:
-    """Test a pair beyond noise; beyond noise and a shift where it was fitted up to a shift."""
+def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, seed: int | None = None) -> PhaseResult:
+    """Test a pair beyond noise; beyond noise and a shift where it was fitted up to a shift. The effect is theirs."""
     left, right, blocks, shift = pair.left, pair.right, pair.blocks, pair.shift
     statistics: dict[str, Ridge] = {}
     contributions = np.zeros(pair.X.n_frequencies)
@@ -124,7 +125,7 @@ def phase_result(pair: Pair, *, positivity: bool = True, seed: int | None = None
         phase_pvalue=of_phases,
         positivity_pvalue=positivity_pvalue,
         block_pvalues=pvalues,
-        effect=effect_size(pair, up_to_offset=shift is not None),
+        effect=effect,
         noncentrality=noncentrality,
         reference_power=_reference_power(pair, statistics, positivity),
         shift=None if shift is None else shift.shift,

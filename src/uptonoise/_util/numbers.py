@@ -1,4 +1,4 @@
-"""How the pages write numbers."""
+"""How pages and cards write numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def number(value: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> from uptonoise.report.numbers import number
+    >>> from uptonoise._util.numbers import number
     >>> number(1234.5), number(0.012345), number(float("inf"))
     ('1,234', '0.0123', '∞')
     """
@@ -52,7 +52,7 @@ def size_text(n_bytes: int) -> str:
 
     Examples
     --------
-    >>> from uptonoise.report.numbers import size_text
+    >>> from uptonoise._util.numbers import size_text
     >>> size_text(812), size_text(2_500_000)
     ('812 bytes', '2.5 MB')
     """

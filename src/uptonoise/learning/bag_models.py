@@ -1,0 +1,434 @@
+"""What a bag of rows predicts, when new bags may be noisier: a regressor and a classifier that need no tuning."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
+
+from uptonoise._util.parameters import with_parameters
+from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.results import Result
+from uptonoise._util.threads import single_threaded_blas
+from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_flag, checked_number, positive_int
+from uptonoise._util.wording import counted, shown
+from uptonoise.bags import Bags
+from uptonoise.learning.bag_model_file import load_model, save_model
+from uptonoise.learning.conformal import Conformal, Known
+from uptonoise.learning.docs import described
+from uptonoise.learning.ensemble import Copies, Ensemble, Grow, Inputs, OutOfFold, inputs_of
+from uptonoise.learning.forest import Forest, boosted_classes, boosted_regression, class_probabilities
+from uptonoise.learning.inputs import bags_in_memory, matched_bags
+from uptonoise.learning.noisy_copies import NoisePlan
+from uptonoise.learning.splits import checked_splits
+from uptonoise.learning.summary import BagSummary
+from uptonoise.learning.targets import checked_classes, checked_targets, given_targets
+
+_UNUSUAL_SHARE = 0.05  # of bags outside: one in a hundred is by chance
+_LEAST_PROBABILITY = 1e-3
+_FEW, _FOLDS_OF_FEW, _FOLDS_OF_MANY = 1_000, 5, 3
+
+
+class UnusualBagsWarning(UserWarning):
+    """Bags are unlike those that a model was fitted on, with and without noise: see ``check``."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class BagCheck(Result):
+    """How noisy bags are, and which are unlike those that a model was fitted on.
+
+    Attributes
+    ----------
+    ids : array of shape (n_bags,)
+        The ids of the bags.
+    noise : array of shape (n_bags,)
+        The estimated size of the noise that a bag has and the bags of fit have not: a standard deviation in units of
+        the columns' own.
+    noisier : array of shape (n_bags,)
+        Whether that is more than 99 in 100 of the bags of fit have.
+    outside : array of shape (n_bags,)
+        Whether a bag is outside of what predictions were calibrated for: more noise, another place, fewer rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> flags = np.array([False, True])
+    >>> un.BagCheck(ids=np.array(["a", "b"]), noise=np.array([0.0, 20.0]), noisier=flags, outside=flags)
+    2 bags: 1 noisier than those of fit, 1 outside of what was calibrated (b)
+    """
+
+    ids: NDArray[Any]
+    noise: Floats
+    noisier: NDArray[np.bool_]
+    outside: NDArray[np.bool_]
+
+    def table(self) -> dict[str, Any]:
+        """Return the columns of the table: one row per bag."""
+        return {"bag": self.ids, "noise": self.noise, "noisier": self.noisier, "outside": self.outside}
+
+    def __repr__(self) -> str:
+        names = [str(bag) for bag in self.ids[self.outside][:5]]
+        more = ", ..." if self.outside.sum() > len(names) else ""
+        which = f" ({', '.join(names)}{more})" if names else ""
+        return (
+            f"{counted(len(self.ids), 'bag')}: {self.noisier.sum()} noisier than those of fit, "
+            f"{self.outside.sum()} outside of what was calibrated{which}"
+        )
+
+
+@described
+@with_parameters
+class _BagModel(BaseEstimator):  # type: ignore[misc]
+    """What the regressor and the classifier of bags share."""
+
+    noise: Any = field(default="unknown", kw_only=False)
+    invariant: bool = False
+    n_frequencies: int = 30
+    cv: Any = None
+    random_state: RandomState = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.two_d_array = False  # a table could be one bag, or many bags of one row
+        return tags
+
+    def _fit(self, X: Any, y: Any, groups: Any) -> Self:
+        bags = bags_in_memory(X)
+        if len(bags) < 2:
+            raise ValueError(f"X must have at least 2 bags; got {len(bags)}")
+        checked_flag(self.invariant, "invariant")
+        positive_int(self.n_frequencies, "n_frequencies")
+        Y = self._targets(given_targets(y, bags), len(bags))
+        generator = seeded_generator(self.random_state)[0]
+        seed = int(generator.integers(2**31))
+        cv = (_FOLDS_OF_FEW if len(bags) <= _FEW else _FOLDS_OF_MANY) if self.cv is None else self.cv
+        splits = checked_splits(self._splitter(cv, Y, groups, seed), self._split_targets(Y), groups, seed)
+        plan = NoisePlan.of(self.noise, bags)
+        self.n_features_in_ = bags.n_columns
+        if bags.named:
+            self.feature_names_in_ = np.array(bags.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        kind = "invariant" if self.invariant else "all"
+        self.summary_ = BagSummary(kind, n_frequencies=self.n_frequencies, random_state=seed).fit(bags)
+        with single_threaded_blas:
+            copies = Copies.of(bags, self.summary_, plan, generator)
+            grow = self._growing(Y)
+            self.ensemble_, out_of_fold = Ensemble.learnt(copies, Y, splits, grow, self._link, plan.largest, generator)
+            self._calibrate(copies, Y, out_of_fold)
+        clean = copies.sizes[out_of_fold.places] == 0
+        self.cv_error_ = self._error(out_of_fold.predicted[clean], Y[copies.bag[out_of_fold.places[clean]]])
+        self.largest_noise_, self.noise_range_ = plan.largest, (0.0, plan.largest**2)
+        self.by_: str | None = None
+        return self
+
+    def _targets(self, y: Any, n_bags: int) -> Floats:
+        raise NotImplementedError
+
+    def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
+        return cv
+
+    def _split_targets(self, Y: Floats) -> Any:
+        return Y
+
+    def _growing(self, Y: Floats) -> Grow:
+        raise NotImplementedError
+
+    def _link(self, sums: Floats) -> Floats:
+        return sums
+
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        raise NotImplementedError
+
+    def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
+        """Learn more from predictions of bags that the learners have not seen."""
+
+    def _inputs(self, X: Any) -> tuple[Bags, Inputs]:
+        check_is_fitted(self)
+        bags = matched_bags(X, self)
+        return bags, inputs_of(self.summary_, bags)
+
+    def _predicted(self, X: Any) -> tuple[Bags, OutOfFold]:
+        """Return predictions; warn where bags are unlike those of fit."""
+        bags, inputs = self._inputs(X)
+        with single_threaded_blas:
+            predicted = self.ensemble_.predicted(inputs, self._link)
+        outside = self._check(bags, inputs).outside
+        if outside.mean() > _UNUSUAL_SHARE:
+            warnings.warn(
+                f"{counted(int(outside.sum()), 'bag')} of {len(bags):,} are unlike the bags of fit, with and without "
+                "noise: predictions and intervals are not calibrated for them. check(bags) says which",
+                UnusualBagsWarning,
+                stacklevel=3,
+            )
+        return bags, predicted
+
+    def check(self, X: Any) -> BagCheck:
+        """Return how noisy bags are, and which are unlike those that the model was fitted on.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+
+        Returns
+        -------
+        BagCheck
+        """
+        return self._check(*self._inputs(X))
+
+    def _check(self, bags: Bags, inputs: Inputs) -> BagCheck:
+        profile = self.ensemble_.profile
+        noise = profile.sizes(inputs.profile)
+        return BagCheck(
+            ids=bags.ids,
+            noise=noise,
+            noisier=noise > profile.noisiest_clean,
+            outside=profile.distances(inputs.profile) > profile.farthest,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by ``load``."""
+        check_is_fitted(self)
+        save_model(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that :meth:`save` wrote."""
+        return load_model(cls, path)
+
+
+@described
+@with_parameters
+class BagRegressor(RegressorMixin, _BagModel):  # type: ignore[misc]
+    """Predict a number from each bag, also where new bags are noisier than those of fit.
+
+    Summaries of the bags (:class:`BagSummary`) and of copies with noise of many sizes go to ridge regression, kernel
+    ridge regression and boosted trees. Their weights depend on the noise of a bag, which is estimated, and are chosen
+    by cross-validation under noise. No parameter needs tuning.
+
+    Parameters
+    ----------
+    {bag_model}
+
+    Attributes
+    ----------
+    {fitted_bag_model}
+
+    See Also
+    --------
+    BagRidgeCV : A linear model of phases, which is faster, and reads bags that do not fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> shapes = rng.uniform(1, 6, size=300)
+    >>> bags = un.Bags([rng.gamma(shape, size=(50, 1)) for shape in shapes])
+    >>> model = un.BagRegressor(random_state=0).fit(bags[:200], shapes[:200])
+    >>> model.score(bags[200:], shapes[200:]) > 0.9
+    True
+    >>> low, high = model.predict_interval(bags[200:], coverage=0.9).T
+    >>> bool(np.mean((low <= shapes[200:]) & (shapes[200:] <= high)) > 0.8)
+    True
+    """
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Fit on bags, and on copies of them with noise.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags. Those of a source are read into memory.
+        y : array of shape (n_bags,), or dict or pandas Series of targets by bag id, optional
+            The targets; by default the labels of the bags.
+        groups : array of shape (n_bags,), optional
+            Bags of one group are never in different parts of a split.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, groups)
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the target of each bag; it does not depend on the other bags in the call.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+
+        Returns
+        -------
+        array of shape (n_bags,)
+        """
+        return self._predicted(X)[1].predicted[:, 0]
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Return an interval for the target of each bag.
+
+        The intervals are calibrated on bags that the learners have not seen, with noise of all sizes that the model was
+        fitted against; they are wider where a bag is noisier or has fewer rows.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+        coverage : float
+            The share of bags whose target is in the interval.
+
+        Returns
+        -------
+        array of shape (n_bags, 2)
+        """
+        share = checked_number(coverage, "coverage", above=True, most=1.0)
+        bags, predicted = self._predicted(X)
+        known = _known(predicted, bags.sizes)
+        half = self.conformal_.half_widths(known, share)
+        return np.stack([known.predicted - half, known.predicted + half], axis=1)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R2 of predictions; `y` is what ``fit`` takes."""
+        return float(super().score(X, given_targets(y, bags_in_memory(X)), sample_weight))
+
+    def _targets(self, y: Any, n_bags: int) -> Floats:
+        values = checked_targets(y, n_bags)
+        if values.ndim != 1:
+            raise ValueError(
+                f"y must have one number for each of {n_bags} bags; got shape {values.shape}. Fit one model per target"
+            )
+        return values[:, None]
+
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        return float(np.sqrt(np.mean((predicted - Y) ** 2)))
+
+    def _growing(self, Y: Floats) -> Grow:
+        return lambda X, bag, seed: boosted_regression(X, Y[bag, 0], seed)
+
+    def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
+        known = _known(out_of_fold, copies.rows[out_of_fold.places])
+        targets = Y[copies.bag[out_of_fold.places], 0]
+        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, targets)
+
+
+def _known(predicted: OutOfFold, rows: Any) -> Known:
+    return Known(predicted.sizes, np.asarray(rows, dtype=np.float64), predicted.predicted[:, 0], predicted.disagreement)
+
+
+@described
+@with_parameters
+class BagClassifier(ClassifierMixin, _BagModel):  # type: ignore[misc]
+    """Predict the class of each bag, also where new bags are noisier than those of fit.
+
+    As :class:`BagRegressor`, with probabilities that are calibrated under noise: where noise leaves no information they
+    are the shares of the classes in fit.
+
+    Parameters
+    ----------
+    {bag_model}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes.
+    {fitted_bag_model}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> kinds = np.array(["short", "long"])[rng.integers(2, size=120)]
+    >>> bags = un.Bags([rng.gamma(1 if kind == "short" else 3, size=(40, 1)) for kind in kinds])
+    >>> model = un.BagClassifier(random_state=0).fit(bags[:80], kinds[:80])
+    >>> model.score(bags[80:], kinds[80:]) > 0.9
+    True
+    >>> model.predict_proba(bags[80:]).shape
+    (40, 2)
+    """
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Fit on bags, and on copies of them with noise.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags. Those of a source are read into memory.
+        y : array of shape (n_bags,), or dict or pandas Series of classes by bag id, optional
+            The classes; by default the labels of the bags.
+        groups : array of shape (n_bags,), optional
+            Bags of one group are never in different parts of a split.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, groups)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, of shape (n_bags, n_classes).
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+        """
+        shares = np.maximum(self._predicted(X)[1].predicted, _LEAST_PROBABILITY)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each bag; it does not depend on the other bags in the call."""
+        return np.asarray(self.classes_[self._predicted(X)[1].predicted.argmax(axis=1)])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of right classes; `y` is what ``fit`` takes."""
+        return float(super().score(X, given_targets(y, bags_in_memory(X)), sample_weight))
+
+    def _targets(self, y: Any, n_bags: int) -> Floats:
+        self.classes_, codes = np.unique(checked_classes(y, n_bags), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have at least 2 classes; got {shown(self.classes_[0])} for every bag")
+        return np.eye(len(self.classes_))[codes]
+
+    def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
+        is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
+        if not is_count or groups is not None or not 2 <= cv <= len(Y):
+            return cv
+        counts = Y.sum(axis=0)
+        if counts.min() < cv:
+            raise ValueError(
+                f"y must have at least as many bags of each class as folds, {cv}; class "
+                f"{shown(self.classes_[counts.argmin()])} has {int(counts.min())}. Give a smaller cv, or more bags"
+            )
+        return StratifiedKFold(cv, shuffle=True, random_state=seed)
+
+    def _split_targets(self, Y: Floats) -> Any:
+        return Y.argmax(axis=1)
+
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        return float(np.mean(predicted.argmax(axis=1) != Y.argmax(axis=1)))
+
+    def _growing(self, Y: Floats) -> Grow:
+        codes = Y.argmax(axis=1)
+
+        def grow(X: Floats, bag: NDArray[np.int64], seed: int) -> Forest:
+            if len(np.unique(codes[bag])) < Y.shape[1]:
+                raise ValueError("cv must leave bags of every class in each part that is fitted on")
+            return boosted_classes(X, codes[bag], seed)
+
+        return grow
+
+    def _link(self, sums: Floats) -> Floats:
+        return class_probabilities(sums)
