@@ -20,7 +20,8 @@ from uptonoise.bags import Bags
 from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, OURS, REGRESSORS, with_gaussian_noise
 from uptonoise.experiments._bag_tasks import REPORTED, BagTask
 from uptonoise.experiments._experiment import Row, Task
-from uptonoise.experiments._figures import Rows, draw_line, look, panels_of
+from uptonoise.experiments._figures import Rows, draw_line, panels_of
+from uptonoise.experiments._looks import look
 from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.plots import add_legend, dress
 
