@@ -31,9 +31,7 @@ def test_every_bet_is_fair(n_columns):
     rng = np.random.default_rng(1)
     process = watched(started(n_columns), rng.gamma(2, size=(400, n_columns)) - 1, 100)
     units = Units(rng.standard_cauchy((50, n_columns)))
-    factors = [
-        process.bettor.factors(process.features.of(Units(sign * units.z), process.lengths)) for sign in (1, -1)
-    ]
+    factors = [process.bettor.factors(process.features.of(Units(sign * units.z), process.lengths)) for sign in (1, -1)]
     assert np.ptp(factors[0]) > 0.1  # there are bets
     np.testing.assert_allclose((factors[0] + factors[1]) / 2, 1, atol=1e-12)
     assert factors[0].min() > 0.09
