@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import uptonoise as un
+from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
     ANSWER,
     FILE_HELP,
@@ -180,7 +181,8 @@ def _compare_files(
     X, Y = reader.pair(first, second, weights)
     names = _short_names(first, second)
     with reader.noting_warnings():
-        comparison = un.compare(X, Y, names=names, weights=(weights, weights), **options)
+        of_rows = None if isinstance(X, un.Sketch) else weights  # sketches have theirs already
+        comparison = un.compare(X, Y, names=names, weights=(of_rows, of_rows), **options)
     signs = reader.units_in_text(first, second, names)
     return replace(comparison, dependent=comparison.dependent + signs)
 
@@ -215,7 +217,7 @@ def _write_report(comparison: un.Comparison | un.GroupComparison, path: Path | N
         return
     comparison.report(path, force=answer.force)
     if answer.in_words:
-        print(f"The report is in {path}")
+        print(printable(f"The report is in {path}"))
 
 
 @command
@@ -247,7 +249,7 @@ def sketch(
     with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed, frequencies)
         reader.print_notes()
-        made.save(output)
+        made.save(output, force=answer.force)
         print_sketch(made, output, answer)
 
 

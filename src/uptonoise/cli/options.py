@@ -10,7 +10,9 @@ import functools
 import inspect
 import os
 import shlex
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,6 +24,7 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 import typer
 
 from uptonoise._util.errors import command_line_text
+from uptonoise._util.wording import printable
 
 _COMMAND_LINE: ContextVar[str | None] = ContextVar("command line", default=None)
 _CANNOT = 2  # the exit code where something is wrong
@@ -293,6 +296,7 @@ def _options_of(group: Any) -> list[inspect.Parameter]:
 
 def with_one_line_errors(work: Callable[[], None]) -> None:
     """Do a command's work; print one line instead of a traceback where the input is at fault."""
+    _end_on_request()
     try:
         work()
         sys.stdout.flush()
@@ -305,9 +309,19 @@ def with_one_line_errors(work: Callable[[], None]) -> None:
         stop("interrupted; nothing was written, run it again")
 
 
+def _end_on_request() -> None:
+    """Let a request to end (SIGTERM) pass through the code, so that it removes its temporary files."""
+
+    def end(*_: object) -> NoReturn:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
+
+
 def stop(message: str) -> NoReturn:
     """End with a line on stderr and the exit code of a failure."""
-    print(f"uptonoise: {message}", file=sys.stderr)
+    print(f"uptonoise: {printable(message)}", file=sys.stderr)
     raise typer.Exit(_CANNOT)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
     ANSWER,
     WHICH,
@@ -183,11 +184,12 @@ def monitor(
         [] if cluster is None else [cluster],
     )
     if choice.left_out and chosen is None:
-        print(f"uptonoise: left out: {left_out_text(choice.left_out)}", file=sys.stderr)
+        print(f"uptonoise: left out: {printable(left_out_text(choice.left_out))}", file=sys.stderr)
     if cluster is None and not state.exists():
         dependence = find_dependence(files.rows(columns=choice.columns, missing="drop", progress=False))
         if dependence is not None:
-            print(f"uptonoise: warning: the guarantee needs independent rows, and {dependence}", file=sys.stderr)
+            warning = printable(f"the guarantee needs independent rows, and {dependence}")
+            print(f"uptonoise: warning: {warning}", file=sys.stderr)
     job = Job(
         reference=reference,
         batches=batches,
@@ -220,12 +222,15 @@ def _watch(job: Job, answer: Answer) -> Monitor:
         for _, state in runs:
             if state is not None:
                 n_new += 1
-                print(json.dumps(state.to_dict(), allow_nan=False) if answer.as_json else state.line, flush=True)
+                print(
+                    json.dumps(state.to_dict(), allow_nan=False) if answer.as_json else printable(state.line),
+                    flush=True,
+                )
     except KeyboardInterrupt:
         stop("interrupted; the batches that were printed are saved, run it again to go on")
     if answer.in_words:
         if n_new == 0:
             print("no new batch")
         if watched.state is not None:
-            print(watched.state.sentence)
+            print(printable(watched.state.sentence))
     return watched

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import csv
 import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
 from uptonoise.engines.files.table import first_line
 
 EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
+_MOST_UNPACKED = 1 << 29  # bytes of a workbook, which is held in memory
 
 
 def sheet_as_csv(path: Path, name: str | None = None) -> bytes:
@@ -41,6 +43,14 @@ def _workbook(path: Path) -> Any:
         import python_calamine
     except ImportError:
         raise ImportError('reading Excel files needs python-calamine: pip install "uptonoise[io]"') from None
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > _MOST_UNPACKED:
+            raise ValueError(
+                f"{path} holds {size / 1e9:.1f} GB, which must be in memory at once; save the sheet as CSV, which is "
+                "read in pieces"
+            )
     try:
         return python_calamine.CalamineWorkbook.from_path(str(path))
     except (python_calamine.CalamineError, OSError, ValueError) as error:

@@ -62,7 +62,7 @@ class OpenFiles:
         format: str | None = None,  # noqa: A002
         sheet: str | None = None,
     ) -> None:
-        if format not in (None, *FORMATS):
+        if format is not None and (not isinstance(format, str) or format not in FORMATS):
             raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
         text = CsvFormat(delimiter, decimal, encoding, header, comment)
         excel = CsvFormat(",", header=header, comment=comment, sheet=sheet)

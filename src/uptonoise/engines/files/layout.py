@@ -11,6 +11,7 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
@@ -32,6 +33,7 @@ from uptonoise.rows import is_date_text, numbered_columns
 
 _COMMENT_MARKS = ("#", "%", "//")
 _UNITS_IN_NOTE = 6
+_WORDS = "x,y\n1.5,-2\n"
 
 
 @dataclass(frozen=True)
@@ -49,20 +51,25 @@ class CsvFormat:
         is_character = isinstance(self.delimiter, str) and len(self.delimiter) == 1
         if self.delimiter is not None and (not is_character or self.delimiter in '"\r\n'):
             raise ValueError(f"delimiter must be one character, such as ',' or ';'; got {self.delimiter!r}")
-        if self.decimal not in (".", ","):
+        if not isinstance(self.decimal, str) or self.decimal not in (".", ","):
             raise ValueError(f"decimal must be '.' or ','; got {self.decimal!r}")
         if self.decimal == self.delimiter:
             raise ValueError(f"delimiter and decimal must differ; both are {self.decimal!r}")
-        if self.header not in (None, True, False):
+        if self.header is not None and not isinstance(self.header, bool):
             raise ValueError(f"header must be True, False or None; got {self.header!r}")
         if self.comment is not None and (not isinstance(self.comment, str) or not self.comment.strip()):
             raise ValueError(f"comment must be what a comment line starts with, such as '#'; got {self.comment!r}")
-        try:
-            codecs.lookup(self.encoding)
-        except (LookupError, TypeError):
-            raise ValueError(
-                f"encoding must be one that Python knows, such as 'utf-8'; got {self.encoding!r}"
-            ) from None
+        if not _is_text_encoding(self.encoding):
+            raise ValueError(f"encoding must be one of text that Python knows, such as 'utf-8'; got {self.encoding!r}")
+
+
+def _is_text_encoding(encoding: Any) -> bool:
+    """Tell whether an encoding makes text of bytes, piece by piece; some make bytes of bytes."""
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+        return bool(decoder.decode(_WORDS.encode(encoding), final=True) == _WORDS)
+    except (LookupError, TypeError, ValueError, AttributeError, AssertionError):
+        return False
 
 
 class Layout:

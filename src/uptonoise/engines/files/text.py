@@ -185,6 +185,19 @@ def other_decimal(value: str, decimal: str) -> str | None:
     return other if is_number(value, other) and not has_thousands(value) else None
 
 
+def is_too_long(value: str) -> bool:
+    """Tell whether a value is a whole number that float64 would round.
+
+    Examples
+    --------
+    >>> from uptonoise.engines.files.text import is_too_long
+    >>> is_too_long("1700000000000000001"), is_too_long("1700000000"), is_too_long("1e30")
+    (True, False, False)
+    """
+    digits = value.strip(" \t").lstrip("+-")
+    return len(digits) > 15 and digits.isascii() and digits.isdigit() and len(digits) < 400 and int(digits) > 2**53
+
+
 def is_truth(value: str) -> bool:
     """Tell whether a value is true or false in one of the spellings that Arrow knows."""
     return value in ("true", "True", "TRUE", "false", "False", "FALSE")
