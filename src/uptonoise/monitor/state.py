@@ -10,6 +10,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 
+_LONG_NUMBER = 1e9
 _LARGEST_LOG = 700.0  # exp of it is a finite number
 
 
@@ -147,4 +148,6 @@ def format_wealth(log_wealth: float) -> str:
     if log_wealth > _LARGEST_LOG:
         return f"1e{log_wealth / math.log(10):.0f}"
     wealth = math.exp(log_wealth)
+    if wealth >= _LONG_NUMBER:
+        return f"{wealth:.2g}".replace("e+", "e")
     return f"{wealth:,.0f}" if wealth >= 100 else f"{wealth:.2g}"

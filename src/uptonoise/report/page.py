@@ -80,7 +80,8 @@ def _comparison_page(comparison: Comparison) -> str:
     differing = columns.differing
     shown = columns.findings if len(columns.findings) <= _FEW_COLUMNS else differing[:_SHOWN_COLUMNS]
     folded = [finding for finding in columns.findings if finding not in shown]
-    most = max([1.25 * comparison.margin, *(f.effect.high for f in columns.findings if math.isfinite(f.effect.high))])
+    seen = [finding.effect.high for finding in columns.findings if finding.effect.seen == 1]  # others would be far out
+    most = max([1.5 * comparison.margin, *(high for high in seen if math.isfinite(high))])
     return _rendered(
         "comparison.html.j2",
         comparison=comparison,
