@@ -25,6 +25,7 @@ myst_heading_anchors = 3
 nb_execution_mode = "force"  # the notebook is kept without output, and is run whenever the pages are made
 nb_execution_timeout = 300
 nb_execution_raise_on_error = True
+nb_output_stderr = "remove"  # progress bars
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # nothing comes from another server
 exclude_patterns = ["_build", "jupyter_execute"]
 templates_path = ["_templates"]

@@ -133,12 +133,12 @@ def _effect_text(comparison: Comparison, columns: Columns) -> str:
     ends = numbers.interval(effect.low, effect.high, 2)
     text = f"Effect: {numbers.number(effect.estimate, 2)} SD (95 % interval {ends})"
     if math.isfinite(columns.bound):
-        text += f", below {numbers.number(columns.bound, 2)} SD with {confidence}"
+        text += f", below {numbers.bound(columns.bound)} SD with {confidence}"
     if len(columns.findings) == 1 and math.isfinite(columns.bound):
         spread = columns.findings[0].spread
         text += (
             f"; in units of the column {numbers.number(effect.estimate * spread, 2)}, below "
-            f"{numbers.number(columns.bound * spread, 2)}"
+            f"{numbers.bound(columns.bound * spread)}"
         )
     unseen = "" if effect.seen == 1 else " Not all phases can be seen, and the rest counts as the largest difference."
     return f"{text}. Margin: {comparison.margin:g} SD.{unseen}"
@@ -205,6 +205,7 @@ def environment() -> jinja2.Environment:
     environment.filters.update(
         number=numbers.number,
         signed=numbers.signed,
+        bound=numbers.bound,
         pvalue=numbers.pvalue,
         count=counted,
         plain=lambda value: f"{value:g}",
