@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.validation import checked_column, checked_columns
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.comparison.clustered import clustered_sketches
@@ -244,6 +245,8 @@ def compare_groups(
     [('a', 'c'), ('b', 'c')]
     """
     check_margin_and_alpha(margin, alpha)
+    by = None if by is None else checked_column(by, "by")
+    columns = None if columns is None else checked_columns(columns, "columns")
     groups, records = _recorded(groups, by, columns, missing)
     generator, seed = seeded_generator(random_state)
     two = _compared_as_two(groups, by, columns, clusters, margin, alpha, generator if seed is None else seed)

@@ -87,7 +87,7 @@ def noise_errors(
             here = {name: looks[name] for name in names if name in looks}
             entries |= _noise_panel(ax, ", ".join(filter(None, [kind, group])), chosen, measure, here)
         _share_heights(of_kind)
-    ordered = [(entries[name], short_name(name)) for name in ("mean", *shown)]
+    ordered = [(entries[name], short_name(name, _NAMED)) for name in ("mean", *shown)]
     add_legend(figure, ordered, loc="outside right upper")
     return figure
 

@@ -123,7 +123,7 @@ class _BagModel(BaseEstimator):  # type: ignore[misc]
         self.summary_ = BagSummary(kind, n_frequencies=self.n_frequencies, random_state=seed).fit(bags)
         with single_threaded_blas:
             copies = Copies.of(bags, self.summary_, plan, generator)
-            grow = self._growing(Y)
+            grow = None if self.invariant else self._growing(Y)
             self.ensemble_, out_of_fold = Ensemble.learnt(copies, Y, splits, grow, self._link, plan.largest, generator)
             self._calibrate(copies, Y, out_of_fold)
         clean = copies.sizes[out_of_fold.places] == 0
@@ -197,10 +197,10 @@ class _BagModel(BaseEstimator):  # type: ignore[misc]
             outside=profile.distances(inputs.profile) > profile.farthest,
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by ``load``."""
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
+        """Write the fitted model to a plain .npz file, whole or not at all; `force` replaces a file that exists."""
         check_is_fitted(self)
-        save_model(self, path)
+        save_model(self, path, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

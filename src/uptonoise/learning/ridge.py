@@ -332,8 +332,10 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         steady = np.concatenate([self.steadiness_.shrunk(self._predicted(part)) for part in _parts(X)], axis=1)
         return steady[0] if self._y_is_flat else np.ascontiguousarray(steady.T)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
+        """Write the fitted model to a plain .npz file, whole or not at all.
+
+        Nothing in it is executed by :meth:`load`. `force` replaces a file that exists.
 
         Examples
         --------
@@ -349,7 +351,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         True
         """
         check_is_fitted(self)
-        save_ridge(self, path)
+        save_ridge(self, path, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> BagRidgeCV:

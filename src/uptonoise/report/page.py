@@ -66,12 +66,12 @@ def write_report(
     """
     target = checked_target(path, force=force)
     page = _groups_page(comparison) if isinstance(comparison, GroupComparison) else _comparison_page(comparison)
-    write_page(page, target)
+    write_page(page, target, force=force)
 
 
-def write_page(page: str, target: os.PathLike[str]) -> None:
+def write_page(page: str, target: os.PathLike[str], *, force: bool = True) -> None:
     """Write a page, whole or not at all."""
-    with written_whole(checked_target(target, force=True)) as file:
+    with written_whole(checked_target(target, force=force), force=force) as file:
         file.write(printable(page).encode())
 
 

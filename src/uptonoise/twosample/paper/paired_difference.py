@@ -16,6 +16,7 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
+from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.mean_embedding import me_test
 from uptonoise.twosample.result import TwoSampleResult
@@ -140,7 +141,7 @@ def _fields(
         raise ValueError(f"test must be a two-sample test, something to call; got {test!r}")
     samples = read_samples(X, Y, needed=4, why="two differences in each half", clusters=clusters)
     generator, seed = seeded_generator(random_state)
-    forward, backward = _paired_differences(samples, generator)
+    forward, backward = _paired_differences(canonical(samples).samples, generator)
     if _takes_random_state(test):
         options = {"random_state": generator} | options
     inner = test(forward, backward, **options)
