@@ -244,10 +244,7 @@ class Reader:
         settings = {"files": ", ".join(files)}
         if self.columns is not None:
             settings["columns"] = ", ".join(self.columns)
-        stamps = (
-            stamp._replace(name=_SHOWN_STANDARD_INPUT) if stamp.path == self._copy else stamp
-            for stamp in comparison.input.files
-        )
+        stamps = (stamp._replace(name=self._copies.get(stamp.path, stamp.name)) for stamp in comparison.input.files)
         record = replace(
             comparison.input,
             settings=settings | self.reading.chosen() | command_line(),

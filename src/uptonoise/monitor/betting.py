@@ -145,7 +145,7 @@ class Bettor:
 @cache
 def _own_blocks(n_columns: int, n_radii: int) -> Floats:
     """Return 1 where two features are on the same column, and 0 elsewhere: the equations of each column alone."""
-    return np.kron(np.eye(n_columns), np.ones((n_radii, n_radii)))
+    return np.asarray(np.kron(np.eye(n_columns), np.ones((n_radii, n_radii))), dtype=np.float64)
 
 
 def n_groups(n_columns: int) -> int:
