@@ -30,13 +30,14 @@ from uptonoise.twosample.phase.pair import (
     check_size,
     warn_of_shared_clusters,
 )
-from uptonoise.twosample.phase.positivity import combined_pvalue
+from uptonoise.twosample.phase.positivity import combined_pvalue, quick_pvalues
 from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import cauchy_combination
 
 Adjustment = Literal["holm", "bonferroni", "benjamini-hochberg", "none"]
 
 _AT_ONCE = 2**18  # numbers in a matrix of all pairs that are computed together
+_MANY_GROUPS = 150  # beyond which positivity of a pair has no draws of its own
 _SHOWN = 5
 
 
@@ -216,7 +217,7 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
 
     def tested(part: tuple[int, slice]) -> tuple[Floats, Floats]:
         left, right = (SampleMoments(*(values[chosen] for values in samples)) for chosen in part)
-        return _one_with_others(left, right, blocks, positivity)
+        return _one_with_others(left, right, blocks, positivity, quick=n > _MANY_GROUPS)
 
     pvalues, noncentralities = np.ones((n, n)), np.zeros((n, n))
     for (i, others), results in zip(parts, ordered_map(tested, parts), strict=True):
@@ -226,7 +227,7 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
 
 
 def _one_with_others(
-    left: SampleMoments, right: SampleMoments, blocks: FrequencyBlocks, positivity: bool
+    left: SampleMoments, right: SampleMoments, blocks: FrequencyBlocks, positivity: bool, *, quick: bool
 ) -> tuple[Floats, Floats]:
     block_pvalues = []
     for place in blocks.places.values():
@@ -237,7 +238,9 @@ def _one_with_others(
                 1 / left.size + 1 / right.size
             )
     pvalues = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights)
-    if positivity:
+    if positivity and quick:
+        pvalues = quick_pvalues(pvalues, left, right)
+    elif positivity:
         others = zip(pvalues.tolist(), right.each(), strict=True)
         pvalues = np.array([combined_pvalue(pvalue, left, other)[0] for pvalue, other in others])
     return pvalues, noncentralities
