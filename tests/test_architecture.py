@@ -29,6 +29,7 @@ ORDER = [
     "plots",
     "report",
     "experiments",
+    "serve",
     "cli",
 ]
 # Packages whose modules others import directly: tools without a door, and modules that import torch at once.

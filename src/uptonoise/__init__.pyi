@@ -16,6 +16,7 @@ from uptonoise.engines import (
     scan_parquet as scan_parquet,
 )
 from uptonoise.fourier import (
+    FewerFrequenciesWarning as FewerFrequenciesWarning,
     Sketch as Sketch,
     UnreliablePhaseWarning as UnreliablePhaseWarning,
     ecf as ecf,
@@ -33,7 +34,11 @@ from uptonoise.fourier import (
     show_versions as show_versions,
 )
 from uptonoise.learning import (
+    BagCheck as BagCheck,
+    BagClassifier as BagClassifier,
+    BagRegressor as BagRegressor,
     BagRidgeCV as BagRidgeCV,
+    BagSummary as BagSummary,
     FourierFeatures as FourierFeatures,
     GridEdgeWarning as GridEdgeWarning,
     MeanFeatures as MeanFeatures,
@@ -41,6 +46,7 @@ from uptonoise.learning import (
     PhaseFeatures as PhaseFeatures,
     RobustnessCurve as RobustnessCurve,
     RowTransformer as RowTransformer,
+    UnusualBagsWarning as UnusualBagsWarning,
     add_noise as add_noise,
     ggrr as ggrr,
     glrr as glrr,
@@ -57,6 +63,7 @@ from uptonoise.monitor import (
 from uptonoise.rows import (
     DependentRowsWarning as DependentRowsWarning,
     SharedClustersWarning as SharedClustersWarning,
+    SuspiciousValuesWarning as SuspiciousValuesWarning,
     blocks as blocks,
 )
 from uptonoise.twosample import (

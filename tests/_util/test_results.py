@@ -47,7 +47,8 @@ def test_frame_of_the_backend_asked_for(backend):
 
 def test_a_notebook_shows_the_text_with_its_signs_escaped():
     shown = Rates(["<script>"], 1.0)._repr_html_()
-    assert shown.startswith("<pre>Rates(")
+    assert shown.startswith('<div class="uptonoise-card">')
+    assert "<script" not in shown
     assert "&lt;script&gt;" in shown
 
 

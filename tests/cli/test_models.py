@@ -49,9 +49,38 @@ class TestModels:
 
     def test_a_model_against_noise(self, folder):
         self.bags()[0].to_csv("bags.csv", index=False)
-        run("fit", "bags.csv", "--by", "patient", "--label", "y", "--noise", 2, "-o", "model.npz")
+        fit = ("fit", "bags.csv", "--by", "patient", "--label", "y", "--noise", 2)
+        run(*fit, "--model", "phase", "-o", "model.npz")
         model = un.BagRidgeCV.load("model.npz")
-        assert (model.first, model.amplitude, model.noise_range_) == ("phase", "shrunk", (0.0, 2.0))
+        assert (model.first, model.amplitude, model.noise_range_) == ("phase", "shrunk", (0.0, 4.0))
+        assert "--interval is for" in bad("predict", "model.npz", "bags.csv", "--interval", 0.9)
+
+    def test_the_best_model_with_intervals(self, folder):
+        frame, _ = self.bags()
+        frame.to_csv("bags.csv", index=False)
+        assert "largest noise 10" in run("fit", "bags.csv", "--by", "patient", "--label", "y", "-o", "model.npz").stdout
+        bags = un.Bags.from_long(frame.drop(columns="clinic"), by="patient", label="y")
+        model = un.BagRegressor.load("model.npz")
+        lines = run("predict", "model.npz", "bags.csv", "--interval", 0.8).stdout.splitlines()
+        assert lines[0] == "patient,prediction,low,high"
+        predicted = np.array([[float(value) for value in line.split(",")[1:]] for line in lines[1:]])
+        np.testing.assert_allclose(predicted[:, 0], model.predict(bags), rtol=1e-6)
+        np.testing.assert_allclose(predicted[:, 1:], model.predict_interval(bags, 0.8), rtol=1e-6)
+
+    def test_classes_by_two_columns_in_groups(self, folder):
+        frame, shapes = self.bags()
+        frame["kind"] = np.where(frame["y"] > np.median(shapes), "large", "small")
+        frame["day"] = frame["patient"].str[1:].astype(int) % 3
+        frame["ward"] = frame["patient"].str[1:].astype(int) // 10
+        frame.drop(columns="y").to_csv("bags.csv", index=False)
+        fit = ("fit", "bags.csv", "--by", "patient,day", "--label", "kind", "-o", "model.npz", "--group", "ward")
+        assert "wrong classes on held-out bags" in run(*fit, "--classes", "--cv", 2).stdout
+        lines = [line.split(",") for line in run("predict", "model.npz", "bags.csv").stdout.splitlines()]
+        assert lines[0] == ["patient", "day", "prediction", "p(large)", "p(small)"]
+        truth = dict(zip(frame["patient"], frame["kind"], strict=True))
+        assert np.mean([truth[line[0]] == line[2] for line in lines[1:]]) > 0.8
+        assert "p0 0" in json.loads(run("predict", "model.npz", "bags.csv", "--json").stdout)
+        assert "--classes is for" in bad(*fit[:-2], "--classes", "--model", "phase", "--force")
 
     def test_bad_input(self, folder):
         frame, _ = self.bags()

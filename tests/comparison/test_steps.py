@@ -5,7 +5,8 @@ import pytest
 
 import uptonoise as un
 from uptonoise.comparison.pairs import swap_test
-from uptonoise.comparison.steps import is_symmetric
+from uptonoise.comparison.steps import Symmetry
+from uptonoise.twosample import fitted_shift, phase_pvalue
 
 
 @pytest.mark.slow
@@ -14,12 +15,28 @@ def test_a_symmetric_sample_is_called_skewed_at_most_at_alpha(n):
     skewed = []
     for seed in range(300):
         rows = np.random.default_rng(seed).normal(size=n)
-        skewed.append(not is_symmetric(un.Sketch.for_samples(rows).update(rows), 0.05))
+        skewed.append(not Symmetry(un.Sketch.for_samples(rows).update(rows), 0.05).holds)
     assert np.mean(skewed) < 0.09
 
 
+def test_symmetry_is_that_of_the_rows_at_the_time_of_the_comparison(rng):
+    sketch = un.Sketch.for_samples(rng.normal(size=400)).update(rng.normal(size=400))
+    symmetry = Symmetry(sketch, 0.05)
+    sketch.update(rng.exponential(size=4_000))
+    assert symmetry.holds
+    assert not Symmetry(sketch, 0.05).holds
+
+
+def test_few_steps_say_no_more_than_all_of_them(rng):
+    samples = rng.gamma(9, size=800), rng.gamma(400, size=800), rng.standard_t(2, size=800), rng.exponential(size=800)
+    for sample in samples:
+        sketch = un.Sketch.for_samples(sample).update(sample)
+        aligned = fitted_shift(sketch, sketch.mirrored(), 0.5)
+        assert Symmetry(sketch, 0.05).holds == (phase_pvalue(aligned) > 0.05)
+
+
 def test_too_few_rows_are_not_called_symmetric():
-    assert not is_symmetric(un.Sketch.for_samples([1.0, 2.0]).update([1.0, 2.0]), 0.05)
+    assert not Symmetry(un.Sketch.for_samples([1.0, 2.0]).update([1.0, 2.0]), 0.05).holds
 
 
 def test_swaps_see_noise_and_keep_their_level(rng):

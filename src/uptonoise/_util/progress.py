@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Sized
 from importlib import import_module
@@ -10,7 +13,12 @@ from typing import Any, Self, TextIO, TypeVar
 
 Item = TypeVar("Item")
 
+PROGRESS_VARIABLE = "UPTONOISE_PROGRESS_LINES"
+"""The environment variable by which another program asks for progress as lines of JSON on stderr, not as a bar."""
+PROGRESS_LINE = "uptonoise progress "
+"""How such a line starts."""
 _PATIENCE = 1.0  # seconds of work before a bar appears unasked
+_BETWEEN_LINES = 0.2  # seconds
 
 
 class Progress:
@@ -73,7 +81,36 @@ class Progress:
             self._bar = None
 
 
+class _Lines:
+    """A progress bar for another program: lines of JSON with a label and the part that is done."""
+
+    def __init__(self, label: str, total: int | None, file: TextIO) -> None:
+        self.total, self._label, self._file = total, label, file
+        self._done, self._next = 0, 0.0
+
+    def update(self, n: int) -> None:
+        self._done += n
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _BETWEEN_LINES
+            self._write(self._label, min(1.0, self._done / self.total) if self.total else None)
+
+    def close(self) -> None:
+        self._write("computing", None)
+
+    def _write(self, label: str, fraction: float | None) -> None:
+        said = json.dumps({"label": label, "fraction": fraction})
+        print(f"{PROGRESS_LINE}{said}", file=self._file, flush=True)
+
+
+def _in_notebook() -> bool:
+    """Tell whether a kernel runs the code: without widgets the bar is text there, below the cell."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+
+
 def _bar(label: str, total: int | None, show: bool | None, file: TextIO, units: str) -> Any:
+    if os.environ.get(PROGRESS_VARIABLE):
+        return _Lines(label, total, file)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that notebooks are experimental, or that they lack widgets
         tqdm = import_module("tqdm.autonotebook").tqdm
@@ -84,7 +121,7 @@ def _bar(label: str, total: int | None, show: bool | None, file: TextIO, units: 
         unit=f" {units}",
         file=file,
         delay=0 if show else _PATIENCE,
-        disable=not (show or is_terminal or tqdm.__module__ == "tqdm.notebook"),
+        disable=not (show or is_terminal or _in_notebook()),
         leave=not is_terminal,
         dynamic_ncols=True,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import fields
@@ -74,12 +73,12 @@ class Result:
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Plot the result and return the Axes; :func:`uptonoise.plots.plot` says how, and needs matplotlib."""
-        # The one way from a result up to its picture: by name, so that no module imports what stands below it.
+        # The one way from a result up to its picture and card: by name, so that no module imports what stands below it.
         return import_module("uptonoise.plots").plot(self, ax=ax, **options)
 
     def _repr_html_(self) -> str:
-        """Return the result as a notebook shows it."""
-        return f"<pre>{html.escape(repr(self))}</pre>"
+        """Return the card that a notebook shows; :func:`uptonoise.plots.card_of` makes it."""
+        return str(import_module("uptonoise.plots").card_of(self))
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -2,4 +2,5 @@
 
 from uptonoise.bags.checks import checked_weights
 from uptonoise.bags.container import Bags
+from uptonoise.bags.long_table import labels_of_bags
 from uptonoise.bags.rows import BagRows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,26 @@ def one_for_each_bag(name: str, given: Sequence[Any] | NDArray[Any], n_bags: int
     return array
 
 
+def places_of_ids(key: Any, ids: NDArray[Any]) -> Any:
+    """Return the place of a bag for its id, places for a list of ids, and any other key as it is."""
+    kinds = (str, tuple) if len(ids) and isinstance(ids[0], tuple) else (str,)
+    if isinstance(key, kinds):
+        return _places([key], ids)[0]
+    if isinstance(key, list | np.ndarray) and len(key) and all(isinstance(entry, kinds) for entry in key):
+        return np.array(_places(list(key), ids))
+    return key
+
+
+def _places(wanted: list[Any], ids: NDArray[Any]) -> list[int]:
+    known = {entry: place for place, entry in enumerate(ids.tolist())}
+    missing = [entry for entry in wanted if entry not in known]
+    if missing:
+        near = get_close_matches(str(missing[0]), map(str, known), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise KeyError(f"there is no bag with the id {missing[0]!r}{hint}")
+    return [known[entry] for entry in wanted]
+
+
 def checked_key(key: Any) -> Any:
     """Return a slice, an index array or a mask, or raise where `key` is something else."""
     if isinstance(key, slice):
@@ -62,7 +83,7 @@ def checked_key(key: Any) -> Any:
     array = np.asarray(key) if not isinstance(key, tuple) else np.empty(())
     if array.ndim == 1 and (array.dtype.kind in "iub" or len(array) == 0):
         return array if len(array) else array.astype(np.int64)
-    raise IndexError(f"bags are picked by an integer, a slice, an index array or a mask; got {key!r}")
+    raise IndexError(f"bags are picked by an integer, an id, a slice, an index array or a mask; got {key!r}")
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

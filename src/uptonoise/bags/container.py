@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.wording import counted, shown
-from uptonoise.bags.checks import checked_ids, checked_key, one_for_each_bag, read_only
-from uptonoise.bags.gather import concatenated_ids, gathered_rows, is_bag_list, offsets_of, raw_values
+from uptonoise.bags.checks import checked_ids, checked_key, one_for_each_bag, places_of_ids, read_only
+from uptonoise.bags.gather import concatenated_ids, gathered_rows, is_bag_list, offsets_of, raw_values, with_keys
 from uptonoise.bags.long_table import LongTable, labels_of_bags
 from uptonoise.bags.rows import BagRows
 from uptonoise.rows import CHUNK_ROWS, RowSource, aligned, as_column_names, as_rows, read_rows, register_rows
@@ -26,11 +26,12 @@ class Bags:
 
     Parameters
     ----------
-    bags : list of arrays or frames, 3-D array, or Bags
+    bags : list of arrays or frames, 3-D array, dict, ``frame.groupby(...)``, or Bags
         Each bag is a sample: rows are observations, and a 1-D array is one column. Frames are matched by the names of
-        their columns. In a 3-D array the first axis is the bag.
+        their columns. In a 3-D array the first axis is the bag. The keys of a dict are the ids, and so are those of a
+        groupby of pandas or polars, whose key columns are left out.
     ids : sequence, optional
-        A distinct id for each bag; 0, 1, ... by default.
+        A distinct id for each bag; by default the keys, or 0, 1, ... where there are none.
     labels : sequence, optional
         A label for each bag; it goes along when bags are sliced.
     columns : sequence of str, optional
@@ -54,8 +55,8 @@ class Bags:
     >>> bags = un.Bags([np.zeros((3, 2)), np.ones((5, 2)), np.ones((1, 2))], ids=["a", "b", "c"])
     >>> bags
     Bags(3 bags of 1 to 5 rows (median 3), 9 rows in all, 2 columns: x0, x1)
-    >>> bags[1].shape
-    (5, 2)
+    >>> bags[1].shape, bags["b"].shape
+    ((5, 2), (5, 2))
     >>> bags[[2, 0]].ids
     array(['c', 'a'], dtype='<U1')
     """
@@ -79,7 +80,8 @@ class Bags:
             own_ids = bags.ids if ids is None else checked_ids(ids, len(bags))
             self._set(bags.values, bags.offsets, own_ids, bags.labels, bags.columns, bags.named)
         else:
-            self._gather(bags, "bags", ids)
+            keys, samples = with_keys(bags)
+            self._gather(samples, "bags", keys if ids is None else ids)
         if labels is not None:
             self.labels = read_only(one_for_each_bag("labels", labels, len(self)))
         if columns is not None:
@@ -118,7 +120,7 @@ class Bags:
 
     @classmethod
     def from_long(
-        cls, frame: Any, by: str, values: str | Sequence[str] | None = None, label: str | None = None
+        cls, frame: Any, by: str | Sequence[str], values: str | Sequence[str] | None = None, label: str | None = None
     ) -> Bags:
         """Return the bags of a long table: one row per observation, and a column with the id of its bag.
 
@@ -126,8 +128,9 @@ class Bags:
         ----------
         frame : data frame
             pandas, polars or pyarrow. Rows of one bag need not be adjacent; they keep their order.
-        by : str
-            The column with the ids of the bags. Bags come in the order in which their ids first appear.
+        by : str or sequence of str
+            The column with the ids of the bags, or several, such as ``["station", "day"]``: then ids are tuples. Bags
+            come in the order in which their ids first appear.
         values : str or sequence of str, optional
             The columns to keep; by default all but `by` and `label`.
         label : str, optional
@@ -256,9 +259,13 @@ class Bags:
         return (self[number] for number in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return one bag's array for an integer, and a Bags for a slice, an index array or a mask."""
+        """Return one bag's array for a place or an id, and a Bags for a slice, places, a mask or a list of ids.
+
+        Integers are places; ids are strings, or tuples where bags are told by several columns.
+        """
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]
+        key = places_of_ids(key, self.ids)
         if isinstance(key, numbers.Integral) and not isinstance(key, bool | np.bool_):
             if not -len(self) <= int(key) < len(self):
                 raise IndexError(f"there are {counted(len(self), 'bag')}; got the number {key}")
@@ -278,6 +285,35 @@ class Bags:
             .__new__(type(self))
             ._set(self.values[rows], offsets, self.ids[picked], labels, self.columns, self.named)
         )
+
+    def to_frame(self, backend: Any = None, *, by: str = "bag", label: str = "label") -> Any:
+        """Return a long table: one row per observation, with the id of its bag, and its label where there are any.
+
+        Parameters
+        ----------
+        backend : str or module, optional
+            What narwhals calls the backend: "pandas" (default), "polars" or "pyarrow".
+        by, label : str
+            The names of the columns for ids and labels.
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> un.Bags({"a": [[1.0], [2.0]], "b": [[3.0]]}, columns=["size"]).to_frame()
+          bag  size
+        0   a   1.0
+        1   a   2.0
+        2   b   3.0
+        """
+        import narwhals as nw
+
+        table: dict[str, Any] = {by: np.repeat(self.ids, self.sizes)}
+        if self.labels is not None:
+            table[label] = np.repeat(self.labels, self.sizes)
+        if set(table) & set(self.columns):
+            raise ValueError(f"by and label must not be names of columns, {list(self.columns)}; got {by!r}, {label!r}")
+        table |= {name: column.copy() for name, column in zip(self.columns, self.values.T, strict=True)}
+        return nw.from_dict(table, backend=backend or "pandas").to_native()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bags):

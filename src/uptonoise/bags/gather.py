@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uptonoise.rows import (
     RowSource,
     aligned,
+    as_frame,
     as_rows,
     as_table,
     is_frame,
@@ -37,6 +38,27 @@ def _is_sample(X: Any) -> bool:
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], list | tuple)
     return isinstance(X, RowSource) or is_frame(X) or is_series(X)
+
+
+def with_keys(bags: Any) -> tuple[list[Any] | None, Any]:
+    """Return ids and samples of a dict or of a groupby of pandas or polars; None and the bags for anything else."""
+    if isinstance(bags, Mapping):
+        return list(bags), list(bags.values())
+    key_columns = _key_columns(bags)
+    if key_columns is None:
+        return None, bags
+    groups = list(bags)
+    ids = [key[0] if isinstance(key, tuple) and len(key) == 1 else key for key, _ in groups]
+    return ids, [as_frame(frame, "bags").drop(key_columns, strict=False).to_native() for _, frame in groups]
+
+
+def _key_columns(bags: Any) -> list[str] | None:
+    """Return the columns that a groupby of pandas or polars groups by; None for anything else."""
+    if type(bags).__name__ == "DataFrameGroupBy" and hasattr(bags, "exclusions"):
+        return sorted(bags.exclusions)
+    if type(bags).__name__ == "GroupBy" and hasattr(bags, "by"):
+        return [name for name in bags.by if isinstance(name, str)]
+    return None
 
 
 def gathered_rows(bags: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], bool]:

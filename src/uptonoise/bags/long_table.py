@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.validation import checked_column, checked_columns
 from uptonoise._util.wording import shown
 from uptonoise.rows import as_frame, is_frame
 
@@ -28,29 +29,43 @@ class LongTable:
         The label of each bag.
     """
 
-    def __init__(self, frame: Any, by: str, values: str | Sequence[str] | None, label: str | None) -> None:
+    def __init__(
+        self, frame: Any, by: str | Sequence[str], values: str | Sequence[str] | None, label: str | None
+    ) -> None:
         if not is_frame(frame):
             raise ValueError(f"frame must be a data frame (pandas, polars or pyarrow); got a {type(frame).__name__}")
         self._table = as_frame(frame, "frame")
-        kept = self._value_columns(by, values, label)
-        for column in (by, *([] if label is None else [label]), *kept):
+        keys = checked_columns(by, "by")
+        if not keys or len(set(keys)) < len(keys):
+            raise ValueError(f"by must be a column of frame, or several distinct ones; got {by!r}")
+        if label is not None:
+            checked_column(label, "label")
+        kept = self._value_columns(keys, values, label)
+        for column in (*keys, *([] if label is None else [label]), *kept):
             if column not in self._table.columns:
                 raise ValueError(f"frame has no column {column!r}; its columns are {list(self._table.columns)}")
         if len(self._table) == 0:
             raise ValueError("frame has no rows; at least one is needed")
-        self.ids, self.bag_numbers = _numbered_by_first_row(self._complete_column(by))
+        self.ids, self.bag_numbers = _numbered_by_first_row(self._key_column(keys))
         self.values = self._table.select(nw.col(*kept)).to_native()
         self.labels = (
             None if label is None else labels_of_bags(self._complete_column(label), self.bag_numbers, self.ids, label)
         )
 
-    def _value_columns(self, by: str, values: str | Sequence[str] | None, label: str | None) -> list[str]:
+    def _key_column(self, keys: Sequence[str]) -> NDArray[Any]:
+        """Return the id of each row's bag: a tuple where several columns tell it."""
+        columns = [self._complete_column(name) for name in keys]
+        if len(columns) == 1:
+            return columns[0]
+        ids = np.empty(len(columns[0]), dtype=object)
+        ids[:] = list(zip(*(column.tolist() for column in columns), strict=True))
+        return ids
+
+    def _value_columns(self, keys: Sequence[str], values: str | Sequence[str] | None, label: str | None) -> list[str]:
         if values is None:
-            kept = [column for column in self._table.columns if column not in (by, label)]
-        elif isinstance(values, Sequence) and not isinstance(values, str):
-            kept = list(values)
+            kept = [column for column in self._table.columns if column not in (*keys, label)]
         else:
-            kept = [values]
+            kept = checked_columns(values, "values")
         if not kept or len(set(kept)) < len(kept):
             raise ValueError(f"values must be distinct columns of frame, at least one; got {kept}")
         return kept

@@ -1,4 +1,4 @@
-"""The command line: ``uptonoise compare``, ``monitor``, ``sketch``, ``fit``, ``predict``, ``demo`` and ``reproduce``.
+"""The command line: ``uptonoise compare``, ``monitor``, ``sketch``, ``fit``, ``predict``, ``serve`` and others.
 
 A command prints its answer and ends with 0. If it cannot do its work, it prints one line on stderr and ends with 2.
 Files are read in pieces, with a progress bar on a terminal.
@@ -12,7 +12,7 @@ from typing import Annotated
 try:
     import typer
 
-    from uptonoise.cli import comparing, models, reproducing, watching
+    from uptonoise.cli import comparing, models, reproducing, serving, watching
     from uptonoise.cli.options import recorded
 except ImportError as error:
     if error.name not in ("typer", "rich"):
@@ -35,6 +35,7 @@ app.command(epilog=comparing.SKETCH_EXAMPLES)(comparing.sketch)
 app.command(epilog=models.EXAMPLES)(models.fit)
 app.command(epilog=models.EXAMPLES)(models.predict)
 app.command()(comparing.demo)
+app.command(epilog=serving.EXAMPLES)(serving.serve)
 app.command(epilog=reproducing.EXAMPLES)(reproducing.reproduce)
 
 

@@ -6,26 +6,32 @@ import csv
 import functools
 import io
 import json
+import sys
+import warnings
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 import uptonoise as un
+from uptonoise._util.wording import printable
 from uptonoise.cli.options import Answer, Columns, Reading, Seed, command, split_columns
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet starts with
 EXAMPLES = """Examples:
 
 - `uptonoise fit bags.csv --by patient --label y -o model.npz`
+- `uptonoise fit bags.csv --by station,day --label season --classes --group station -o model.npz`
 - `uptonoise fit bags.csv --by patient --label y --noise 3 -o model.npz`
-- `uptonoise predict model.npz new.csv`
+- `uptonoise predict model.npz new.csv --interval 0.9`
 """
 
 
 class Model(StrEnum):
-    """Models on bags: the library's own on phases and on Fourier features, and the paper's."""
+    """Models on bags: the best that the library has, linear ones on phases and on Fourier features, the paper's."""
 
+    best = "best"
     phase = "phase"
     fourier = "fourier"
     plrr = "plrr"
@@ -39,44 +45,65 @@ class Model(StrEnum):
 def fit(
     *,
     path: Annotated[str, typer.Argument(metavar="FILE", help="A file, folder or pattern: one row per observation.")],
-    by: Annotated[str, typer.Option(help="The column that says which bag a row belongs to.")],
+    by: Annotated[
+        str, typer.Option(help="The column that says which bag a row belongs to, or several, separated by commas.")
+    ],
     label: Annotated[str, typer.Option(help="The column with the target, the same in all rows of a bag.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.npz).")],
+    classes: Annotated[bool, typer.Option("--classes", help="The targets are classes, not numbers.")] = False,
     model: Annotated[
         Model,
         typer.Option(
-            help="Phases, which noise does not change, or Fourier features; or a model of the paper: phase (p), "
-            "Fourier (g) or mean (l) features, linear (lrr) or with a Gaussian kernel (grr)."
+            help="The best, several learners that are fitted against noise; linear on phases, or on Fourier features; "
+            "or a model of the paper: phase (p), Fourier (g) or mean (l) features, linear (lrr) or with a Gaussian "
+            "kernel (grr)."
         ),
-    ] = Model.phase,
+    ] = Model.best,
     noise: Annotated[
         float | None,
         typer.Option(
-            help="Prepare for noise that these bags do not have and new bags may have: its largest variance, in units "
-            "of each column's own variance.",
+            help="Prepare for noise that these bags do not have and new bags may have: its largest standard deviation, "
+            "in units of each column's own. Default: unknown for the best model, none for the others.",
             min=0.0,
         ),
     ] = None,
-    cv: Annotated[int, typer.Option(help="The number of folds.", min=2)] = 3,
+    group: Annotated[
+        str | None,
+        typer.Option(help="A column with groups of bags that stay together in cross-validation, such as stations."),
+    ] = None,
+    cv: Annotated[int | None, typer.Option(help="The number of folds; default: 3 or 5.", min=2)] = None,
     columns: Columns = None,
     reading: Reading,
     answer: Answer,
     seed: Seed = 0,
 ) -> None:
-    """Learn to predict a number from bags of rows: patients with cells, clusters with galaxies."""
+    """Learn to predict a number or a class from bags of rows: patients with cells, clusters with galaxies."""
+    from uptonoise.cli.bag_reader import Roles, read_bags
     from uptonoise.cli.printing import print_model
-    from uptonoise.cli.reader import opened, with_column
+    from uptonoise.cli.reader import opened
 
     answer.check_output("--output", output, ".npz")
+    if classes and model is not Model.best:
+        raise ValueError(f"--classes is for --model best; got {model.value}")
+    roles = Roles(split_columns([by], "--by") or [], label, classes, group)
     with opened(split_columns(columns), reading, answer) as reader:
-        choice = with_column(reader.choose(path, kept_apart=[by, label]), label)
-        bags = un.Bags.from_rows(reader.rows(path, choice, by), label=label)
+        choice = reader.choose(path, kept_apart=[*roles.by, label, group])
+        bags, groups = read_bags(reader, path, choice, roles)
         reader.print_notes()
-        make = getattr(un, model.value) if model.value.endswith("rr") else functools.partial(un.BagRidgeCV, model.value)
-        fitted = make(cv=cv, noise_augmentation=noise, random_state=seed).fit(bags)
-        fitted.by_ = by
-        fitted.save(output)
+        fitted = _unfitted(model, noise, cv, seed, classes).fit(bags, groups=groups)
+        fitted.by_ = roles.by[0] if len(roles.by) == 1 else list(roles.by)
+        fitted.save(output, force=answer.force)
         print_model(fitted, model.value, bags, output, answer)
+
+
+def _unfitted(model: Model, noise: float | None, cv: int | None, seed: int, classes: bool) -> Any:
+    if model is Model.best:
+        make = un.BagClassifier if classes else un.BagRegressor
+        return make("unknown" if noise is None else noise, cv=cv, random_state=seed)
+    ridge = functools.partial(un.BagRidgeCV, model.value)
+    make_ridge = getattr(un, model.value) if model.value.endswith("rr") else ridge
+    variance = None if noise is None else noise**2
+    return make_ridge(cv=cv or 3, noise_augmentation=variance, random_state=seed)
 
 
 @command
@@ -84,38 +111,90 @@ def predict(
     *,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `uptonoise fit` wrote.")],
     path: Annotated[str, typer.Argument(metavar="FILE", help="A file, folder or pattern with the rows of new bags.")],
-    by: Annotated[str | None, typer.Option(help="The column of the bags; default: that of the fit.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="The column of the bags, or several; default: those of the fit.")
+    ] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option(help="Add intervals that hold the target of this share of bags, such as 0.9.", min=0.0, max=1.0),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the predictions (.csv); default: print them.")
     ] = None,
+    spreadsheet: Annotated[
+        bool, typer.Option("--spreadsheet", help="Put ' before ids that a spreadsheet would run as a formula.")
+    ] = False,
     reading: Reading,
     answer: Answer,
 ) -> None:
-    """Predict the number of each new bag, as a table of ids and predictions."""
+    """Predict the number or the class of each new bag, as a table of ids and predictions."""
     from uptonoise._util.files import written_whole
+    from uptonoise.cli.bag_reader import Roles, read_bags
     from uptonoise.cli.reader import opened
     from uptonoise.engines import Choice
 
     answer.check_output("--output", output, ".csv")
-    fitted = un.BagRidgeCV.load(model)
-    id_column = by or fitted.by_
-    if id_column is None:
+    fitted = _loaded(model)
+    known = [fitted.by_] if isinstance(fitted.by_, str) else fitted.by_
+    names = known if by is None else split_columns([by], "--by")
+    if not names:
         raise ValueError("give the column of the bags with --by; the model does not know it")
-    columns = list(getattr(fitted.first_, "feature_names_in_", [])) or None
+    inner = getattr(fitted, "first_", fitted)
+    columns = list(getattr(inner, "feature_names_in_", [])) or None
     with opened(None, reading, answer) as reader:
-        bags = un.Bags.from_rows(reader.rows(path, Choice(columns, {}), id_column))
+        bags, _ = read_bags(reader, path, Choice(columns, {}), Roles(names))
         reader.print_notes()
-        predicted = fitted.predict(bags).tolist()
-        if answer.as_json:
-            text = json.dumps(dict(zip(map(str, bags.ids), predicted, strict=True)), indent=2) + "\n"
-        else:
-            table = io.StringIO()
-            writer = csv.writer(table, lineterminator="\n")
-            writer.writerow((id_column, "prediction"))
-            writer.writerows(zip(bags.ids, map(repr, predicted), strict=True))
-            text = table.getvalue()
+        table = _predictions(fitted, bags, interval)
+        text = _as_json(bags, table) if answer.as_json else _as_csv(bags, names, table, spreadsheet)
         if output is None:
-            print(text, end="")
+            print(printable(text) if sys.stdout.isatty() else text, end="")
         else:
-            with written_whole(output) as file:
+            with written_whole(output, force=answer.force) as file:
                 file.write(text.encode())
+
+
+def _loaded(path: Path) -> Any:
+    from uptonoise._util.storage import archive_kind
+
+    kinds = {"bag regressor": un.BagRegressor, "bag classifier": un.BagClassifier}
+    kind = kinds.get(archive_kind(path) or "", un.BagRidgeCV)
+    return kind.load(path)
+
+
+def _predictions(fitted: Any, bags: un.Bags, interval: float | None) -> dict[str, list[Any]]:
+    """Return the columns of the table of predictions."""
+    if interval is not None and not hasattr(fitted, "predict_interval"):
+        raise ValueError("--interval is for models of numbers that were fitted with --model best")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", un.UnusualBagsWarning)
+        table = {"prediction": fitted.predict(bags).tolist()}
+    for warning in caught:
+        print(f"uptonoise: warning: {warning.message}", file=sys.stderr)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", un.UnusualBagsWarning)  # which was printed
+        if interval is not None:
+            table["low"], table["high"] = fitted.predict_interval(bags, interval).T.tolist()
+        if hasattr(fitted, "predict_proba"):
+            shares = fitted.predict_proba(bags).T.tolist()
+            table |= {f"p({name})": share for name, share in zip(fitted.classes_, shares, strict=True)}
+    return table
+
+
+def _as_json(bags: un.Bags, table: dict[str, list[Any]]) -> str:
+    """Return predictions by id: numbers, or objects where there is more than the prediction."""
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    entries = [row["prediction"] if len(row) == 1 else row for row in rows]
+    ids = [" ".join(map(str, bag)) if isinstance(bag, tuple) else str(bag) for bag in bags.ids]
+    return json.dumps(dict(zip(ids, entries, strict=True)), indent=2) + "\n"
+
+
+def _as_csv(bags: un.Bags, names: list[str], table: dict[str, list[Any]], spreadsheet: bool) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((*names, *table))
+    for bag, *row in zip(bags.ids, *table.values(), strict=True):
+        ids = bag if isinstance(bag, tuple) else (bag,)
+        if spreadsheet:
+            ids = tuple(f"'{part}" if isinstance(part, str) and part.startswith(_FORMULA) else part for part in ids)
+        writer.writerow((*ids, *(repr(value) if isinstance(value, float) else value for value in row)))
+    return text.getvalue()

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
+from rich.text import Text as RichText
 
 import uptonoise as un
-from uptonoise._util.wording import counted
+from uptonoise._util.wording import counted, printable
 from uptonoise.cli.options import Answer
 from uptonoise.comparison import ColumnComparison, Verdict
 from uptonoise.rows import InputRecord
@@ -34,6 +36,13 @@ _COLOURS = {
     Verdict.TOO_NOISY: "yellow",
     Verdict.NOT_RULED_OUT: "yellow",
 }
+
+
+class Text(RichText):
+    """Text whose control characters, as names of columns may have them, are written out."""
+
+    def __init__(self, text: str = "", *args: Any, **options: Any) -> None:
+        super().__init__(printable(text), *args, **options)
 
 
 def print_json(values: Any) -> None:
@@ -88,7 +97,7 @@ def _column_table(comparison: un.Comparison) -> Table:
             *map(pvalue_text, adjusted),
             f"{column.effect.estimate:.2g}",
             "" if column.offset is None else f"{column.offset.shift:.3g}",
-            _noise_text(column),
+            Text(_noise_text(column)),
         )
     return table
 
@@ -105,6 +114,9 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
     if answer.as_json:
         print_json(groups.to_dict())
         return
+    if groups.two is not None:
+        print_comparison(replace(groups.two, input=groups.input), answer)
+        return
     console = _console()
     console.print(Text(groups.sentence, style="bold"), soft_wrap=True)
     if answer.quiet:
@@ -120,8 +132,16 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
         comparison = groups.pair(*names)
         effect = f"{comparison.effect.estimate:.2g}"
         table.add_row(*map(Text, names), pvalue_text(pairs.adjusted[i, j]), Text(groups.verdict(*names)), effect)
-    console.print(_input_lines(groups.input))
+    lines = _input_lines(groups.input)
+    lines.add_row("alike", Text(_few(groups.by_similarity) + " (groups that are alike side by side, outliers first)"))
+    console.print(lines)
     console.print(table)
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first names with commas, and how many more there are."""
+    more = len(names) - _TABLE_ROWS
+    return ", ".join(names[:_TABLE_ROWS]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _input_lines(record: InputRecord) -> Table:
@@ -146,19 +166,36 @@ def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:
     elif answer.in_words:
         shown = ", ".join(sketch.columns[:_COLUMNS_IN_LINE]) + (", ..." if sketch.n_columns > _COLUMNS_IN_LINE else "")
         clusters = "" if sketch.n_clusters is None else f" in {counted(sketch.n_clusters, 'cluster')}"
-        print(f"{path}: {counted(sketch.n_rows, 'row')}{clusters}, {sketch.n_frequencies} frequencies, columns {shown}")
+        rows = f"{counted(sketch.n_rows, 'row')}{clusters}"
+        print(printable(f"{path}: {rows}, {sketch.n_frequencies} frequencies, columns {shown}"))
 
 
-def print_model(fitted: un.BagRidgeCV, kind: str, bags: un.Bags, path: Path, answer: Answer) -> None:
+def print_model(
+    fitted: un.BagRidgeCV | un.BagRegressor | un.BagClassifier, kind: str, bags: un.Bags, path: Path, answer: Answer
+) -> None:
     """Print which parameters were chosen, and the error on bags that were held out."""
-    error, spread = (-fitted.best_score_) ** 0.5, float(bags.labels.std())  # type: ignore[union-attr]
+    labels: Any = bags.labels
+    of_classes = isinstance(fitted, un.BagClassifier)
+    if of_classes:
+        counts = np.unique(labels, return_counts=True)[1]
+        spread = 1 - float(counts.max()) / len(bags)
+    else:
+        spread = float(labels.std())
+    params: dict[str, float]
+    if isinstance(fitted, un.BagRidgeCV):
+        error, params = (-fitted.best_score_) ** 0.5, fitted.best_params_
+    else:
+        error, params = fitted.cv_error_, {"largest_noise": fitted.largest_noise_}
     if answer.as_json:
-        about = {"path": str(path), "bags": len(bags), "columns": bags.columns, "params": fitted.best_params_}
-        print_json(about | {"rmse": error, "rmse_of_the_mean": spread})
+        about = {"path": str(path), "bags": len(bags), "columns": bags.columns, "params": params}
+        names = ("error_rate", "error_rate_of_the_largest_class") if of_classes else ("rmse", "rmse_of_the_mean")
+        print_json(about | dict(zip(names, (error, spread), strict=True)))
     elif answer.in_words:
-        chosen = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in fitted.best_params_.items())
-        print(f"{path}: {kind} of {counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}; {chosen}")
-        print(f"error (RMSE) on held-out bags {error:.4g}; of the mean {spread:.4g}")
+        chosen = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in params.items())
+        size = f"{counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}"
+        print(printable(f"{path}: {kind} of {size}; {chosen}"))
+        words = ("wrong classes", "always the largest class") if of_classes else ("error (RMSE)", "of the mean")
+        print(f"{words[0]} on held-out bags {error:.4g}; {words[1]} {spread:.4g}")
 
 
 def print_demo(pairs: Sequence[un.datasets.DemoPair], comparisons: Sequence[un.Comparison], answer: Answer) -> None:

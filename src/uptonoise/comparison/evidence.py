@@ -23,6 +23,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.comparison.places import Place
+from uptonoise.comparison.steps import Symmetry
 from uptonoise.fourier import Sketch
 from uptonoise.rows import InputRecord
 from uptonoise.twosample import (
@@ -167,7 +168,7 @@ class Evidence(Result):
     """The tests and estimates of a comparison, and the verdict that follows from them."""
 
     not_compared: ClassVar[tuple[str, ...]] = ("input",)  # the same rows may come from files or from memory
-    hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown", "summaries", "extra_noise")
+    hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown", "summaries", "extra_noise", "symmetries")
 
     names: tuple[str, str]
     sizes: tuple[int, int]
@@ -188,7 +189,7 @@ class Evidence(Result):
     margin: float
     seed: int | None
     sketches: tuple[Sketch, Sketch]
-    symmetric: bool
+    symmetries: tuple[Symmetry, Symmetry]
     shown: tuple[Floats, Floats] | None
     summaries: tuple[Summary, Summary] | None = None
     n_clusters: tuple[int, int] | None = None
@@ -237,6 +238,11 @@ class Evidence(Result):
             and self.differs_beyond_noise
             and self.phase.phase_pvalue > self.alpha * (1 - POSITIVITY_SHARE)
         )
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether neither sample is clearly skewed: its phases then tell where it lies, and nothing else."""
+        return all(symmetry.holds for symmetry in self.symmetries)
 
     @property
     def bound(self) -> float:

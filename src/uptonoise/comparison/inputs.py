@@ -29,7 +29,7 @@ from uptonoise.rows import (
 )
 from uptonoise.twosample import Pair, as_sketches, check_size, check_weights, read_samples, warn_of_shared_clusters
 
-_IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
+IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
 _MOST_COLUMNS = 1_000
 
@@ -39,7 +39,7 @@ Missing = Literal["error", "drop"]
 
 def check_missing(missing: str) -> None:
     """Raise on an unknown treatment of rows with missing values."""
-    if missing not in get_args(Missing):
+    if not isinstance(missing, str) or missing not in get_args(Missing):
         raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
 
 
@@ -53,6 +53,11 @@ class Inputs(NamedTuple):
     clusters: Any = None  # the ids of the clusters of the rows
     dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
     records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
+
+
+def of_sketches(X: Sketch, Y: Sketch) -> Inputs:
+    """Return two comparable sketches as inputs."""
+    return Inputs(Pair.of(X, Y), "the rows: only sketches were given", ("X", "Y"))
 
 
 def read_inputs(
@@ -71,7 +76,7 @@ def read_inputs(
         if n_frequencies is not None:
             raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
         left, right, _ = as_sketches(X, Y, weights, None, generator, clusters)
-        return Inputs(Pair.of(left, right), "the rows: only sketches were given", ("X", "Y"))
+        return of_sketches(left, right)
     sources = two_clustered(X, Y, weights, clusters)
     names = sources[0].name, sources[1].name
     if len(sources[0].columns) > _MOST_COLUMNS:
@@ -112,8 +117,8 @@ def _clustered_inputs(
         check_size(name, sketch)
     warn_of_shared_clusters(left, right, *sources)
     pair = Pair.of(left, right)
-    if any(source.is_remote for source in sources) or sum(pair.sizes) > _IN_MEMORY:
-        why_none = why_none or f"all rows in memory where they come in clusters, at most {_IN_MEMORY:,}"
+    if any(source.is_remote for source in sources) or sum(pair.sizes) > IN_MEMORY:
+        why_none = why_none or f"all rows in memory where they come in clusters, at most {IN_MEMORY:,}"
     if why_none is not None:
         return Inputs(pair, why_none, names)
     with warnings.catch_warnings():
@@ -183,7 +188,7 @@ def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any])
 
 def _choose_rows(sources: tuple[RowSource, RowSource], generator: np.random.Generator) -> list[Callable[[], Floats]]:
     """Choose all rows, or a sample of them, and return what gives these rows after the second pass."""
-    if sum(source.n_rows or 0 for source in sources) <= _IN_MEMORY:
+    if sum(source.n_rows or 0 for source in sources) <= IN_MEMORY:
         return [partial(read_rows, source) for source in sources]
     chosen: list[Callable[[], Floats]] = []
     for source in sources:
@@ -211,7 +216,8 @@ class KeptRows(RowSource):
     def __init__(self, source: RowSource) -> None:
         self.source = source
         self.name, self.columns, self.named, self.n_rows = source.name, source.columns, source.named, source.n_rows
-        self.all_rows: NDArray[Any] | None = None
+        self.bag_ids, self.bags_in_order = source.bag_ids, source.bags_in_order
+        self.all_rows: Block | None = None
         self._wanted = np.empty(0, dtype=np.int64)
         self._picked: list[NDArray[Any]] = []
 
@@ -222,19 +228,19 @@ class KeptRows(RowSource):
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source, or all rows where they were kept."""
         if self.all_rows is not None:
-            yield Block(self.all_rows)
+            yield self.all_rows
             return
-        kept: list[NDArray[Any]] = []
+        kept: list[Block] = []
         self._picked, stop = [], 0
         for chunk in self.source.chunks():
             start, stop = stop, stop + len(chunk.values)
             first, last = np.searchsorted(self._wanted, [start, stop])
             self._picked.append(chunk.values[self._wanted[first:last] - start])
-            kept = [*kept, chunk.values] if stop <= _IN_MEMORY else []
+            kept = [*kept, chunk] if stop <= IN_MEMORY else []
             yield chunk
         self.n_rows = stop
         if kept:
-            self.all_rows = np.concatenate(kept)
+            self.all_rows = Block.concatenated(kept)
 
     def head(self, n_rows: int = 1_000) -> Floats:
         """Return the first rows, at most `n_rows`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from uptonoise.comparison.inputs import Inputs, Missing, read_inputs, read_pairs
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
-from uptonoise.comparison.steps import PhaseSteps, is_symmetric, paired_steps, phase_steps
-from uptonoise.rows import InputRecord, warn_of_dependence
+from uptonoise.comparison.steps import PhaseSteps, Symmetry, paired_steps, phase_steps
+from uptonoise.rows import InputRecord, looked_at, warn_of_dependence
 from uptonoise.twosample import (
     ExtraNoise,
     FlipResult,
@@ -102,25 +102,35 @@ def compare(
     read = read_pairs if checked_flag(paired, "paired") else read_inputs
     inputs = read(X, Y, weights, clusters, n_frequencies, generator, missing)
     warn_of_dependence(inputs.dependent)
-    return _climbed(inputs, _two_names(names, inputs.names), float(margin), float(alpha), generator, seed)
+    settings = Settings(_two_names(names, inputs.names), float(margin), float(alpha), seed)
+    return climb(inputs, settings, (Symmetry(inputs.pair.X, alpha), Symmetry(inputs.pair.Y, alpha)), generator)
 
 
-def _climbed(
+class Settings(NamedTuple):
+    """What a comparison was asked for, beside the samples."""
+
+    names: tuple[str, str]
+    margin: float
+    alpha: float
+    seed: int | None
+
+
+def climb(
     inputs: Inputs,
-    names: tuple[str, str],
-    margin: float,
-    alpha: float,
+    settings: Settings,
+    symmetries: tuple[Symmetry, Symmetry],
     generator: np.random.Generator,
-    seed: int | None,
 ) -> Comparison:
+    """Take all steps that the inputs have enough for, and say which are missing."""
+    names, margin, alpha, seed = settings
     pair, missing = inputs.pair, list[str]()
-    mmd, me, flip = _tests_of_rows(inputs, missing, generator)
+    with looked_at():  # so that what was said of the rows is not said again
+        mmd, me, flip = _tests_of_rows(inputs, missing, generator)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         steps = phase_steps(pair) if inputs.differences is None else paired_steps(pair, inputs.differences)
         if steps.why_no_offset is not None:
             missing.append(f"the test up to an offset: {steps.why_no_offset}")
         extra = _extra_noise(pair, steps, missing)
-        symmetric = is_symmetric(pair.X, alpha) and is_symmetric(pair.Y, alpha)
     shown = summaries = None
     if not isinstance(inputs.rows, str):
         summaries = Summary.of(inputs.rows[0]), Summary.of(inputs.rows[1])
@@ -145,7 +155,7 @@ def _climbed(
         margin=margin,
         seed=seed,
         sketches=(pair.X, pair.Y),
-        symmetric=symmetric,
+        symmetries=symmetries,
         shown=shown,
         summaries=summaries,
         dependent=tuple(map(str, inputs.dependent)),
@@ -216,7 +226,8 @@ def _some(rows: Floats, generator: np.random.Generator) -> Floats:
 def _two_names(names: Sequence[str] | None, default: tuple[str, str]) -> tuple[str, str]:
     if names is None:
         return default if default[0] != default[1] else ("X", "Y")
-    if isinstance(names, str) or len(names) != 2 or not all(isinstance(name, str) and name for name in names):
+    is_list = isinstance(names, Sequence) and not isinstance(names, str)
+    if not is_list or len(names) != 2 or not all(isinstance(name, str) and name for name in names):
         raise ValueError(f"names must be two names, one for each sample; got {names!r}")
     if names[0] == names[1]:
         raise ValueError(f"names must differ; got {names[0]!r} twice")

@@ -118,6 +118,7 @@ class Comparison(Evidence, ReportedResult):
         "at_all_pvalue",
         "beyond_noise_pvalue",
         "beyond_offset_pvalue",
+        "symmetric",
     )
 
     @property

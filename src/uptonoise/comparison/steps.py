@@ -9,22 +9,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
+from uptonoise._util.threads import single_threaded_blas
 from uptonoise.fourier import Sketch
 from uptonoise.twosample import (
     EffectSize,
     Pair,
     PhaseResult,
-    effect_size,
+    Phases,
     fitted_shift,
     pair_pvalue,
-    paired_effect_size,
     phase_pvalue,
     phase_result,
 )
 
 _OF_THE_SAME_ROWS = 0.5
+_FEW_STEPS = 4  # towards the centre of symmetry: twice what a symmetric sample takes
+_CLEARLY_SKEWED = 1e-6  # p-value after few steps
 
 
 class PhaseSteps(NamedTuple):
@@ -39,29 +42,35 @@ class PhaseSteps(NamedTuple):
 
 def phase_steps(pair: Pair) -> PhaseSteps:
     """Return the steps of two samples."""
-    phase = phase_result(pair)
+    effect, beyond_offset = _effects(Phases.of(pair))
+    phase = phase_result(pair, effect)
     try:
-        up_to_offset = phase_result(fitted_shift(pair.X, pair.Y))
+        up_to_offset = phase_result(fitted_shift(pair.X, pair.Y), beyond_offset)
     except ValueError as error:
-        return PhaseSteps(phase, None, phase.effect, effect_size(pair, up_to_offset=True), str(error))
-    return PhaseSteps(phase, up_to_offset, phase.effect, up_to_offset.effect, None)
+        return PhaseSteps(phase, None, effect, beyond_offset, str(error))
+    return PhaseSteps(phase, up_to_offset, effect, beyond_offset, None)
 
 
 def paired_steps(pair: Pair, differences: Sketch) -> PhaseSteps:
     """Return the steps of two samples whose rows belong together, from the sketch of the differences."""
     mirrored = differences.mirrored()
-    effect, beyond_offset = (paired_effect_size(pair, differences, up_to_offset=up_to) for up_to in (False, True))
-    phase = phase_result(Pair.of(differences, mirrored, _OF_THE_SAME_ROWS), positivity=False)
-    phase = replace(phase, effect=effect)
+    effect, beyond_offset = _effects(Phases.of_pairs(pair, differences))
+    phase = phase_result(Pair.of(differences, mirrored, _OF_THE_SAME_ROWS), effect, positivity=False)
     try:
-        aligned = phase_result(fitted_shift(differences, mirrored, _OF_THE_SAME_ROWS), positivity=False)
+        shifted = fitted_shift(differences, mirrored, _OF_THE_SAME_ROWS)
+        aligned = phase_result(shifted, beyond_offset, positivity=False)
     except ValueError as error:
         return PhaseSteps(phase, None, effect, beyond_offset, str(error))
     assert aligned.shift is not None
     assert aligned.shift_interval is not None
     # The mirror image is as far on the other side.
-    aligned = replace(aligned, shift=aligned.shift / 2, shift_interval=aligned.shift_interval / 2, effect=beyond_offset)
+    aligned = replace(aligned, shift=aligned.shift / 2, shift_interval=aligned.shift_interval / 2)
     return PhaseSteps(phase, aligned, effect, beyond_offset, None)
+
+
+def _effects(phases: Phases) -> tuple[EffectSize, EffectSize]:
+    """Return the effect beyond noise, and beyond noise and an offset."""
+    return phases.effect(up_to_offset=False), phases.effect(up_to_offset=True)
 
 
 def column_pvalues(column: Pair, differences: Sketch | None) -> tuple[float, float]:
@@ -78,21 +87,34 @@ def column_pvalues(column: Pair, differences: Sketch | None) -> tuple[float, flo
     return beyond_noise, pair_pvalue(aligned, positivity=positivity)
 
 
-def is_symmetric(sketch: Sketch, alpha: float) -> bool:
-    """Tell whether a sample cannot be told from its mirror image, up to an offset.
+class Symmetry:
+    """Whether a sample cannot be told from its mirror image, up to an offset; computed when it is first asked for.
+
+    Few verdicts need it, and all pairs of a group share it.
 
     Examples
     --------
     >>> import numpy as np
     >>> import uptonoise as un
-    >>> from uptonoise.comparison.steps import is_symmetric
+    >>> from uptonoise.comparison.steps import Symmetry
     >>> rng = np.random.default_rng(0)
     >>> samples = rng.normal(size=500), rng.exponential(size=500)
-    >>> [is_symmetric(un.Sketch.for_samples(sample).update(sample), 0.05) for sample in samples]
+    >>> [Symmetry(un.Sketch.for_samples(sample).update(sample), 0.05).holds for sample in samples]
     [True, False]
     """
-    try:
-        aligned = fitted_shift(sketch, sketch.mirrored(), _OF_THE_SAME_ROWS)
-    except ValueError:  # too few rows to tell
-        return False
-    return phase_pvalue(aligned) > alpha
+
+    def __init__(self, sketch: Sketch, alpha: float) -> None:
+        self._mirrored, self._alpha = sketch.mirrored(), alpha  # which stays as it is when the sketch gets more rows
+
+    @cached_property
+    def holds(self) -> bool:
+        """Whether the test of the sample against its mirror image does not reject; False for too few rows."""
+        with single_threaded_blas:
+            try:
+                # No shift makes a skewed sample its own mirror image: to tell that, few steps are enough.
+                return self._pvalue(_FEW_STEPS) > _CLEARLY_SKEWED and self._pvalue() > self._alpha
+            except ValueError:
+                return False
+
+    def _pvalue(self, *most_steps: int) -> float:
+        return phase_pvalue(fitted_shift(self._mirrored.mirrored(), self._mirrored, _OF_THE_SAME_ROWS, *most_steps))

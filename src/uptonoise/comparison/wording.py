@@ -103,7 +103,8 @@ def _ruled_out(evidence: Evidence, effect: EffectSize, apart_from: str) -> str:
 def _ruled_out_inline(evidence: Evidence) -> str:
     if not math.isfinite(evidence.bound) or evidence.effect.seen < 1:
         return ""
-    return f"; any difference beyond noise is smaller than a shift of {_sd_above(evidence.bound)} ({_confidence(evidence)})"
+    bound = _sd_above(evidence.bound)
+    return f"; any difference beyond noise is smaller than a shift of {bound} ({_confidence(evidence)})"
 
 
 def _unbounded(evidence: Evidence) -> str:
@@ -180,7 +181,7 @@ def findings(evidence: Evidence) -> list[tuple[str, str]]:
 
 
 def _effect(evidence: Evidence) -> str:
-    """Return the effect with its interval, or with its bound where no difference was found: the sentence has that too."""
+    """Return the effect with its interval, or with its bound, as the sentence has it, where no difference was found."""
     effect = evidence.effect
     if evidence.differs_beyond_noise or effect.seen < 1 or not math.isfinite(evidence.bound):
         return _interval(effect)

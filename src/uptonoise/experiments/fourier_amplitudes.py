@@ -84,6 +84,6 @@ EXPERIMENT = TaskExperiment(
     table,
     quick_values={"quick": True, "bins": 20},
     repetitions=10,
-    draw=histograms("frequencies", ("test bags",), "amplitude; 1 is that of phase features", lambda rows: 1.0),
+    draw=histograms("frequencies", ("test bags",), "amplitude", lambda rows: 1.0, "that of phase features"),
     uses_gpu=True,
 )

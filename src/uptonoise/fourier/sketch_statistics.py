@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,13 @@ class SketchStatistics:
     _ended: Moments  # of rows, or of clusters that get no more rows
     _clusters: SketchClusters
     _whole: tuple[SketchClusters, Moments] | None = None
+    _lock: Any  # of the thread that adds rows; it stays where it is
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
 
     @property
     def _moments(self) -> Moments:
@@ -175,22 +183,37 @@ class SketchStatistics:
 
     def covariance_about(self, centre: ArrayLike) -> Floats:
         """Return the covariance of [cos(w.(x - centre)), sin(w.(x - centre))] over rows."""
+        return self.moments_about(centre)[1]
+
+    def moments_about(self, centre: ArrayLike, block: slice | None = None) -> tuple[Floats, Floats]:
+        """Return mean and covariance about a centre together, at all frequencies or at a block of them.
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> sketch = un.Sketch([[1.0], [2.0]]).update([0.5, 1.0, 3.0])
+        >>> [moment.shape for moment in sketch.moments_about([1.0], slice(0, 1))]
+        [(2,), (2, 2)]
+        """
         self._check_rows(2, "a covariance")
-        moments = self._moments_about(checked_centre(centre, self.n_columns))
+        moments = self._moments_about(checked_centre(centre, self.n_columns), block)
         if moments.weight**2 <= (1 + 1e-12) * moments.weight_squares:
             units = "cluster" if self.is_clustered else "row"
             raise ValueError(f"the sketch has an effective size of 1 {units}; a covariance needs 2")
-        return moments.covariance
+        return moments.mean, moments.covariance
 
     def _check_rows(self, needed: int, what: str) -> None:
         if self.n_rows < needed:
             least = counted(needed, "row")
             raise ValueError(f"the sketch must have at least {least} for {what}; it has {self.n_rows}")
 
-    def _moments_about(self, centre: Floats | None) -> Moments:
+    def _moments_about(self, centre: Floats | None, block: slice | None = None) -> Moments:
+        moments, frequencies = self._moments, self._frequencies
+        if block is not None and len(frequencies[block]) < len(frequencies):
+            moments, frequencies = moments.at(np.arange(len(frequencies))[block]), frequencies[block]
         if self._centre is None or centre is None:
-            return self._moments
-        return self._moments.recentred(self._frequencies, self._centre, centre)
+            return moments
+        return moments.recentred(frequencies, self._centre, centre)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SketchStatistics):

@@ -18,13 +18,15 @@ do not have.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from uptonoise._util.random import RandomState, as_generator
@@ -32,7 +34,9 @@ from uptonoise._util.typing import Floats
 from uptonoise.bags import BagRows, Bags
 from uptonoise.fourier import Characteristic, characteristic_function
 from uptonoise.learning.docs import described
-from uptonoise.learning.inputs import as_bags
+from uptonoise.learning.inputs import as_bags, bags_in_memory
+from uptonoise.learning.repeated_noise import bags_with_copies
+from uptonoise.learning.targets import given_targets
 
 _CHUNK_ROWS = 65_536
 VIRTUAL_ROWS = 16
@@ -125,18 +129,27 @@ def check_no_target(target: Any) -> None:
         raise ValueError("noise_target has no meaning without noise_augmentation; give both or none")
 
 
-class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Features of bags that are noisy while a model is fitted, and unchanged when it predicts.
+def _inner_has(name: str) -> Callable[[Any], bool]:
+    """Return what tells whether the estimator inside has a method."""
+    return lambda augmented: hasattr(augmented.transformer, name)
 
-    In a Pipeline the steps before the model are fitted by ``fit_transform``, which here adds the effect of Gaussian
-    noise to the characteristic functions (see :mod:`uptonoise.learning.augmentation`); ``transform`` adds none. So any
-    model is fitted against noise that its bags do not have. :class:`~uptonoise.BagRidgeCV` does the same with several
-    copies of each bag.
+
+class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A model of bags that is fitted on noisy copies of them too; or features that are noisy while a model is fitted.
+
+    Around an estimator that predicts, such as a Pipeline of :class:`~uptonoise.BagSummary` and any scikit-learn model:
+    ``fit`` adds noisy copies of the bags, and ``predict`` takes bags as they are. The noise of a bag depends on its own
+    rows and the seed, so that it is the same in every fold of a search.
+
+    Around :class:`~uptonoise.PhaseFeatures` or :class:`~uptonoise.FourierFeatures`: in a Pipeline the steps before the
+    model are fitted by ``fit_transform``, which here adds the effect of Gaussian noise to the characteristic functions
+    (see :mod:`uptonoise.learning.augmentation`); ``transform`` adds none. :class:`~uptonoise.BagRidgeCV` does the same
+    with several copies of each bag.
 
     Parameters
     ----------
-    transformer : PhaseFeatures or FourierFeatures
-        The features.
+    transformer : estimator that predicts, PhaseFeatures or FourierFeatures
+        The model, or the features.
     level : float
         The largest noise size: the noise of each bag and column has a variance between 0 and `level` times that of the
         column.
@@ -145,8 +158,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    transformer_ : transformer
-        The features, fitted on the bags without noise.
+    transformer_ : estimator or transformer
+        The model, fitted on bags with and without noise; or the features, fitted on bags without noise.
 
     Examples
     --------
@@ -160,6 +173,14 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> features = NoiseAugmented(PhaseFeatures(20, random_state=0), level=1.0, random_state=0)
     >>> make_pipeline(features, Ridge(0.1)).fit(bags, shapes.ravel()).predict(bags).shape
     (100,)
+
+    Around any model:
+
+    >>> from sklearn.ensemble import ExtraTreesRegressor
+    >>> from uptonoise import BagSummary
+    >>> trees = make_pipeline(BagSummary(random_state=0), ExtraTreesRegressor(10, random_state=0))
+    >>> NoiseAugmented(trees, level=1.0, random_state=0).fit(bags, shapes.ravel()).predict(bags).shape
+    (100,)
     """
 
     def __init__(self, transformer: Any, level: float = 1.0, *, random_state: RandomState = None) -> None:
@@ -167,18 +188,63 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.level = level
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.transformer, "predict"):
+            inner = get_tags(self.transformer)
+            tags.estimator_type = inner.estimator_type
+            tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.input_tags.three_d_array = True
+        return tags
+
     @described
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit the features on the bags without noise.
+        """Fit the model on bags with and without noise, or the features on the bags without noise.
 
         {bags_to_fit}
         self
         """
+        if hasattr(self.transformer, "predict"):
+            return self._fit_model(bags_in_memory(X), y)
         if not hasattr(self.transformer, "from_characteristic"):
-            raise ValueError(f"transformer must be PhaseFeatures or FourierFeatures; got {self.transformer!r}")
+            wanted = "an estimator that predicts, PhaseFeatures or FourierFeatures"
+            raise ValueError(f"transformer must be {wanted}; got {self.transformer!r}")
         self.transformer_ = clone(self.transformer).fit(X)
         self.n_features_in_ = self.transformer_.n_features_in_
         return self
+
+    def _fit_model(self, bags: Bags, y: Any) -> Self:
+        (level,) = checked_noise_sizes("level", [self.level])
+        targets = np.asarray(given_targets(y, bags))
+        if len(targets) != len(bags):
+            raise ValueError(f"y must have one target for each of {len(bags)} bags; got {len(targets)}")
+        seed = int(as_generator(self.random_state).integers(2**31))
+        copies = bags_with_copies(bags, level, pooled_variances(bags), seed)
+        repeated = np.concatenate([targets] * (len(copies) // len(bags)))
+        self.transformer_ = clone(self.transformer).fit(copies, repeated)
+        self.n_features_in_, self.noise_range_ = bags.n_columns, (0.0, level)
+        if hasattr(self.transformer_, "classes_"):
+            self.classes_ = self.transformer_.classes_
+        return self
+
+    @available_if(_inner_has("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the model predicts of bags as they are."""
+        check_is_fitted(self)
+        return np.asarray(self.transformer_.predict(bags_in_memory(X)))
+
+    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class for bags as they are."""
+        check_is_fitted(self)
+        return np.asarray(self.transformer_.predict_proba(bags_in_memory(X)))
+
+    @available_if(_inner_has("score"))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the score of the model on bags as they are; `y` is what ``fit`` takes."""
+        check_is_fitted(self)
+        bags = bags_in_memory(X)
+        return float(self.transformer_.score(bags, given_targets(y, bags)))
 
     @described
     def fit_transform(self, X: Any, y: Any = None) -> Floats:

@@ -17,10 +17,10 @@ def given_targets(y: Any, bags: Any) -> Any:
 
     Parameters
     ----------
-    y : array, tensor, dict of targets by bag id, or None
+    y : array, tensor, dict or pandas Series of targets by bag id, or None
         The targets.
     bags : object with `labels` and `ids`
-        The bags. Their ids are looked at only where `y` is a dict.
+        The bags. Their ids are looked at only where `y` has ids.
     """
     if y is None:
         if bags.labels is None:
@@ -30,6 +30,8 @@ def given_targets(y: Any, bags: Any) -> Any:
         return bags.labels
     if isinstance(y, Mapping):
         return _targets_by_id(y, bags.ids)
+    if hasattr(y, "reindex") and hasattr(y, "index"):  # a pandas Series, or a frame of several targets
+        return _targets_by_index(y, bags.ids)
     return y.detach().cpu() if is_tensor(y) else y
 
 
@@ -40,6 +42,19 @@ def _targets_by_id(targets: Mapping[Any, Any], ids: Any) -> list[Any]:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise ValueError(f"y must have a target for each bag; it has none for the bag {missing[0]!r}{more}")
     return [targets[bag] for bag in plain]
+
+
+def _targets_by_index(targets: Any, ids: Any) -> Any:
+    """Return the values of a pandas Series or frame whose index has the ids of the bags, in the order of the bags."""
+    plain = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
+    known = set(targets.index)
+    missing = [bag for bag in plain if bag not in known]
+    if missing or not targets.index.is_unique:
+        wrong = f"it has none for the bag {missing[0]!r}" if missing else "some are there twice"
+        raise ValueError(
+            f"the index of y must have the ids of the bags; {wrong}. Give y.to_numpy() if y is in the order of the bags"
+        )
+    return targets.loc[plain].to_numpy()
 
 
 def checked_targets(y: Any, n_bags: int, *, vary: bool = True) -> Floats:

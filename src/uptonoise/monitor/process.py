@@ -1,8 +1,8 @@
 """The process that turns units of evidence into money: wait for the scale, then bet, look, and learn, block by block.
 
-Players bet on a block with what they learnt from the blocks before it. A block has 64 rows, or a 32nd part of a large batch:
-within a batch nobody looks, so that learning there may be coarser. Up to batches of 2,048 rows, how rows are cut into
-batches does not matter: blocks go on from one batch to the next.
+Players bet on a block with what they learnt from the blocks before it. A block has 64 rows, or a 32nd part of a large
+batch: within a batch nobody looks, so that learning there may be coarser. Up to batches of 2,048 rows, how rows are cut
+into batches does not matter: blocks go on from one batch to the next.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 
 _LARGEST_LOG = 700.0  # exp of it is a finite number
+_LONG = 1e6  # from which on nobody counts digits
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -135,18 +135,6 @@ class MonitorState(Result):
             lines.append(f"  anytime-valid p = {self.pvalue:.3g}")
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        colour = "#b3261e" if self.alarm else "#146c2e"
-        facts = [
-            ("wealth", f"{format_wealth(self.log_wealth)} of {self.threshold:,.6g}"),
-            ("p-value, at any time", "" if self.pvalue is None else f"{self.pvalue:.3g}"),
-            ("rows compared", f"{self.rows_used:,}"),
-            ("left in the reference", "" if self.rows_left is None else f"{self.rows_left:,}"),
-            ("notes", "; ".join(self.notes)),
-        ]
-        rows = "".join(f"<tr><th>{label}</th><td>{html.escape(text)}</td></tr>" for label, text in facts if text)
-        return f'<p style="color:{colour}"><b>{html.escape(self.sentence)}</b></p><table>{rows}</table>'
-
 
 def format_wealth(log_wealth: float) -> str:
     """Return a wealth as people read it, from its logarithm.
@@ -154,10 +142,12 @@ def format_wealth(log_wealth: float) -> str:
     Examples
     --------
     >>> from uptonoise.monitor.state import format_wealth
-    >>> format_wealth(0.0), format_wealth(1000.0), format_wealth(-20.0)
-    ('1', '1e434', '2.1e-09')
+    >>> format_wealth(0.0), format_wealth(30.0), format_wealth(1000.0), format_wealth(-20.0)
+    ('1', '1.1e13', '1e434', '2.1e-09')
     """
     if log_wealth > _LARGEST_LOG:
         return f"1e{log_wealth / math.log(10):.0f}"
     wealth = math.exp(log_wealth)
+    if wealth >= _LONG:
+        return f"{wealth:.1e}".replace("e+", "e")
     return f"{wealth:,.0f}" if wealth >= 100 else f"{wealth:.2g}"

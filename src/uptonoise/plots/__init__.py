@@ -8,6 +8,7 @@
 >>> plt.close()
 """
 
+from uptonoise.plots.cards import card_of
 from uptonoise.plots.characteristic import plot_characteristic, plot_phase, plot_phase_gap
 from uptonoise.plots.densities import plot_densities
 from uptonoise.plots.heat_map import plot_heat_map
@@ -38,6 +39,7 @@ __all__ = [
     "LOOKS",
     "Look",
     "add_legend",
+    "card_of",
     "dress",
     "height_of",
     "plot",

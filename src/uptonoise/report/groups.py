@@ -16,11 +16,11 @@ from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
 
 from uptonoise._util.drawing import Axis, Drawing, shortened
+from uptonoise._util.numbers import number
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.comparison import GroupComparison, NoiseAdded
-from uptonoise.report.numbers import number
 from uptonoise.report.pictures import Picture
 from uptonoise.twosample import EffectSize, Pair, column_spreads, effect_size, noise_difference
 

@@ -10,11 +10,11 @@ from markupsafe import Markup
 
 from uptonoise._util.density import common_grid, density_of
 from uptonoise._util.drawing import Axis, Drawing, Kind as LineKind, shortened
+from uptonoise._util.numbers import number, pvalue
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison
 from uptonoise.report.columns import ColumnFinding, Kind, column_noise
-from uptonoise.report.numbers import number, pvalue
 from uptonoise.twosample import MmdResult, PhaseResult
 
 _DRAWN_COLUMNS = 6

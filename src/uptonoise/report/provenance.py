@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from uptonoise import __version__
-from uptonoise.report.numbers import size_text
+from uptonoise._util.numbers import size_text
 from uptonoise.rows import FileStamp, InputRecord
 
 _LISTED_FILES = 20

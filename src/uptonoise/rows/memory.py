@@ -9,8 +9,9 @@ import narwhals as nw
 from numpy.typing import NDArray
 
 from uptonoise.rows.block import CHUNK_ROWS, Block
-from uptonoise.rows.frames import check_numeric, frame_values
+from uptonoise.rows.frames import check_numeric, frame_values, suspected_in_frame
 from uptonoise.rows.matching import as_column_names, numbered_columns
+from uptonoise.rows.record import SourceRecord
 from uptonoise.rows.source import RowSource
 
 
@@ -44,4 +45,8 @@ class FrameRows(RowSource):
     def chunks(self) -> Iterator[Block]:
         """Yield the frame in slices of many rows."""
         for start in range(0, len(self.frame), CHUNK_ROWS):
-            yield Block(frame_values(self.frame[start : start + CHUNK_ROWS]))
+            yield Block(frame_values(self.frame[start : start + CHUNK_ROWS], self.name))
+
+    def record(self) -> SourceRecord:
+        """Return which columns look like indices or dates."""
+        return SourceRecord(suspected=suspected_in_frame(self.frame) if self.named else {})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from uptonoise._util.errors import hinted
 from uptonoise._util.results import Result
 from uptonoise._util.wording import counted
 
@@ -36,7 +38,8 @@ class FileStamp(NamedTuple):
 class SourceRecord(NamedTuple):
     """What a source of rows knows about itself after a pass: rows and columns that it left out, notes, and its files.
 
-    `gaps` has the number of missing values of each column that has any, over the rows that were left out.
+    `gaps` has the number of missing values of each column that has any, over the rows that were left out. `suspected`
+    has the columns that look like indices or dates and that nobody chose by name, each with the reason.
     """
 
     n_read: int = 0
@@ -44,7 +47,28 @@ class SourceRecord(NamedTuple):
     gaps: Mapping[str, int] = {}
     left_out: Mapping[str, str] = {}
     notes: Sequence[str] = ()
+    suspected: Mapping[str, str] = {}
     files: Sequence[FileStamp] = ()
+
+
+def check_dropped(name: str, record: SourceRecord, most: float) -> None:
+    """Raise where more than the part `most` of the rows was left out.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import SourceRecord, check_dropped
+    >>> check_dropped("a.csv", SourceRecord(n_read=10, n_dropped=1), 0.1)
+    """
+    part = record.n_dropped / max(record.n_read, 1)
+    if part > most:
+        where = ", ".join(sorted(record.gaps, key=lambda column: -record.gaps[column])[:3])
+        problem = (
+            f"{name}: {record.n_dropped:,} of {counted(record.n_read, 'row')} have missing values"
+            f"{f' (most in {where})' if where else ''} and would be left out"
+        )
+        hint = "leave such columns out with {exclude}, or go on with {max_dropped}"
+        allowed = math.ceil(part * 100) / 100
+        raise hinted(ValueError, problem, hint, exclude=None, max_dropped=f"{allowed:g}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,6 +156,9 @@ class InputRecord(Result):
         )
         left_out = {column: why for record in records for column, why in record.left_out.items()}
         notes = tuple(dict.fromkeys(note for record in records for note in record.notes))
+        suspected = {column: why for record in records for column, why in record.suspected.items() if column in columns}
+        if suspected:
+            notes += (f"used as measurements: {left_out_text(suspected)}; leave out what is none",)
         files = tuple(dict.fromkeys(file for record in records for file in record.files))
         return cls(samples=samples, columns=tuple(columns), left_out=left_out, notes=notes, files=files)
 

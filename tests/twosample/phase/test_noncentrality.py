@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 import uptonoise as un
+from uptonoise.twosample import decomposed, fitted_shift
 from uptonoise.twosample.phase.noncentrality import NoncentralF
 
 
@@ -96,3 +97,13 @@ def test_frequencies_that_hear_nothing_are_too_noisy(rng):
 
 def test_a_clear_difference_is_not_too_noisy(rng):
     assert "too noisy" not in repr(un.phase_test(np.zeros(5000), rng.normal(1, size=5000)))
+
+
+def test_shrinkage_from_traces_is_that_of_the_statistic(rng):
+    X, Y = rng.gamma(2, size=(2, 300, 2))
+    left = un.Sketch.for_samples(X, Y).update(X)
+    pair = fitted_shift(left, un.Sketch.like(left).update(Y[:200]))
+    decomposition = decomposed(pair.left, pair.right)
+    for lam in (np.asarray(1.0), np.asarray(0.2)):
+        ridge = decomposition.ridge(lam, np.asarray(0.0), np.asarray(1.0), pair.nuisance)
+        np.testing.assert_allclose(decomposition.shrinkage(lam, pair.nuisance), ridge.shrinkage, rtol=1e-9)

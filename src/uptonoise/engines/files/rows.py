@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from copy import copy
+from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
@@ -18,7 +19,7 @@ from uptonoise._util.wording import counted
 from uptonoise.engines.files.columns import used_columns
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
-from uptonoise.rows import NOT_CHOSEN, Block, FileStamp, RowSource, SourceRecord
+from uptonoise.rows import NOT_CHOSEN, Block, FileStamp, RowSource, SourceRecord, suspected_columns
 
 Missing = Literal["error", "drop"]
 
@@ -71,7 +72,7 @@ class FileRows(RowSource):
         left_out: Mapping[str, str] | None = None,
         called: Sequence[str] | None = None,
     ) -> None:
-        if missing not in get_args(Missing):
+        if not isinstance(missing, str) or missing not in get_args(Missing):
             raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
         self.name, self.named = name, files[0].named
         self._file_columns = used_columns(files, columns, by, exclude)
@@ -79,7 +80,9 @@ class FileRows(RowSource):
         self.n_read, self.n_dropped = 0, cast(int | None, None)
         self._gaps = self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
         self._left_out = _not_used(files, self._file_columns, by, exclude) if left_out is None else left_out
+        self._nobody_chose = columns is None and left_out is None and self.named
         self.groups = GroupIds()
+        self._stamps: dict[Path, tuple[int, int]] = {}
         self.bag_ids = None if by is None else self.groups.ids
         self.files, self.by, self.missing, self._progress = files, by, missing, progress
         counts = [file.n_rows for file in files if file.n_rows is not None]
@@ -105,8 +108,14 @@ class FileRows(RowSource):
         """Return what the last pass has left out, and what was noticed about the files."""
         gaps = {name: count for name, count in zip(self.columns, self._gaps.tolist(), strict=True) if count}
         notes = tuple(note for file in self.files for note in file.notes)
+        suspected = suspected_columns(self.columns, self._first_values()) if self._nobody_chose else {}
         stamps = tuple(FileStamp.of(file.path) for file in self.files)
-        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, stamps)
+        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, suspected, stamps)
+
+    def _first_values(self) -> Floats:
+        """Return the first values of the first file, with missing ones."""
+        values = self.files[0].first_values(self._file_columns)
+        return np.stack([values[name] for name in self._file_columns], axis=1)
 
     def complete(self) -> Self:
         """Return the same rows without those that have missing values."""
@@ -130,7 +139,7 @@ class FileRows(RowSource):
         self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
         for size, file in zip(sizes, self.files, strict=True):
             first_row = 0
-            with closing(file.pieces(self._file_columns, self.by)) as pieces:
+            with _unchanged(file.path, self._stamps), closing(file.pieces(self._file_columns, self.by)) as pieces:
                 for piece in pieces:
                     block = self._block(file, first_row, piece)
                     first_row += len(piece.values)
@@ -185,11 +194,42 @@ class FileRows(RowSource):
             ) from None
 
 
+@contextmanager
+def _unchanged(path: Path, stamps: dict[Path, tuple[int, int]]) -> Iterator[None]:
+    """Raise where a file changes while it is read, or from pass to pass: the rows may be neither old nor new ones."""
+    before = stamps.setdefault(path, _stamp(path))
+    try:
+        yield
+    except GeneratorExit:  # nobody wants more rows
+        raise
+    except Exception as error:
+        if _stamp(path) != before:
+            raise _changed(path, before) from error
+        raise
+    if _stamp(path) != before:
+        raise _changed(path, before)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return -1, -1
+    return status.st_size, status.st_mtime_ns
+
+
+def _changed(path: Path, before: tuple[int, int]) -> ValueError:
+    now = _stamp(path)[0]
+    how = "was removed" if now < 0 else f"changed (from {before[0]:,} to {now:,} bytes)"
+    return ValueError(f"{path} {how} while it was read; run it again when nobody writes to it")
+
+
 def _not_used(
     files: Sequence[TableFile], used: Sequence[str], by: str | None, exclude: Sequence[str]
 ) -> dict[str, str]:
     """Return the columns that are not used, with the reason."""
-    names = dict.fromkeys(name for file in files for name in file.data_names if name not in used and name != by)
+    taken = {*used, by}
+    names = dict.fromkeys(name for file in files for name in file.data_names if name not in taken)
     return {name: "excluded" if name in exclude else NOT_CHOSEN for name in names}
 
 

@@ -5,7 +5,8 @@ With the kernel matrix K of the pooled rows centred in rows and columns, and p t
     MMD^2 = (1/n + 1/k)^2 p' K p
 
 so all permutations together are one product of labels and K, taken in blocks of rows and only over half of the
-symmetric matrix. It is the estimate with the diagonal, as :func:`uptonoise.mmd`.
+symmetric matrix; or a product of labels and the thin factor of K, where it has one. It is the estimate with the
+diagonal, as :func:`uptonoise.mmd`.
 
 Two sketches need no permutations: where the samples have the same distribution, the difference of the mean cosines and
 sines is Gaussian with covariance (1/n + 1/k) C, C their pooled covariance. So MMD^2 is a weighted sum of chi-squared
@@ -18,24 +19,29 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
+from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
-from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_fields
+from uptonoise.twosample.docs import explained
+from uptonoise.twosample.paper.low_rank import kernel_factor
+from uptonoise.twosample.permutation import check_permutations, feature_means_by_label, label_blocks, permutation_fields
 from uptonoise.twosample.phase import Pair, SampleMoments, comparable
-from uptonoise.twosample.result import TwoSampleResult
+from uptonoise.twosample.result import TwoSampleResult, representable
 from uptonoise.twosample.samples import Samples, read_samples
 
 Method = Literal["quadratic", "fourier"]
 
 _BLOCK_ROWS = 512
+_KEPT_ROWS = 5_000  # of both samples up to which the kernel matrix, of 50 MB then, is not computed again
 _SHOWN = 5
 _ROUNDING = 1e-12  # of squared cosines and sines
 
@@ -69,6 +75,7 @@ class MmdResult(TwoSampleResult):
         return [f"Gaussian kernel of length {', '.join(f'{length:.4g}' for length in lengths)}{more}, {self.method}"]
 
 
+@explained
 def mmd_test(
     X: Any,
     Y: Any,
@@ -113,21 +120,22 @@ def mmd_test(
     >>> un.mmd_test(X, Y, random_state=0).pvalue > 0.05, un.mmd_test(X, 2 * Y, random_state=0).pvalue < 0.01
     (True, True)
     """
-    if method not in get_args(Method):
+    if not isinstance(method, str) or method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}; got {method!r}")
     if frequencies is not None and method != "fourier":
         raise ValueError('frequencies must be left out where method is not "fourier"')
-    positive_int(n_permutations, "n_permutations")
-    positive_int(n_frequencies, "n_frequencies")
+    check_permutations(n_permutations, n_frequencies)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         return mmd_of_pair(Pair.of(*comparable(X, Y, clusters)))
     samples = read_samples(X, Y, needed=2, why="the MMD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
-    length = None if frequencies is not None else _length(samples, scale, generator)
+    own = canonical(samples, keep_columns=frequencies is not None)
+    length = None if frequencies is not None else _length(own.samples, scale, generator)
     if length is not None and method == "fourier":
         frequencies = sample_frequencies(n_frequencies, len(samples.columns), random_state=generator) / length
-    statistics = _statistics(samples, length, frequencies, n_permutations, generator)
-    return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
+    statistics = _statistics(own.samples, length, frequencies, n_permutations, generator)
+    given = own.as_given(length) if isinstance(length, np.ndarray) else length
+    return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=given)
 
 
 def _statistics(
@@ -179,10 +187,10 @@ def _few_clusters_pvalue(statistic: float, left: SampleMoments, right: SampleMom
     parts = [sample.covariance / sample.size for sample in (left, right)]
     trace, square = float(np.trace(parts[0] + parts[1])), float(np.sum((parts[0] + parts[1]) ** 2))
     if not square > 0:
-        return 1.0 if statistic <= _ROUNDING else 0.0
+        return 1.0 if statistic <= _ROUNDING else float(representable(0.0))
     freedoms = [float(sample.size) - 1 for sample in (left, right)]
     spread = sum(float(np.trace(part)) ** 2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
-    return float(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.cos) / trace))
+    return float(representable(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.cos) / trace)))
 
 
 def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
@@ -190,13 +198,14 @@ def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
     squared = covariance @ covariance
     first, second, third = np.trace(covariance), 2 * np.trace(squared), 8 * np.sum(squared * covariance)
     if not third > 0:
-        return 1.0 if value <= _ROUNDING else 0.0
+        return 1.0 if value <= _ROUNDING else float(representable(0.0))
     freedom = 8 * second**3 / third**2
-    return float(chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second))))
+    tail = chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second)))
+    return float(representable(tail))
 
 
 def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float | Floats:
-    if scale != "median":
+    if not isinstance(scale, str) or scale != "median":
         if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
             raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
         return float(scale)
@@ -215,21 +224,38 @@ def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, ge
     if samples.clusters is not None:
         return cluster_mmd(samples, _kernel_blocks(pooled, whole=True), n_permutations, generator)
     n_rows = len(pooled)
-    means = np.concatenate([kernel.mean(axis=1, dtype=np.float64) for _, kernel in _kernel_blocks(pooled, whole=True)])
     labels = next(label_blocks(samples.sizes, [n_rows], n_permutations, generator))
-    sums = np.zeros(n_permutations + 1)
-    for start, kernel in _kernel_blocks(pooled, whole=False):
-        stop = min(n_rows, start + _BLOCK_ROWS)
+    factor = kernel_factor(pooled)
+    if factor is None:
+        sums = _kernel_sums(pooled, labels)
+    else:
+        sums = np.sum((labels @ (factor - factor.mean(axis=0))) ** 2, axis=1)
+    n, k = samples.sizes
+    return np.asarray(np.maximum(sums, 0) * (1 / n + 1 / k) ** 2)
+
+
+def _kernel_sums(rows: Floats, labels: NDArray[np.float32]) -> Floats:
+    """Return p'Kp for each row p of labels, K the kernel matrix centred in rows and columns."""
+    n_rows = len(rows)
+    blocks = partial(_kernel_blocks, rows, whole=False)
+    kept = list(blocks()) if n_rows <= _KEPT_ROWS else None
+    totals = np.zeros(n_rows)
+    for start, kernel in kept or blocks():
+        stop = start + len(kernel)
+        totals[start:stop] += kernel.sum(axis=1, dtype=np.float64)
+        totals[stop:] += kernel[:, len(kernel) :].sum(axis=0, dtype=np.float64)
+    means, sums = totals / n_rows, np.zeros(len(labels))
+    for start, kernel in kept or blocks():
+        stop = start + len(kernel)
         centred = kernel - (means[start:stop, None] + (means[start:] - means.mean())).astype(np.float32)
-        centred[:, stop - start :] *= 2  # the other half of the symmetric matrix
+        centred[:, len(kernel) :] *= 2  # the other half of the symmetric matrix
         products = labels[:, start:stop] @ centred
         products *= labels[:, start:]
         sums += products.sum(axis=1, dtype=np.float64)
-    n, k = samples.sizes
-    return np.maximum(sums, 0) * (1 / n + 1 / k) ** 2
+    return sums
 
 
-def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, np.ndarray]]:
+def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, NDArray[np.float32]]]:
     """Yield rows of the Gaussian kernel matrix in float32, whole or from the diagonal on."""
     squares = (rows**2).sum(axis=1)
     for start in range(0, len(rows), _BLOCK_ROWS):
@@ -237,4 +263,6 @@ def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, np.ndarray]
         halves = rows[start:stop] @ rows[first:].T
         halves -= squares[start:stop, None] / 2
         halves -= squares[first:] / 2
-        yield start, np.exp(np.minimum(halves, 0).astype(np.float32))
+        with np.errstate(over="ignore"):  # so far apart that the kernel is 0
+            exponents = np.minimum(halves, 0).astype(np.float32)
+        yield start, np.exp(exponents)

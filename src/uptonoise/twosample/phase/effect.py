@@ -41,7 +41,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.fourier import Sketch, spread_of_amplitudes
-from uptonoise.twosample.phase.pair import Pair, SampleMoments, centre_of
+from uptonoise.twosample.phase.pair import Pair, SampleMoments, centre_of, even_turns
 from uptonoise.twosample.phase.squared_length import Part
 
 _LOWER, _UPPER = 0.03, 0.02  # what the two ends of the 95 % interval miss
@@ -229,31 +229,66 @@ def effect_size(pair: Pair, *, up_to_offset: bool) -> EffectSize:
     >>> [round(effect_size(pair, up_to_offset=up_to).estimate, 1) for up_to in (False, True)]
     [2.2, 0.0]
     """
-    X, Y = pair.X, pair.Y
-    centres = centre_of(X), centre_of(Y)
-    right = SampleMoments.of(Y, centres[1])
-    moments = SampleMoments.of(X, centres[0])
-    spreads = _smaller_spreads(X.frequencies, moments, right)
-    ahead = _aligning_shifts(X.frequencies, moments.phi * right.phi.conj(), spreads)
-    left = SampleMoments.of(X, centres[0] + ahead)
-    phases = phase_differences(left, right, X.frequencies @ (centres[0] + ahead - centres[1]))
-    freedom = max(min(X.effective_size, Y.effective_size) - 1, 1.0)
-    return _effect_of_phases(phases, X.frequencies, spreads, pair.columns, freedom, up_to_offset)
+    return Phases.of(pair).effect(up_to_offset=up_to_offset)
 
 
-def paired_effect_size(pair: Pair, differences: Sketch, *, up_to_offset: bool) -> EffectSize:
-    """Return the effect between two samples whose rows belong together, from the sketch of x_i - y_i.
+class Phases(NamedTuple):
+    """The phase differences of two samples, and the spreads that make effects of them, with or without an offset."""
 
-    The phase of the differences is the phase difference; the spreads are those of the two samples.
-    """
-    W, centre = differences.frequencies, centre_of(differences)
-    spreads = column_spreads(pair.X, pair.Y)
-    ahead = _aligning_shifts(W, SampleMoments.of(differences, centre).phi, spreads)
-    m = differences.n_frequencies
-    certain = SampleMoments(np.ones(m), np.zeros(m), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # a point at 0
-    phases = phase_differences(SampleMoments.of(differences, centre + ahead), certain, W @ (centre + ahead))
-    freedom = max(differences.effective_size - 1, 1.0)
-    return _effect_of_phases(phases, W, spreads, pair.columns, freedom, up_to_offset)
+    differences: PhaseDifferences
+    frequencies: Floats
+    spreads: Floats
+    columns: Sequence[str]
+    freedom: float
+
+    @classmethod
+    def of(cls, pair: Pair) -> Phases:
+        """Return those of two independent samples."""
+        X, Y = pair.X, pair.Y
+        centres = centre_of(X), centre_of(Y)
+        right = SampleMoments.of(Y, centres[1])
+        moments = SampleMoments.of(X, centres[0])
+        spreads = _smaller_spreads(X.frequencies, moments, right)
+        ahead = _aligning_shifts(X.frequencies, moments.phi * right.phi.conj(), spreads)
+        left = SampleMoments.of(X, centres[0] + ahead)
+        phases = phase_differences(left, right, X.frequencies @ (centres[0] + ahead - centres[1]))
+        freedom = max(min(X.effective_size, Y.effective_size) - 1, 1.0)
+        return cls(phases, X.frequencies, spreads, pair.columns, freedom)
+
+    @classmethod
+    def of_pairs(cls, pair: Pair, differences: Sketch) -> Phases:
+        """Return those of two samples whose rows belong together, from the sketch of x_i - y_i.
+
+        The phase of the differences is the phase difference; the spreads are those of the two samples.
+        """
+        W, centre = differences.frequencies, centre_of(differences)
+        spreads = column_spreads(pair.X, pair.Y)
+        ahead = _aligning_shifts(W, SampleMoments.of(differences, centre).phi, spreads)
+        m = differences.n_frequencies
+        certain = SampleMoments(np.ones(m), np.zeros(m), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # a point at 0
+        phases = phase_differences(SampleMoments.of(differences, centre + ahead), certain, W @ (centre + ahead))
+        return cls(phases, W, spreads, pair.columns, max(differences.effective_size - 1, 1.0))
+
+    def effect(self, *, up_to_offset: bool) -> EffectSize:
+        """Return the effect of each column and of columns together, and the largest one."""
+        phases, frequencies, spreads, freedom = self.differences, self.frequencies, self.spreads, self.freedom
+        parts = []
+        for column, places in enumerate(_own_frequencies(frequencies)):
+            if not len(places):
+                continue
+            if spreads[column] > 0:
+                u = frequencies[places, column] * spreads[column]
+                upright = phases.at(places).times(np.sign(u))
+                parts.append(column_part(self.columns[column], np.abs(u), upright, freedom, up_to_offset))
+            else:
+                differ = not up_to_offset and bool(np.abs(phases.values[places]).max() > _ROUNDING)
+                parts.append(_part_of_constants(self.columns[column], differ))
+        u = frequencies * spreads
+        lengths = np.linalg.norm(u, axis=1)
+        joint = (np.count_nonzero(u, axis=1) > 1) & (lengths <= 1) & (lengths >= _LEAST_JOINT)
+        if joint.any():
+            parts.append(joint_part("columns together", u[joint], phases.at(joint), freedom, up_to_offset))
+        return EffectSize.of(parts)
 
 
 def column_spreads(X: Sketch, Y: Sketch) -> Floats:
@@ -271,33 +306,6 @@ def column_spreads(X: Sketch, Y: Sketch) -> Floats:
     """
     samples = (SampleMoments.of(sketch, centre_of(sketch)) for sketch in (X, Y))
     return _smaller_spreads(X.frequencies, *samples)
-
-
-def _effect_of_phases(
-    phases: PhaseDifferences,
-    frequencies: Floats,
-    spreads: Floats,
-    columns: Sequence[str],
-    freedom: float,
-    up_to_offset: bool,
-) -> EffectSize:
-    parts = []
-    for column, places in enumerate(_own_frequencies(frequencies)):
-        if not len(places):
-            continue
-        if spreads[column] > 0:
-            u = frequencies[places, column] * spreads[column]
-            upright = phases.at(places).times(np.sign(u))
-            parts.append(column_part(columns[column], np.abs(u), upright, freedom, up_to_offset))
-        else:
-            differ = not up_to_offset and bool(np.abs(phases.values[places]).max() > _ROUNDING)
-            parts.append(_part_of_constants(columns[column], differ))
-    u = frequencies * spreads
-    lengths = np.linalg.norm(u, axis=1)
-    joint = (np.count_nonzero(u, axis=1) > 1) & (lengths <= 1) & (lengths >= _LEAST_JOINT)
-    if joint.any():
-        parts.append(joint_part("columns together", u[joint], phases.at(joint), freedom, up_to_offset))
-    return EffectSize.of(parts)
 
 
 def _own_frequencies(frequencies: Floats) -> list[NDArray[np.intp]]:
@@ -330,9 +338,10 @@ def _aligning_shifts(frequencies: Floats, product: Complex, spreads: Floats) -> 
             continue
         w, here = w[near], product[places[near]]
         step, reach = _STEP / np.abs(w).max(), np.pi / np.abs(w).min()
-        grid = step * np.arange(-min(int(reach / step), _MOST_STEPS), min(int(reach / step), _MOST_STEPS) + 1)
-        agreement = (np.exp(-1j * np.outer(grid, w)) @ here).real
-        shifts[column] = grid[np.argmax(agreement)]
+        turns = even_turns(min(int(reach / step), _MOST_STEPS) + 1, step * w)
+        back, forward = ((turns @ either).real for either in (here.conj(), here))
+        agreement = np.concatenate([back[:0:-1], forward])
+        shifts[column] = step * (np.argmax(agreement) - (len(turns) - 1))
     return shifts
 
 

@@ -193,8 +193,10 @@ def noncentral(decomposition: Decomposition, nuisance: Floats | None = None) -> 
     """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c."""
     lam = np.ones(decomposition.S.shape[:-1])
     for _ in range(_STEPS):
-        block = decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
-        lam = block.shrinkage
+        if nuisance is None:
+            lam = decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam)).shrinkage
+        else:
+            lam = decomposition.shrinkage(lam, nuisance)
     return decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
 
 

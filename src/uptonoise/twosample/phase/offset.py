@@ -29,7 +29,7 @@ import numpy as np
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
-from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, Shift, centre_of
+from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, Shift, centre_of, even_turns
 from uptonoise.twosample.phase.statistic import Ridge, decomposed
 
 _SPARE_ROWS = 2  # that a sample has beyond one per column
@@ -39,16 +39,17 @@ _AMBIGUOUS = 0.8  # agreement of the phases of two shifts, of 1, from which on t
 _APART = 0.5  # agreement below which two shifts are not the same one
 _ALIGNED = 0.5  # agreement of the phases, of 1, below which no shift is accepted
 _ASCENTS = 200
-_ITERATIONS = 20
+_MOST_STEPS = 20
 _CONVERGED = 1e-3  # standard errors of a step
 _HALVINGS = 20
 
 
-def fitted_shift(X: Sketch, Y: Sketch, worth: float = 1.0) -> Pair:
+def fitted_shift(X: Sketch, Y: Sketch, worth: float = 1.0, most_steps: int = _MOST_STEPS) -> Pair:
     """Estimate the shift of X against Y, up to noise, from sketches with the same frequencies, and take it off.
 
     Where the sketches have centres of their own the shift may be as large as it likes; where they share one, columns
-    that have frequencies of their own are searched as far as these are unambiguous.
+    that have frequencies of their own are searched as far as these are unambiguous. Steps of samples that no shift
+    makes alike may never get small: they end after `most_steps`.
     """
     X.check_comparable(Y)
     missing = why_no_shift(X, Y)
@@ -61,23 +62,24 @@ def fitted_shift(X: Sketch, Y: Sketch, worth: float = 1.0) -> Pair:
     lengths = 1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0)))
     W = X.frequencies * lengths
     right = SampleMoments.of(Y, origin_Y).worth(worth)
-    near = right.at(place)
-    start = SampleMoments.of(X, origin_X).phi[place] * near.phi.conj()
-    ahead = _best_aligned(start, W[place], (origin_X - origin_Y) / lengths)
-    for iteration in range(_ITERATIONS):
-        left = SampleMoments.of(X, origin_X + lengths * ahead).worth(worth)
-        product = left.phi * right.phi.conj()
-        G = -product.real[:, None] * W
-        here = decomposed(left.at(place), near)
+    near, near_W = right.at(place), W[place]
+    start = SampleMoments.of(X, origin_X, place).phi * near.phi.conj()
+    ahead = _best_aligned(start, near_W, (origin_X - origin_Y) / lengths)
+    for number in range(most_steps):
+        moved = SampleMoments.of(X, origin_X + lengths * ahead, place).worth(worth)
+        product = moved.phi * near.phi.conj()
+        near_G = -product.real[:, None] * near_W
+        here = decomposed(moved, near)
         free = here.test()
-        step = _descent(free, product[place], W[place], G[place])
-        if np.linalg.norm(free.root.T @ G[place] @ step) < _CONVERGED or iteration == _ITERATIONS - 1:
+        step = _descent(free, product, near_W, near_G)
+        if np.linalg.norm(free.root.T @ near_G @ step) < _CONVERGED or number == most_steps - 1:
             break
         ahead = ahead + step
-    _check_alignment(product[place], origin_X, origin_Y)
-    covariance, freedom = _error(free, here.test(G[place]), G[place])
+    _check_alignment(product, origin_X, origin_Y)
+    covariance, freedom = _error(free, here.test(near_G), near_G)
     shift = Shift(origin_X + lengths * ahead - origin_Y, covariance * np.outer(lengths, lengths), freedom)
-    return Pair(X, Y, left, right, blocks, shift, G)
+    left = SampleMoments.of(X, origin_X + lengths * ahead).worth(worth)
+    return Pair(X, Y, left, right, blocks, shift, -(left.phi * right.phi.conj()).real[:, None] * W)
 
 
 def _check_alignment(product: Complex, origin_X: Floats, origin_Y: Floats) -> None:
@@ -139,15 +141,15 @@ def _grid_start(product: Complex, W: Floats) -> Floats:
 
 def _grid_best(product: Complex, w: Floats) -> float:
     """Return the best point of a grid as far as positive frequencies are unambiguous together."""
-    ahead = np.arange(_GRID) / (_GRID_STEPS * w.max())
-    turns = np.exp(-1j * np.outer(ahead, w))
+    step = 1 / (_GRID_STEPS * float(w.max()))
+    turns = even_turns(_GRID, step * w)
     agreement = turns.real @ np.abs(product) / max(float(np.abs(product).sum()), np.finfo(np.float64).tiny)
     # From one of two shifts that far apart the frequencies look as from the other, so half of it is told apart.
     again = (agreement > _AMBIGUOUS) & (np.cumsum(agreement < _APART) > 0)
     reach = int(again.argmax()) // 2 if again.any() else _GRID
     sums = np.array([(turns[:reach] @ either).real for either in (product, product.conj())])  # forward, and back
     back, place = divmod(int(sums.argmax()), reach)
-    return float(-ahead[place] if back else ahead[place])
+    return -place * step if back else place * step
 
 
 def _ascended(product: Complex, W: Floats, ahead: Floats) -> Floats:

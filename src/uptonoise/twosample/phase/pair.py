@@ -6,6 +6,7 @@ effective size, as weights do, changes the phase test and all that is built on i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -32,10 +33,11 @@ class SampleMoments(NamedTuple):
     size: Floats
 
     @classmethod
-    def of(cls, sketch: Sketch, centre: Floats) -> SampleMoments:
-        """Return the moments of a sketch, with phases about `centre`."""
-        m, mean = sketch.n_frequencies, sketch.mean_about(centre)
-        return cls(mean[:m], mean[m:], sketch.covariance_about(centre), np.asarray(sketch.effective_size))
+    def of(cls, sketch: Sketch, centre: Floats, block: slice | None = None) -> SampleMoments:
+        """Return the moments of a sketch, with phases about `centre`, at all frequencies or at a block of them."""
+        mean, covariance = sketch.moments_about(centre, block)
+        m = len(mean) // 2
+        return cls(mean[:m], mean[m:], covariance, np.asarray(sketch.effective_size))
 
     def worth(self, share: float) -> SampleMoments:
         """Return the same moments of a sample that is worth this share of its rows."""
@@ -176,6 +178,22 @@ class Pair(NamedTuple):
 def centre_of(sketch: Sketch) -> Floats:
     """Return the centre of a sketch, 0 where it has none."""
     return sketch.centre if sketch.centre is not None else np.zeros(sketch.n_columns)
+
+
+def even_turns(n: int, angles: Floats) -> Complex:
+    """Return exp(-i k a) for k below n and all angles a, of shape (n, m), from few exponentials.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.phase.pair import even_turns
+    >>> even_turns(3, np.array([np.pi / 2])).real.round(6).ravel().tolist()
+    [1.0, 0.0, -1.0]
+    """
+    width = math.isqrt(n) + 1
+    coarse = np.exp(np.multiply.outer(np.arange(0, n, width), -1j * angles))
+    fine = np.exp(np.multiply.outer(np.arange(width), -1j * angles))
+    return np.asarray((coarse[:, None] * fine).reshape(-1, len(angles))[:n])
 
 
 def comparable(X: Any, Y: Any, clusters: Any = None) -> tuple[Sketch, Sketch]:

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from uptonoise._util.results import Result
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_flag
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, check_size
 from uptonoise.twosample.phase.positivity import combined_pvalue
@@ -84,6 +86,7 @@ class PairwiseResult(Result):
         return "\n".join([*lines, "  ..."] if len(i) > _SHOWN else lines)
 
 
+@explained
 def pairwise_phase_test(
     sketches: Mapping[str, Sketch] | Sequence[Sketch], *, adjust: Adjustment = "holm", positivity: bool = True
 ) -> PairwiseResult:
@@ -115,7 +118,7 @@ def pairwise_phase_test(
     >>> bool((result.adjusted[3, :3] < 0.05).all()), bool((result.adjusted[:3, :3] > 0.05).all())
     (True, True)
     """
-    if adjust not in get_args(Adjustment):
+    if not isinstance(adjust, str) or adjust not in get_args(Adjustment):
         raise ValueError(f"adjust must be one of {', '.join(get_args(Adjustment))}; got {adjust!r}")
     named = _named(sketches)
     group = list(named.values())
@@ -125,7 +128,7 @@ def pairwise_phase_test(
         group[0].check_comparable(sketch)
         check_size(f"the group {name} (leave it out, or give more of it)", sketch)
     with single_threaded_blas:
-        pvalues, noncentralities = _all_pairs(group, bool(positivity))
+        pvalues, noncentralities = _all_pairs(group, checked_flag(positivity, "positivity"))
     pairs = np.triu_indices(len(group), 1)
     adjusted = np.ones_like(pvalues)
     adjusted[pairs] = adjusted[pairs[::-1]] = adjusted_pvalues(pvalues[pairs], adjust)

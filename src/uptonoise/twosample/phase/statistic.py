@@ -47,6 +47,7 @@ from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.result import representable
 
 _RIDGE = 0.1
 _RIDGE_ROWS = 20.0
@@ -135,7 +136,7 @@ class Ridge:
         freedom, ratio = 2 * mean**2 / variance, statistic / mean
         with_few = fdtrc(freedom, np.minimum(self.few_rows, _MANY_ROWS), ratio)
         pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
-        return np.where(self.has_rank, pvalue, 1.0)
+        return np.asarray(np.where(self.has_rank, representable(pvalue), 1.0))
 
     @property
     def noncentrality(self) -> Floats:
@@ -181,8 +182,7 @@ class Decomposition(NamedTuple):
         variances, basis, A, squares = w * whitening**2, self.basis, self.A, self.squares
         if nuisance is not None:
             root = basis * whitening[..., None, :]
-            directions, sizes, _ = np.linalg.svd(root.mT @ nuisance, full_matrices=False)
-            directions = directions * (sizes > 1e-10 * sizes[..., :1])[..., None, :]
+            directions = _directions(root.mT @ nuisance)
             left_over = np.eye(root.shape[-1]) - directions @ directions.mT  # projects onto what is orthogonal
             variances, turn = np.linalg.eigh((left_over * variances[..., None, :]) @ left_over)
             turn = left_over @ turn
@@ -191,6 +191,18 @@ class Decomposition(NamedTuple):
         nu = _satterthwaite(variances, whitening**2, np.linalg.diagonal(A), squares, self.freedoms)
         few_rows = (np.minimum(*self.sizes) - 1) ** 2 / _FEW_ROWS
         return Ridge(self.S, basis, whitening, variances, nu, caution, few_rows)
+
+    def shrinkage(self, lam: Floats, nuisance: Floats) -> Floats:
+        """Return c of :meth:`ridge` without cut or caution: from traces alone, which need no further eigenvectors."""
+        w = np.maximum(self.w, 0)
+        whitening = np.where(self.w >= 0, 1 / np.sqrt(w + lam[..., None]), 0.0)
+        directions = _directions((self.basis * whitening[..., None, :]).mT @ nuisance)
+        H = _without(directions, (w * whitening**2)[..., None] * np.eye(w.shape[-1]))
+        G = _without(directions, _scaled(self.A, whitening))
+        whole, from_A, from_B = (np.sum(part**2, axis=(-2, -1)) + _trace(part) ** 2 for part in (H, G, H - G))
+        spread = from_A / self.freedoms[0] + from_B / self.freedoms[1]
+        nu = whole / np.maximum(spread, _TINY)
+        return np.asarray(np.maximum(1 - _trace(H) / np.maximum(nu, _TINY), _SMALLEST_C))
 
 
 def decomposed(left: SampleMoments, right: SampleMoments) -> Decomposition:
@@ -250,6 +262,22 @@ def _satterthwaite(H: Floats, scales: Floats, A: Floats, squares: Floats, freedo
     whole, from_A, from_B = (np.sum(part**2, axis=-1) + np.sum(part, axis=-1) ** 2 for part in (H, G, H - G))
     spread = (from_A + off_diagonal) / freedoms[0] + (from_B + off_diagonal) / freedoms[1]
     return np.asarray(whole / np.maximum(spread, _TINY))
+
+
+def _directions(columns: Floats) -> Floats:
+    """Return orthogonal directions of length 1 that span columns; 0 in place of those that are not needed."""
+    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(directions * (sizes > 1e-10 * sizes[..., :1])[..., None, :])
+
+
+def _without(directions: Floats, matrix: Floats) -> Floats:
+    """Project directions out of the rows and columns of a matrix."""
+    half = matrix - directions @ (directions.mT @ matrix)
+    return np.asarray(half - (half @ directions) @ directions.mT)
+
+
+def _trace(matrix: Floats) -> Floats:
+    return np.asarray(np.trace(matrix, axis1=-2, axis2=-1))
 
 
 def _scaled(matrix: Floats, factors: Floats) -> Floats:

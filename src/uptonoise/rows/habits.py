@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def no_measurement(name: str, values: Floats) -> str | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from uptonoise.engines.files.habits import no_measurement
+    >>> from uptonoise.rows import no_measurement
     >>> no_measurement("patient_id", np.array([17.0, 4.0])), no_measurement("x", np.arange(20.0))
     ('looks like an index', 'looks like an index')
     >>> no_measurement("year", np.array([2023.0, 2024.0])), no_measurement("time", np.array([0.1, 2.0]))
@@ -64,6 +65,20 @@ def no_measurement(name: str, values: Floats) -> str | None:
     enough = 2 if _STEPS_NAME.fullmatch(name.strip()) else _ENOUGH_STEPS
     steps = np.diff(values)
     return INDEX if len(values) >= enough and steps[0] != 0 and bool((steps == steps[0]).all()) else None
+
+
+def suspected_columns(columns: Sequence[str], values: Floats) -> dict[str, str]:
+    """Return the columns that are probably no measurements, each with the reason, from the first rows (n, d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows import suspected_columns
+    >>> suspected_columns(["id", "energy"], np.array([[1.0, 0.5], [2.0, 0.7]]))
+    {'id': 'looks like an index'}
+    """
+    reasons = {name: no_measurement(name, column) for name, column in zip(columns, values.T, strict=True)}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
 def _is_date(name: str, values: Floats) -> bool:
@@ -82,7 +97,7 @@ def is_date_text(value: str) -> bool:
 
     Examples
     --------
-    >>> from uptonoise.engines.files.habits import is_date_text
+    >>> from uptonoise.rows import is_date_text
     >>> [is_date_text(value) for value in ("2024-01-31", "31.1.2024 12:30", "12:30", "1.5", "Berlin")]
     [True, True, True, False, False]
     """

@@ -1,4 +1,4 @@
-"""How the pages write numbers."""
+"""How pages and cards write numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def number(value: float, digits: int = 3) -> str:
 
     Examples
     --------
-    >>> from uptonoise.report.numbers import number
+    >>> from uptonoise._util.numbers import number
     >>> number(1234.5), number(0.012345), number(float("inf"))
     ('1,234', '0.0123', '∞')
     """
@@ -28,6 +28,21 @@ def number(value: float, digits: int = 3) -> str:
     else:
         text = f"{size:.{digits}g}".replace("e-0", "e-").replace("e+0", "e")
     return f"\N{MINUS SIGN}{text}" if value < 0 else text
+
+
+def bound(value: float, digits: int = 2) -> str:
+    """Return an upper bound, rounded up: what is below 0.151 need not be below 0.15.
+
+    Examples
+    --------
+    >>> from uptonoise._util.numbers import bound
+    >>> bound(0.151), bound(0.15), bound(1203)
+    ('0.16', '0.15', '1,300')
+    """
+    if not math.isfinite(value) or value <= 0:
+        return number(value, digits)
+    unit = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+    return number(math.ceil(value / unit - 1e-9) * unit, digits)
 
 
 def signed(value: float, digits: int = 3) -> str:
@@ -52,7 +67,7 @@ def size_text(n_bytes: int) -> str:
 
     Examples
     --------
-    >>> from uptonoise.report.numbers import size_text
+    >>> from uptonoise._util.numbers import size_text
     >>> size_text(812), size_text(2_500_000)
     ('812 bytes', '2.5 MB')
     """

@@ -1,0 +1,104 @@
+"""What people would use instead: summary statistics with boosted trees or forests, mean embeddings, ridge models.
+
+A peer is made by a function of the seed, and is fitted on bags with targets or classes. Where it is trained with noise,
+it gets as many noisy copies as our models, with Gaussian noise of the same range of sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from uptonoise._util.typing import Floats
+from uptonoise.bags import Bags
+from uptonoise.learning import BagClassifier, BagRegressor, BagRidgeCV, FourierFeatures, make_bag_classifier, plrr
+
+Make = Callable[[int], Any]
+
+_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+_SIZES = (0.1, 0.35, 0.8, 2.0, 15.0)
+"""The bounds of the noise sizes of each copy, in standard deviations of the columns: those of our models."""
+
+
+def with_gaussian_noise(bags: Bags, sizes: Any, deviations: Floats, generator: np.random.Generator) -> Bags:
+    """Return bags with noise of a size for each bag, or for all, in units of the columns' standard deviations."""
+    each = np.repeat(np.broadcast_to(sizes, len(bags)), bags.sizes)[:, None] * deviations
+    values = bags.values + each * generator.standard_normal(bags.values.shape)
+    return Bags.__new__(Bags)._set(values, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
+
+
+def plain_statistics(bags: Bags) -> Floats:
+    """Return mean, SD, quantiles and extremes of each column of each bag."""
+    parts = [
+        [bag.mean(axis=0), bag.std(axis=0), bag.min(axis=0), bag.max(axis=0), *np.quantile(bag, _LEVELS, axis=0)]
+        for bag in bags
+    ]
+    return np.array([np.concatenate(part) for part in parts])
+
+
+class StatisticsModel:
+    """A scikit-learn model on summary statistics of bags, with or without noise in training."""
+
+    def __init__(self, model: Any, *, noise: bool, seed: int) -> None:
+        self.model, self.noise, self.seed = model, noise, seed
+
+    def fit(self, bags: Bags, y: NDArray[Any]) -> Self:
+        """Fit on the bags, and on noisy copies of them."""
+        copies = [bags]
+        if self.noise:
+            generator = np.random.default_rng(self.seed)
+            deviations = bags.values.std(axis=0)
+            for low, high in pairwise(_SIZES):
+                sizes = np.exp(generator.uniform(np.log(low), np.log(high), len(bags)))
+                copies.append(with_gaussian_noise(bags, sizes, deviations, generator))
+        self.model.fit(np.concatenate([plain_statistics(copy) for copy in copies]), np.tile(y, len(copies)))
+        return self
+
+    def predict(self, bags: Bags) -> Any:
+        """Return what the model predicts."""
+        return self.model.predict(plain_statistics(bags))
+
+
+def _statistics(model: Callable[..., Any], *, noise: bool) -> Make:
+    return lambda seed: StatisticsModel(model(random_state=seed), noise=noise, seed=seed)
+
+
+def _embedding(seed: int) -> Any:
+    features = FourierFeatures(scale="median-per-column", random_state=seed)
+    return make_pipeline(features, StandardScaler(), LogisticRegression(max_iter=5_000))
+
+
+BOOSTED = "boosted statistics, with noise"
+"""The name of the peer that others are compared with."""
+OURS = "ours"
+
+REGRESSORS: dict[str, Make] = {
+    OURS: lambda seed: BagRegressor(random_state=seed),
+    BOOSTED: _statistics(HistGradientBoostingRegressor, noise=True),
+    "boosted statistics": _statistics(HistGradientBoostingRegressor, noise=False),
+    "forest of statistics, with noise": _statistics(ExtraTreesRegressor, noise=True),
+    "BagRidgeCV": lambda seed: BagRidgeCV(random_state=seed),
+    "BagRidgeCV, against noise": lambda seed: BagRidgeCV(noise_augmentation=9.0, random_state=seed),
+    "plrr": lambda seed: plrr(random_state=seed),
+}
+CLASSIFIERS: dict[str, Make] = {
+    OURS: lambda seed: BagClassifier(random_state=seed),
+    BOOSTED: _statistics(HistGradientBoostingClassifier, noise=True),
+    "boosted statistics": _statistics(HistGradientBoostingClassifier, noise=False),
+    "forest of statistics, with noise": _statistics(ExtraTreesClassifier, noise=True),
+    "mean embedding": _embedding,
+    "phases": lambda seed: make_bag_classifier(random_state=seed),
+}

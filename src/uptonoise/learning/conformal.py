@@ -1,0 +1,88 @@
+"""Intervals of predictions: conformal, normalised by what is known of each bag, calibrated under noise.
+
+The residuals of bags that no learner has seen are divided by their expected size, which depends on the estimated noise,
+on the number of rows, on the prediction, and on how much the learners disagree. The interval of a bag is its expected
+size times a quantile of these quotients, over bags with similar noise. Barber, Candes, Ramdas and Tibshirani (2021)
+describe intervals from cross-validation; Lei et al. (2018) the normalised ones.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise.learning.stack import Hats
+
+_WIDTH = 0.4  # of the window over the logarithm of the noise size
+_FLOOR = 0.05  # noise sizes below that are alike
+_RIDGE = 1.0
+
+
+class Known(NamedTuple):
+    """What is known of bags before their targets: noise size, number of rows, prediction, disagreement of learners."""
+
+    sizes: Floats
+    rows: Floats
+    predicted: Floats
+    disagreement: Floats
+
+
+class Conformal(NamedTuple):
+    """Calibrated residuals.
+
+    Attributes
+    ----------
+    knots : array
+        Those of the functions of the noise size.
+    coef : array
+        The logarithm of the expected residual, linear in functions of what is known of a bag.
+    centre : array of shape (2,)
+        The mean and the standard deviation of the targets.
+    scores, sizes : array of shape (n,)
+        The residuals of calibration over their expected sizes, and the estimated noise of their bags.
+    """
+
+    knots: Floats
+    coef: Floats
+    centre: Floats
+    scores: Floats
+    sizes: Floats
+
+    @classmethod
+    def learnt(cls, hats: Hats, known: Known, y: Floats) -> Conformal:
+        """Learn from predictions of bags that the learners have not seen."""
+        residuals = np.abs(y - known.predicted)
+        centre = np.array([y.mean(), max(y.std(), np.finfo(float).tiny)])
+        empty = cls(hats.knots, np.empty(0), centre, np.empty(0), np.empty(0))
+        design = empty._design(known)
+        logs = np.log(residuals + 1e-3 * centre[1])
+        penalty = _RIDGE * np.eye(design.shape[1])
+        coef = np.linalg.solve(design.T @ design + penalty, design.T @ logs)
+        fitted = empty._replace(coef=coef)
+        return fitted._replace(scores=residuals / fitted.expected(known), sizes=known.sizes)
+
+    def _design(self, known: Known) -> Floats:
+        moved = (known.predicted - self.centre[0]) / self.centre[1]
+        others = [moved, moved**2, np.log(known.rows), np.log(known.disagreement / self.centre[1] + 0.01)]
+        return np.column_stack([Hats(self.knots)(known.sizes), *(np.clip(part, -6, 12) for part in others)])
+
+    def expected(self, known: Known) -> Floats:
+        """Return the expected size of residuals, up to a factor."""
+        return np.asarray(np.exp(self._design(known) @ self.coef))
+
+    def half_widths(self, known: Known, coverage: float) -> Floats:
+        """Return half of the widths of intervals."""
+        return np.asarray(self.expected(known) * self._quantiles(known.sizes, coverage))
+
+    def _quantiles(self, sizes: Floats, coverage: float) -> Floats:
+        """Return the quantile of scores around each noise size, interpolated between places on a grid."""
+        logs = np.log(self.sizes + _FLOOR)
+        grid = np.linspace(logs.min(), logs.max(), 25)
+        order = np.argsort(self.scores)
+        scores = self.scores[order]
+        weights = np.exp(-0.5 * ((logs[order] - grid[:, None]) / _WIDTH) ** 2)
+        shares = np.cumsum(weights, axis=1) / (weights.sum(axis=1, keepdims=True) + 1)  # the +1 is the new bag
+        places = np.minimum((shares < coverage).sum(axis=1), len(scores) - 1)
+        return np.asarray(np.interp(np.log(sizes + _FLOOR), grid, scores[places]))

@@ -1,0 +1,169 @@
+"""The model behind :class:`BagRegressor` and :class:`BagClassifier`: features, learners, weights and noise estimates.
+
+Features of the bags and of their noisy copies go to three learners: ridge regression, kernel ridge regression, and
+boosted trees. Each is cross-fitted, all copies of a bag in one part; what it predicts of bags that it has not seen
+decides on penalties and weights, and calibrates intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.bags import Bags
+from uptonoise.learning.bag_statistics import Blocks
+from uptonoise.learning.forest import Forest
+from uptonoise.learning.linear_learners import Linear, Standard, fitted_kernel, fitted_ridge
+from uptonoise.learning.noise_estimate import Profile
+from uptonoise.learning.noisy_copies import NoisePlan
+from uptonoise.learning.solver import Split
+from uptonoise.learning.stack import Hats, Stack
+from uptonoise.learning.summary import ALL_BLOCKS, INVARIANT_BLOCKS, PROFILE_BLOCKS, TREE_BLOCKS, BagSummary
+
+Grow = Callable[[Floats, NDArray[np.int64], int], Forest]
+"""Fits trees on features and on the numbers of the bags that the rows are copies of."""
+Link = Callable[[Floats], Floats]
+"""What becomes of the sums of leaves."""
+
+
+class Copies(NamedTuple):
+    """Features of bags and of their noisy copies.
+
+    Attributes
+    ----------
+    linear, trees, profile : array of shape (n, p)
+        What the linear learners, the trees and the noise estimate learn from.
+    sizes, rows : array of shape (n,)
+        The size of the noise that was added, and the number of rows.
+    bag : array of shape (n,)
+        The number of the bag.
+    """
+
+    linear: Floats
+    trees: Floats
+    profile: Floats
+    sizes: Floats
+    rows: Floats
+    bag: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, bags: Bags, summary: BagSummary, plan: NoisePlan, generator: np.random.Generator) -> Copies:
+        """Return the features of all copies that a plan asks for."""
+        parts, sizes = [], []
+        for copy in plan.copies(bags, generator):
+            parts.append(inputs_of(summary, copy.bags))
+            sizes.append(copy.sizes)
+        linear, trees, profile = (np.concatenate(part) for part in zip(*parts, strict=True))
+        number = len(parts)
+        rows = np.tile(bags.sizes.astype(np.float64), number)
+        return cls(linear, trees, profile, np.concatenate(sizes), rows, np.tile(np.arange(len(bags)), number))
+
+    def splits(self, of_bags: list[Split]) -> list[Split]:
+        """Return splits of copies from splits of bags."""
+        return [Split(*(np.flatnonzero(np.isin(self.bag, part)) for part in split)) for split in of_bags]
+
+
+class Inputs(NamedTuple):
+    """What learners get of bags."""
+
+    linear: Floats
+    trees: Floats
+    profile: Floats
+
+
+def inputs_of(summary: BagSummary, bags: Bags) -> Inputs:
+    """Return what learners get of bags with the columns of fit."""
+    blocks = summary.blocks(bags)
+    invariant = summary.kind == "invariant"
+    linear = _joined(blocks, INVARIANT_BLOCKS if invariant else ALL_BLOCKS)
+    trees = np.empty((len(linear), 0)) if invariant else _joined(blocks, TREE_BLOCKS)
+    return Inputs(linear, trees, _joined(blocks, PROFILE_BLOCKS))
+
+
+def _joined(blocks: Blocks, names: list[str] | tuple[str, ...]) -> Floats:
+    return np.concatenate([blocks[name] for name in names if name in blocks], axis=1)
+
+
+class OutOfFold(NamedTuple):
+    """Of every copy that some fold left out: its number, the estimated noise, predictions, and their disagreement."""
+
+    places: NDArray[np.int64]
+    sizes: Floats
+    predicted: Floats
+    disagreement: Floats
+
+
+class Ensemble(NamedTuple):
+    """Fitted learners and their weights."""
+
+    profile: Profile
+    standard: Standard
+    ridge: Linear
+    kernel: Linear
+    forests: tuple[Forest, ...]
+    stack: Stack
+
+    @classmethod
+    def learnt(
+        cls,
+        copies: Copies,
+        Y: Floats,
+        of_bags: list[Split],
+        grow: Grow | None,
+        link: Link,
+        largest: float,
+        generator: np.random.Generator,
+    ) -> tuple[Ensemble, OutOfFold]:
+        """Fit on copies; Y, of shape (n_bags, n_targets), has the targets. Without `grow` there are no trees."""
+        targets, splits = Y[copies.bag], copies.splits(of_bags)
+        profile, sizes = Profile.learnt(copies.profile, copies.sizes, splits)
+        standard = Standard.of(copies.linear[copies.sizes == 0], copies.linear)
+        X = standard(copies.linear)
+        ridge, ridge_guess, _ = fitted_ridge(X, targets, splits)
+        kernel, kernel_guess, _ = fitted_kernel(X, targets, splits, generator)
+        guesses = [ridge_guess, kernel_guess]
+        forests: list[Forest] = []
+        if grow is not None:
+            forests, forest_guess = _cross_fitted_trees(copies, splits, grow, link, generator)
+            guesses.append(forest_guess)
+        judged = np.unique(np.concatenate([test for _, test in splits]))
+        guesses = [guess[judged] for guess in guesses]
+        # Weights that depend on the noise would bring it back into a model that is to ignore it.
+        hats = Hats.up_to(0.0 if grow is None else largest)
+        stack = Stack.learnt(hats, sizes[judged], guesses, targets[judged])
+        ensemble = cls(profile, standard, ridge, kernel, tuple(forests), stack)
+        combined = stack.combined(sizes[judged], guesses)
+        return ensemble, OutOfFold(judged, sizes[judged], combined, _disagreement(guesses))
+
+    def predicted(self, inputs: Inputs, link: Link) -> OutOfFold:
+        """Return predictions of shape (n, n_targets), with what is known of them."""
+        X = self.standard(inputs.linear)
+        guesses = [self.ridge.predict(X), self.kernel.predict(X)]
+        if self.forests:
+            guesses.append(np.mean([link(forest.sums(inputs.trees)) for forest in self.forests], axis=0))
+        sizes = self.profile.sizes(inputs.profile)
+        return OutOfFold(np.arange(len(X)), sizes, self.stack.combined(sizes, guesses), _disagreement(guesses))
+
+
+def _cross_fitted_trees(
+    copies: Copies, splits: list[Split], grow: Grow, link: Link, generator: np.random.Generator
+) -> tuple[list[Forest], Floats]:
+    """Return the trees of each split, and predictions of copies by trees that have not seen them."""
+    forests, counts = [], np.zeros(len(copies.bag))
+    sums: Any = 0.0
+    for train, test in splits:
+        forest = grow(copies.trees[train], copies.bag[train], int(generator.integers(2**31)))
+        left_out = link(forest.sums(copies.trees[test]))
+        part = np.zeros((len(copies.bag), left_out.shape[1]))
+        part[test] = left_out
+        sums, counts[test] = sums + part, counts[test] + 1
+        forests.append(forest)
+    return forests, np.asarray(sums / np.maximum(counts, 1)[:, None])
+
+
+def _disagreement(guesses: list[Floats]) -> Floats:
+    return np.asarray(np.std(guesses, axis=0).mean(axis=1))

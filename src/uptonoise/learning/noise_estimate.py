@@ -1,0 +1,80 @@
+"""How noisy each bag is, and whether it is like any bag that a model was fitted on.
+
+The noise that was added to copies of the bags of fit is known: so ridge regression on spreads and amplitudes learns its
+logarithm. It tells how much noisier than the bags of fit a bag is; what noise these have themselves nobody knows.
+A bag is outside of what was calibrated where the Mahalanobis distance of its means, spreads, amplitudes and number of
+rows is larger than that of 99 in 100 clean and 99 in 100 noisy copies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from uptonoise._util.typing import Floats
+from uptonoise.learning.linear_learners import Linear, Standard, fitted_ridge
+from uptonoise.learning.solver import Split
+
+_FLOOR = 0.1  # a noise size that cannot be told from none
+_CLEAN_SHARE = 0.99
+_INSIDE_SHARE = 0.99
+_RIDGE = 0.05  # of the mean variance, added to each
+
+
+class Profile(NamedTuple):
+    """What is learnt from means, spreads and amplitudes of clean and noisy bags.
+
+    Attributes
+    ----------
+    standard : Standard
+        How these features become comparable.
+    noise : Linear
+        The logarithm of the noise size from them.
+    noisiest_clean : array of shape (1,)
+        The estimated noise size that 99 in 100 of the bags of fit do not exceed.
+    centre, inverse : arrays of shape (p,) and (p, p)
+        The mean and the inverse covariance of the copies.
+    farthest : array of shape (1,)
+        The distance that 99 in 100 copies do not exceed.
+    """
+
+    standard: Standard
+    noise: Linear
+    noisiest_clean: Floats
+    centre: Floats
+    inverse: Floats
+    farthest: Floats
+
+    @classmethod
+    def learnt(cls, features: Floats, sizes: Floats, splits: list[Split]) -> tuple[Profile, Floats]:
+        """Learn from features of copies with noise of known sizes; return also estimates by models of other folds."""
+        standard = Standard.of(features[sizes == 0], features)
+        X = standard(features)
+        logs = np.log(np.hypot(sizes, _FLOOR))[:, None]
+        noise, estimates, _ = fitted_ridge(X, logs, splits)
+        centre = X.mean(axis=0)
+        covariance = np.cov(X.T).reshape(X.shape[1], X.shape[1])
+        covariance[np.diag_indices_from(covariance)] += _RIDGE * max(np.trace(covariance) / len(covariance), 1e-9)
+        inverse = cho_solve(cho_factor(covariance), np.eye(len(covariance)))
+        noise_sizes = _size(estimates[:, 0])
+        profile = cls(standard, noise, np.zeros(1), centre, inverse, np.zeros(1))
+        distances = profile.distances(features)
+        parts = [distances[sizes == 0], distances[sizes > 0]]
+        farthest = max(np.quantile(part, _INSIDE_SHARE) for part in parts if len(part))
+        noisiest = np.quantile(noise_sizes[sizes == 0], _CLEAN_SHARE)
+        return profile._replace(noisiest_clean=np.array([noisiest]), farthest=np.array([farthest])), noise_sizes
+
+    def sizes(self, features: Floats) -> Floats:
+        """Return the estimated noise size of each bag, in standard deviations of the columns."""
+        return _size(self.noise.predict(self.standard(features))[:, 0])
+
+    def distances(self, features: Floats) -> Floats:
+        """Return how far each bag is from the copies, as a squared Mahalanobis distance."""
+        moved = self.standard(features) - self.centre
+        return np.asarray(np.einsum("ij,jk,ik->i", moved, self.inverse, moved))
+
+
+def _size(logs: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.maximum(np.exp(2 * np.clip(logs, -20, 20)) - _FLOOR**2, 0.0)))

@@ -1,0 +1,110 @@
+"""Copies of bags with noise of many sizes: what a model is fitted on when the noise of new bags is not known.
+
+A noise size is a standard deviation in units of each column's own, over all rows of fit. Every bag has one clean copy
+and several noisy ones, each with a size from another range: so every bag is seen with little, moderate and much noise.
+Some copies have noise of another size in each column, and some have heavy tails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise.bags import Bags
+from uptonoise.learning.noise import checked_variances
+
+LARGEST = 10.0
+"""The largest noise size of noise="unknown"."""
+SMALLEST = 0.1
+_MOST = 1_000.0
+_HEAVY_SHARE = 0.2
+_UNEQUAL_SHARE = 0.15
+_HEAVY_FREEDOM = 3.0
+_COPIES_OF_FEW, _COPIES_OF_MANY = 4, 2
+_MANY = 3_000
+_BEYOND = 1.5  # times the largest size: so that the largest itself is not at the edge of what was seen
+_MODERATE = (0.35, 0.8, 2.0)
+
+
+class NoisyCopy(NamedTuple):
+    """Bags with noise, and the size of the noise of each: the root mean square over columns."""
+
+    bags: Bags
+    sizes: Floats
+
+
+class NoisePlan(NamedTuple):
+    """Up to which size noise is added, and the columns' standard deviations, which are its units."""
+
+    largest: float
+    deviations: Floats
+
+    @classmethod
+    def of(cls, noise: Any, bags: Bags) -> NoisePlan:
+        """Return the plan that a parameter `noise` asks for."""
+        return cls(largest_noise(noise), np.sqrt(checked_variances(bags, None)))
+
+    def copies(self, bags: Bags, generator: np.random.Generator) -> Iterator[NoisyCopy]:
+        """Yield the bags as they are, and then their noisy copies."""
+        yield NoisyCopy(bags, np.zeros(len(bags)))
+        if self.largest == 0:
+            return
+        number = _COPIES_OF_FEW if len(bags) < _MANY else _COPIES_OF_MANY
+        edges = np.log(self._edges(number))
+        for low, high in pairwise(edges):
+            yield self.noisy(bags, np.exp(generator.uniform(low, high, len(bags))), generator)
+
+    def _edges(self, number: int) -> Floats:
+        """Return the bounds of the noise sizes of each copy: closer where noise is as large as the signal."""
+        if self.largest < LARGEST:
+            return np.geomspace(min(SMALLEST, self.largest / 4), _BEYOND * self.largest, number + 1)
+        inner = _MODERATE if number == _COPIES_OF_FEW else _MODERATE[1:2]
+        return np.array([SMALLEST, *inner, _BEYOND * self.largest])
+
+    def noisy(self, bags: Bags, sizes: Floats, generator: np.random.Generator) -> NoisyCopy:
+        """Return bags with noise of a given size for each bag."""
+        n_bags, d = len(bags), bags.n_columns
+        shares = np.ones((n_bags, d))
+        unequal = generator.random(n_bags) < _UNEQUAL_SHARE
+        if d > 1:
+            shares[unequal] = np.exp(generator.uniform(np.log(0.1), np.log(2.0), (int(unequal.sum()), d)))
+        each = sizes[:, None] * shares
+        noise = generator.standard_normal(bags.values.shape)
+        heavy = np.repeat(generator.random(n_bags) < _HEAVY_SHARE, bags.sizes)
+        chi2 = generator.chisquare(_HEAVY_FREEDOM, (int(heavy.sum()), 1))
+        noise[heavy] /= np.sqrt(chi2 / (_HEAVY_FREEDOM - 2))
+        noise *= np.repeat(each * self.deviations, bags.sizes, axis=0)
+        noise += bags.values
+        noisy = Bags.__new__(Bags)._set(noise, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
+        return NoisyCopy(noisy, np.sqrt(np.mean(each**2, axis=1)))
+
+
+def largest_noise(noise: Any) -> float:
+    """Return the largest noise size that `noise` stands for; 0 for none.
+
+    Parameters
+    ----------
+    noise : "unknown", "as in training", "up to 3", or float
+        What the user expects of new bags.
+    """
+    if noise == "unknown":
+        return LARGEST
+    if noise == "as in training":
+        return 0.0
+    if isinstance(noise, str):
+        match = re.fullmatch(r"up to (\d+(?:\.\d*)?|\.\d+)(?: SD)?", noise.strip())
+        size = float(match.group(1)) if match else np.nan
+    else:
+        size = float(noise) if isinstance(noise, Real) and not isinstance(noise, bool) else np.nan
+    if not 0 <= size <= _MOST:
+        raise ValueError(
+            'noise must be "unknown", "as in training", "up to 3", or the largest standard deviation of the noise in '
+            f"units of each column's own, from 0 to {_MOST:g}; got {noise!r}"
+        )
+    return size

@@ -1,0 +1,79 @@
+"""Several learners as one model: weights that depend on how noisy a bag is, chosen on bags that no learner has seen.
+
+With predictions f_k of the learners, the mean target f0 and hat functions h_j of the estimated noise,
+
+    f  =  f0 + sum_jk  w_jk h_j(noise) (f_k - f0)        w >= 0
+
+Where noise leaves no information all weights shrink towards 0, and predictions to the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from uptonoise._util.typing import Floats
+
+_PRIOR = 0.02  # of the number of rows: how much equal weights count
+
+
+class Hats(NamedTuple):
+    """Piecewise linear functions of the logarithm of the noise size that sum to one."""
+
+    knots: Floats
+
+    @classmethod
+    def up_to(cls, largest: float) -> Hats:
+        """Return the functions for noise up to a size; a constant where there is none."""
+        return cls(np.log([0.1, 0.3, 1.0, 3.0, 10.0]) + np.log(largest / 10) if largest > 0 else np.zeros(1))
+
+    def __call__(self, sizes: Floats) -> Floats:
+        """Return the functions at noise sizes, of shape (n, n_knots)."""
+        if len(self.knots) == 1:
+            return np.ones((len(sizes), 1))
+        logs = np.log(np.clip(sizes, *np.exp(self.knots[[0, -1]])))
+        return np.stack([np.interp(logs, self.knots, unit) for unit in np.eye(len(self.knots))], axis=1)
+
+
+class Stack(NamedTuple):
+    """The weights of learners.
+
+    Attributes
+    ----------
+    hats : Hats
+        The functions of the noise size.
+    weights : array of shape (n_knots, n_learners)
+        The weight of each learner at each knot.
+    mean : array of shape (n_targets,)
+        The mean targets.
+    """
+
+    hats: Hats
+    weights: Floats
+    mean: Floats
+
+    @classmethod
+    def learnt(cls, hats: Hats, sizes: Floats, guesses: Sequence[Floats], Y: Floats) -> Stack:
+        """Learn weights from predictions, each of shape (n, n_targets), of bags that the learners have not seen."""
+        mean = Y.mean(axis=0)
+        functions = hats(sizes)
+        # One column per knot and learner, one row per bag and target.
+        columns = [(functions[:, [j]] * (guess - mean)).ravel() for j in range(functions.shape[1]) for guess in guesses]
+        design, targets = np.stack(columns, axis=1), (Y - mean).ravel()
+        strength = np.sqrt(_PRIOR * np.mean(targets**2) * len(targets) / functions.shape[1])
+        n_columns, equal = design.shape[1], 1 / len(guesses)
+        # A least-squares prior for equal weights keeps knots with few bags sensible.
+        prior = strength * np.eye(n_columns)
+        weights, _ = nnls(
+            np.concatenate([design, prior]), np.concatenate([targets, np.full(n_columns, equal * strength)])
+        )
+        return cls(hats, weights.reshape(functions.shape[1], len(guesses)), mean)
+
+    def combined(self, sizes: Floats, guesses: Sequence[Floats]) -> Floats:
+        """Return predictions of shape (n, n_targets)."""
+        weights = self.hats(sizes) @ self.weights
+        moved = [weights[:, [k]] * (guess - self.mean) for k, guess in enumerate(guesses)]
+        return np.asarray(self.mean + sum(moved))
