@@ -110,7 +110,8 @@ def pairwise_phase_test(
     Parameters
     ----------
     sketches : dict or sequence of Sketch, or of samples
-        The groups: sketches with the same frequencies, or samples as for :func:`phase_test`. By default called 0, 1, ...
+        The groups: sketches with the same frequencies, or samples as for :func:`phase_test`. In a sequence they are
+        called 0, 1, ...
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs: Holm's and Bonferroni's bound the chance of any false
         difference, Benjamini and Hochberg's the share of false ones among those found.
