@@ -2,14 +2,22 @@
 
 import doctest
 import re
+import shutil
+import subprocess
+import sys
+import tempfile
 import textwrap
+import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+from picture_sources import record
 
 import uptonoise as un
 from uptonoise import plots
@@ -19,8 +27,12 @@ DOCS = Path(__file__).parent
 STATIC = DOCS / "_static"
 
 
+DRAWN: list[str] = []
+
+
 def save(axes: object, name: str) -> None:
     """Write the figure of some Axes, and close it."""
+    DRAWN.append(name)
     figure = np.ravel(axes)[0].figure
     # Without a date or a version the same picture is the same file.
     figure.savefig(STATIC / name, dpi=110, metadata={"Software": None})
@@ -85,9 +97,11 @@ def draw_blood_pressure() -> None:
     order = np.random.default_rng(0).permutation(len(readings))
     half = len(order) // 2
     one, three = readings[order[:half], 0], readings[order[half:]].mean(axis=1)
-    comparison = un.compare(one, three, names=("one reading", "mean of three"))
+    column = "systolic blood pressure, mm Hg"
+    frames = (pd.DataFrame({column: values}) for values in (one, three))
+    comparison = un.compare(*frames, names=("one reading", "mean of three"))
     _, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    plots.plot_densities(comparison, 0, ax=axes[0]).set_xlabel("systolic blood pressure, mm Hg")
+    plots.plot_densities(comparison, 0, ax=axes[0]).set_xlabel("")
     plots.plot_effect(comparison, ax=axes[1])
     save(axes, "case-blood-pressure.png")
 
@@ -99,9 +113,10 @@ def draw_air() -> None:
     names, lengths = ("2013", "2016"), {"1 hour": 1, "1 day": 24, "1 week": 168, "2 weeks": 336}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", un.DependentRowsWarning)
-        comparison = un.compare(first, last, names=names)
+        frames = (pd.DataFrame({"PM2.5, micrograms per cubic metre": values}) for values in (first, last))
+        comparison = un.compare(*frames, names=names)
     _, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-    plots.plot_densities(comparison, 0, ax=axes[0]).set_xlabel("PM2.5, micrograms per cubic metre")
+    plots.plot_densities(comparison, 0, ax=axes[0]).set_xlabel("")
     pvalues = [
         un.phase_test(first, last, clusters=(un.blocks(8_760, length), un.blocks(8_760, length) + 10_000)).pvalue
         for length in lengths.values()
@@ -113,6 +128,73 @@ def draw_air() -> None:
     axes[1].set_title("Hours are not independent", loc="left", fontsize="medium")
     axes[1].spines[["top", "right"]].set_visible(False)
     save(axes, "case-air.png")
+
+
+def draw_report() -> None:
+    """Take a picture of the top of a report, with a browser."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        raise FileNotFoundError("no Chromium to take a picture of a report")
+    rng = np.random.default_rng(1)
+    old, new = (pd.DataFrame(rng.gamma(2, size=(3_000, 3)), columns=["flow", "pressure", "pH"]) for _ in range(2))
+    new += rng.normal(size=new.shape) * [1.0, 0.5, 0.5]
+    new["pressure"] += 0.4
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        un.compare(old, new, names=("old sensor", "new sensor")).report(page)
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,760"]
+        command = [browser, *options, f"--screenshot={STATIC / 'report.png'}", page.as_uri()]
+        subprocess.run(command, check=True, capture_output=True)
+    DRAWN.append("report.png")
+
+
+def draw_local_page() -> None:
+    """Take a picture of the page of ``uptonoise serve``, with two files and their answer."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    browser, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if browser is None or chromedriver is None:
+        raise FileNotFoundError("no Chromium with its driver to take a picture of the local page")
+    rng = np.random.default_rng(1)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, shift in (("old", 0.0), ("new", 0.4)):
+            frame = pd.DataFrame(rng.gamma(2, size=(1_000, 3)), columns=["flow", "pressure", "pH"])
+            frame["pressure"] += shift
+            frame.to_csv(Path(folder, f"{name}.csv"), index=False)
+        server = subprocess.Popen(
+            [sys.executable, "-m", "uptonoise", "serve", "--no-browser"], stdout=subprocess.PIPE, text=True
+        )
+        assert server.stdout is not None
+        options = webdriver.ChromeOptions()
+        options.binary_location = browser
+        for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,1560"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options=options, service=Service(chromedriver))
+        try:
+            driver.get(server.stdout.readline().split()[-1])
+            for place, name in (("first", "old"), ("second", "new")):
+                driver.find_element("id", place).send_keys(str(Path(folder, f"{name}.csv")))
+            _wait(lambda: "is ready" in driver.find_element("id", "second-state").text)
+            _wait(lambda: driver.find_element("id", "compare").is_enabled())
+            driver.find_element("id", "compare").click()
+            _wait(lambda: driver.find_element("id", "answer").is_displayed())
+            time.sleep(2)  # for the report in its frame
+            driver.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
+            driver.save_screenshot(str(STATIC / "serve.png"))
+        finally:
+            driver.quit()
+            server.terminate()
+            server.wait()
+    DRAWN.append("serve.png")
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise TimeoutError("the local page did not get there within a minute")
 
 
 def draw_plots() -> None:
@@ -138,18 +220,19 @@ def draw_plots() -> None:
 
 
 def main() -> None:
-    """Draw them all; those of real data only where the files are."""
+    """Draw them all; those of real data and of a browser only where these are."""
     mpl.use("agg")
     STATIC.mkdir(exist_ok=True)
     draw_chart()
     draw_plots()
     for page in ("gallery.md", "case-sensor.md"):
         draw_page(page)
-    for draw in (draw_blood_pressure, draw_air):
+    for draw in (draw_report, draw_local_page, draw_blood_pressure, draw_air):
         try:
             draw()
         except FileNotFoundError as error:
             print(f"left as it is: {error}")
+    record(DRAWN)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -46,9 +47,10 @@ def _spelling(parameter: Any) -> str:
 
 def _description(parameter: Any) -> str:
     text = " ".join((parameter.help or "").split()).replace("|", "\\|")
+    text = re.sub(r"--[a-z][a-z-]*", r"`\g<0>`", text)
     default = parameter.default
     known = isinstance(default, str | int | float) and not isinstance(default, bool)
-    return text + (f" Default: {default}." if known and default != "" else "")
+    return text + (f" Default: `{default}`." if known and default != "" else "")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -21,8 +21,8 @@ _NAMES = {
     "comparison": "Comparison GroupComparison compare compare_groups",
     "engines": "scan_csv scan_dask scan_parquet",
     "fourier": (
-        "Sketch UnreliablePhaseWarning ecf embedding_kernel fourier_kernel median_scale mmd paired_mmd "
-        "pairwise_mmd pairwise_phd phase phase_kernel phd sample_frequencies show_versions"
+        "FewerFrequenciesWarning Sketch UnreliablePhaseWarning ecf embedding_kernel fourier_kernel median_scale mmd "
+        "paired_mmd pairwise_mmd pairwise_phd phase phase_kernel phd sample_frequencies show_versions"
     ),
     "learning": (
         "BagCheck BagClassifier BagRegressor BagRidgeCV BagSummary FourierFeatures GridEdgeWarning MeanFeatures "
@@ -30,7 +30,7 @@ _NAMES = {
         "make_bag_classifier pgrr plrr robustness_curve"
     ),
     "monitor": "Monitor MonitorState",
-    "rows": "DependentRowsWarning SharedClustersWarning blocks",
+    "rows": "DependentRowsWarning SharedClustersWarning SuspiciousValuesWarning blocks",
     "twosample": (
         "TwoSampleResult UnequalNoiseWarning extra_noise flip_test me_test mmd_test paired_difference_test "
         "pairwise_phase_test phase_test phase_test_power phd_test sme_test"

@@ -16,6 +16,7 @@ from uptonoise.engines import (
     scan_parquet as scan_parquet,
 )
 from uptonoise.fourier import (
+    FewerFrequenciesWarning as FewerFrequenciesWarning,
     Sketch as Sketch,
     UnreliablePhaseWarning as UnreliablePhaseWarning,
     ecf as ecf,
@@ -62,6 +63,7 @@ from uptonoise.monitor import (
 from uptonoise.rows import (
     DependentRowsWarning as DependentRowsWarning,
     SharedClustersWarning as SharedClustersWarning,
+    SuspiciousValuesWarning as SuspiciousValuesWarning,
     blocks as blocks,
 )
 from uptonoise.twosample import (

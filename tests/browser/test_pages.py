@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
-import shutil
-from pathlib import Path
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,14 +13,11 @@ import pytest
 
 import uptonoise as un
 
+from .conftest import look, violations
+
 pytestmark = pytest.mark.browser
 
 SCRIPT = "<script>alert(1)</script>"
-AXE = Path(__file__).parents[2] / ".venv/axe/node_modules/axe-core/axe.min.js"
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --hide-scrollbars"
-)
 OUTSIDE = """
     const outside = [];
     for (const element of document.querySelectorAll("h1, #verdict, .sentence, figure svg, figcaption")) {
@@ -30,24 +27,6 @@ OUTSIDE = """
     }
     return outside;
 """
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    from selenium.webdriver.chrome.service import Service
-
-    browser, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
-    if browser is None or chromedriver is None:
-        pytest.skip("no browser: apt-get install chromium chromium-driver")
-    options = webdriver.ChromeOptions()
-    options.binary_location = browser
-    for flag in [*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(chromedriver))  # a path, so that none is downloaded
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +40,20 @@ def pages(tmp_path_factory):
     ]
     X, Y = (pd.DataFrame(rng.gamma(2, size=(600, 4)), columns=names) for _ in range(2))
     Y[names[1]] *= -1
+    markers = [f"marker {number:02d}" for number in range(30)]
+    many = [pd.DataFrame(rng.gamma(2, size=(400, 30)), columns=markers) for _ in range(2)]
+    many[1]["marker 07"] += 1
+    many[1]["marker 11"] *= -1
+    monitor = un.Monitor(rng.exponential(size=(2_000, 3)), random_state=0)
+    for night in range(40):
+        monitor.update(rng.exponential(size=(50, 3)) if night < 20 else 2 - rng.exponential(size=(50, 3)))
+    sites = {f"site {n}": rng.gamma(2, size=(200, 3)) + n % 4 * rng.normal(size=(200, 3)) / 3 for n in range(12)}
+    sites["site 3"] *= -1
     found = SimpleNamespace(
         comparison=un.compare(X, Y, names=["old", "<b>new</b>"]),
-        groups=un.compare_groups({name: rng.gamma(2, size=(300, 4)) * (-1) ** (name == "c") for name in "abcd"}),
+        many=un.compare(*many, names=["old", "new"]),
+        groups=un.compare_groups(sites),
+        monitor=monitor,
     )
     for name, result in vars(found).items():
         result.report(folder / f"{name}.html")
@@ -74,19 +64,15 @@ def pages(tmp_path_factory):
     scope="module",
     params=[
         (page, width, scheme)
-        for page in ("comparison", "groups")
-        for width in (1280, 375)
-        for scheme in ("light", "dark")
+        for page in ("comparison", "many", "groups", "monitor")
+        for width, scheme in ((1280, "dark"), (1100, "light"), (390, "light"), (390, "dark"))
     ],
     ids=lambda param: "-".join(map(str, param)),
 )
 def opened(driver, pages, request):
     """A page in the browser, with what was logged while it loaded."""
     page, width, scheme = request.param
-    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    feature = {"name": "prefers-color-scheme", "value": scheme}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    look(driver, width, scheme)
     for log in ("browser", "performance"):
         driver.get_log(log)
     url = (pages.folder / f"{page}.html").as_uri()
@@ -108,47 +94,62 @@ def test_nothing_is_logged_and_nothing_is_loaded(opened):
 def test_the_verdict_and_every_figure_are_seen_within_the_width(opened, driver):
     assert driver.execute_script(OUTSIDE) == []
     assert driver.execute_script("return document.documentElement.scrollWidth <= innerWidth")
-    assert opened.found.sentence == driver.execute_script("return document.querySelector('.sentence').innerText")
+    found = opened.found.state if isinstance(opened.found, un.Monitor) else opened.found
+    assert found.sentence == driver.execute_script("return document.querySelector('.sentence').innerText")
 
 
-def test_wide_tables_scroll_by_themselves_and_by_keyboard(opened, driver):
-    widths = driver.execute_script(
-        "return [...document.querySelectorAll('main > section > .scroll')]"
-        ".map(box => [box.scrollWidth, box.clientWidth, box.tabIndex])"
+def test_tables_fit_and_only_the_matrix_scrolls_on_a_phone(opened, driver):
+    boxes = driver.execute_script(
+        "return [...document.querySelectorAll('.scroll')].filter(box => box.offsetParent !== null)"
+        ".map(box => [box.scrollWidth, box.clientWidth, box.tabIndex, box.querySelector('.matrix') !== null])"
     )
-    assert all(tab == 0 for *_, tab in widths)
-    if opened.width == 1280:
-        assert all(inner <= outer for inner, outer, _ in widths)
+    assert len(boxes) >= 1
+    assert all(tab == 0 for _, _, tab, _ in boxes)
+    assert all(inner <= outer for inner, outer, _, matrix in boxes if opened.width > 390 or not matrix)
+
+
+def test_no_id_is_there_twice(opened, driver):
+    ids = driver.execute_script("return [...document.querySelectorAll('[id]')].map(element => element.id)")
+    assert len(ids) == len(set(ids))
 
 
 def test_names_stay_text(opened, driver):
     assert driver.execute_script("return document.scripts.length") == 0
-    if isinstance(opened.found, un.Comparison):
+    if opened.url.endswith("comparison.html"):
         assert SCRIPT in driver.execute_script("return [...document.querySelectorAll('bdi')].map(it => it.textContent)")
         assert "<b>new</b>" in driver.execute_script("return document.querySelector('h1').innerText")
 
 
-def test_pictures_take_the_colours_of_the_page(opened, driver):
+def test_lines_and_letters_of_pictures_have_contrast(opened, driver):
     ground, *inks = driver.execute_script(
         "const colour = (element, name) => getComputedStyle(element)[name];"
         "return [colour(document.body, 'backgroundColor'),"
-        " ...[...document.querySelectorAll('figure text[style*=currentColor]')].map(text => colour(text, 'fill'))]"
+        " ...[...document.querySelectorAll('svg.drawing text')].map(text => colour(text, 'fill')),"
+        " ...[...document.querySelectorAll('svg.drawing .mark:not(.grid)')].map(line => colour(line, 'stroke'))]"
     )
     assert len(inks) > 5
-    light = opened.scheme == "light"
-    assert (brightness(ground) > 0.9) == light
-    assert all((brightness(ink) < 0.3) == light for ink in inks)
+    assert (luminance(ground) > 0.5) == (opened.scheme == "light")
+    assert min(contrast(ink, ground) for ink in set(inks)) >= 4.5
 
 
-def brightness(colour: str) -> float:
-    return sum(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(",")) / 3 / 255
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted([luminance(one), luminance(other)])
+    return (lighter + 0.05) / (darker + 0.05)
 
 
-def test_axe_finds_no_serious_violation(opened, driver):
-    if not AXE.exists():
-        pytest.skip(f"axe-core is not at {AXE}: make test-browser installs it where npm is")
-    driver.execute_script(AXE.read_text(encoding="utf-8"))
-    found = driver.execute_async_script("const done = arguments[0]; axe.run().then(done)")
-    serious = [violation for violation in found["violations"] if violation["impact"] in ("serious", "critical")]
-    assert [(one["id"], one["nodes"][0]["html"][:200]) for one in serious] == []
-    assert len(found["passes"]) > 15
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+def test_axe_finds_nothing(opened, driver):
+    assert violations(driver) == []
+
+
+@pytest.mark.parametrize(("page", "most"), [("many", 6), ("groups", 8), ("monitor", 6)])
+def test_pages_print_on_few_sheets(pages, driver, page, most):
+    driver.get((pages.folder / f"{page}.html").as_uri())
+    paper = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
+    printed = base64.b64decode(driver.execute_cdp_cmd("Page.printToPDF", paper)["data"])
+    assert 1 <= len(re.findall(rb"/Type\s*/Page[^s]", printed)) <= most

@@ -1,6 +1,8 @@
+import json
 import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import uptonoise as un
@@ -95,3 +97,31 @@ class TestBadInput:
         assert "interrupted" in bad("sketch", "a.csv", "-o", "out.npz")
         assert list(Path().glob("*out.npz*")) == []
         assert "interrupted" in bad("compare", "a.csv", "b.csv")
+
+
+class TestSheets:
+    @pytest.fixture
+    def book(self, folder):
+        first, second = frames()
+        with pd.ExcelWriter("book.xlsx", engine="openpyxl") as writer:
+            first.to_excel(writer, sheet_name="old", index=False)
+            second.head(300).to_excel(writer, sheet_name="new", index=False)
+
+    def test_a_sheet_by_name(self, book):
+        result = run("compare", "book.xlsx", "a.csv", "--sheet", "new", "--json")
+        record = json.loads(result.stdout)["input"]
+        assert [sample["n_read"] for sample in record["samples"]] == [300, 400]
+        assert record["notes"] == []
+        assert record["settings"]["sheet"] == "new"
+
+    def test_no_such_sheet(self, book):
+        said = bad("compare", "book.xlsx", "book.xlsx", "--sheet", "nwe")
+        assert "sheet must be one of book.xlsx: 'old', 'new'; got 'nwe'" in said
+
+
+@pytest.mark.parametrize("name", ["compare", "sketch", "monitor", "fit", "predict"])
+def test_help_fits_two_screens(name):
+    said = run(name, "--help").stdout
+    assert said.count("\n") <= 100
+    assert "Which rows and columns" in said
+    assert "How files are read" in said

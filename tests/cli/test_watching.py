@@ -79,3 +79,28 @@ def test_late_files_need_an_option(folder):
     assert late.exit_code == 2
     assert "--any-order compares it all the same" in late.stderr
     assert run("--any-order").exit_code == 0
+
+
+def test_too_many_missing_values_stop_the_job(folder):
+    rows = pd.read_parquet("night/1.parquet")
+    rows.loc[:29, "a"] = np.nan
+    rows.to_parquet("night/1.parquet")
+    stopped = run("--missing", "drop")
+    assert stopped.exit_code == 2
+    assert "1.parquet: 30 of 100 rows have missing values (most in a) and would be left out" in stopped.stderr
+    assert "--max-dropped 0.3" in stopped.stderr
+    assert stopped.stdout.count(": ok") == 1  # the night before it counts
+    assert run("--missing", "drop", "--max-dropped", "0.3").stdout.count(": ok") == 2
+
+
+def test_other_columns_than_those_of_the_state(folder):
+    run()
+    other = run("--columns", "b")
+    assert other.exit_code == 2
+    assert "columns are a, b in state.npz; got b. Use the same, or another state" in other.stderr
+
+
+def test_rows_in_time_are_warned_of(folder):
+    walk = np.cumsum(np.random.default_rng(2).normal(size=(3_000, 2)), axis=0)
+    pd.DataFrame(walk, columns=["a", "b"]).to_parquet("reference.parquet")
+    assert "the guarantee needs independent rows, and neighbouring rows" in run("-q").stderr

@@ -1,9 +1,14 @@
 """Small parts of the frames of experiments."""
 
+import numpy as np
+from matplotlib.figure import Figure
+
 from uptonoise.experiments import title
 from uptonoise.experiments._directions import make_direction_bags
 from uptonoise.experiments._experiment import batches
 from uptonoise.experiments._figures import binned, number, quantiles, titled, wald_band
+from uptonoise.experiments._looks import label_ends, look_of
+from uptonoise.experiments._peers import classifier_test, ks_test, stability_rule
 from uptonoise.experiments._seeded import by_model
 from uptonoise.experiments._sizes import interpolated
 
@@ -39,3 +44,29 @@ def test_values_by_model():
 def test_bags_that_differ_in_a_direction():
     bags, y = make_direction_bags(20, 30, 4, seed=0)
     assert (len(bags), bags.n_columns, y.shape) == (20, 4, (20,))
+
+
+def test_outside_yardsticks_see_what_differs_and_not_what_does_not():
+    rng = np.random.default_rng(0)
+    X, same, other = rng.gamma(2, size=(400, 1)), rng.gamma(2, size=(400, 1)), 4 - rng.gamma(2, size=(400, 1))
+    for test in (ks_test, classifier_test, stability_rule):
+        assert test(X, same, random_state=rng).pvalue > 0.01
+        assert test(X, other, random_state=rng).pvalue < 0.01
+
+
+def test_a_test_has_one_look_whatever_a_table_calls_it():
+    assert look_of("sme") == look_of("SME")
+    assert look_of("pted") == look_of("energy distance")
+    assert look_of("PLRR") == look_of("plrr")
+    looks = [look_of(name) for name in ("phase", "flip", "sme", "phd", "me", "mmd", "pted", "ks", "epps-singleton")]
+    assert len({(look.color, look.marker) for look in looks}) == len(looks)
+
+
+def test_names_of_lines_do_not_overlap():
+    figure = Figure(figsize=(4, 3))
+    ax = figure.subplots()
+    ax.set_ylim(0, 1)
+    label_ends(ax, [(1.0, "a", "k"), (1.0, "b", "k"), (0.99, "c", "k"), (0.0, "d", "k")])
+    heights = sorted(text.xy[1] for text in ax.texts)
+    assert min(np.diff(heights)) > 0.03
+    assert heights[-1] <= 1

@@ -90,7 +90,7 @@ def test_other_settings_are_refused(job):
     states(job)
     for options, message in [
         ({"settings": {"alpha": 0.01}}, "alpha is 0.05 in .*state.npz; got 0.01"),
-        ({"columns": ["b"]}, "reference lacks the column 'a'; it has b"),
+        ({"columns": ["b"]}, "columns are a, b in .*state.npz; got b. Use the same"),
     ]:
         other = Job(**{"reference": job.reference, "batches": job.batches, "state": job.state} | options)
         with pytest.raises(ValueError, match=message):

@@ -4,16 +4,40 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from uptonoise._util.files import written_whole
+from uptonoise._util.files import check_readable, copy_pipe, is_pipe, written_whole
+
+_HEADER = "header"
+_BAD_HEADERS = (
+    *(KeyError, SyntaxError, TypeError, ValueError, OverflowError, MemoryError, RecursionError),
+    *(AttributeError, tokenize.TokenError),
+)
+_DAMAGES = (
+    ValueError,
+    TypeError,
+    KeyError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    NotImplementedError,
+    OverflowError,
+    SyntaxError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class Archive(NamedTuple):
@@ -24,7 +48,13 @@ class Archive(NamedTuple):
 
 
 def save_archive(
-    path: str | os.PathLike[str], kind: str, version: int, header: Mapping[str, Any], arrays: Mapping[str, Any]
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    header: Mapping[str, Any],
+    arrays: Mapping[str, Any],
+    *,
+    force: bool = True,
 ) -> None:
     """Write a header and arrays to a file, whole or not at all.
 
@@ -40,6 +70,8 @@ def save_archive(
         Values that JSON knows.
     arrays : mapping
         Arrays by name.
+    force : bool
+        Whether to replace a file that exists.
 
     Examples
     --------
@@ -52,51 +84,128 @@ def save_archive(
     ...     load_archive(path, "example", 1).header["columns"]
     ['a']
     """
-    whole = {"format": f"uptonoise {kind}", "version": version, **header}
+    whole = {"format": f"uptonoise {kind}", "version": version, "arrays": list(arrays), **header}
     try:
         text = json.dumps(whole)
     except TypeError as error:
         raise ValueError(f"a saved {kind} can hold only numbers and strings: {error}") from None
-    with written_whole(Path(path)) as file:
+    with written_whole(Path(path), force=force) as file:
         np.savez(file, header=np.array(text), **arrays)
 
 
 def load_archive(path: str | os.PathLike[str], kind: str, version: int) -> Archive:
-    """Read a file that :func:`save_archive` wrote with the same kind and at most this version; execute nothing."""
-    arrays = _read_arrays(Path(path), kind)
+    """Read a file that :func:`save_archive` wrote with the same kind and at most this version; execute nothing.
+
+    Only the arrays that the header names are read, and no more than the file's own size is ever in memory.
+    """
+    content = _opened(Path(path))  # an error from here on is about the content
     try:
-        header = json.loads(str(arrays.pop("header")))
-        written_kind, written_version = header["format"], int(header["version"])
-    except (KeyError, TypeError, ValueError):
-        written_kind, written_version, header = None, 0, {}
-    if written_kind != f"uptonoise {kind}":
-        raise ValueError(f"{path} is not a {kind} that uptonoise saved" + _what_it_is(written_kind))
-    if written_version > version:
-        raise ValueError(
-            f"{path} has version {written_version} of the {kind} format, and this version of uptonoise reads up to "
+        with content, zipfile.ZipFile(content) as archive:
+            members = _members(archive)
+            header = _header(archive, members)
+            _check_kind(path, header, kind, version)
+            names = header.get("arrays", [name for name in members if name != _HEADER])
+            return Archive(header, {name: member_array(archive, members[name]) for name in names if name in members})
+    except _ForeignError as error:
+        raise ValueError(str(error)) from None
+    except _DAMAGES as error:
+        raise ValueError(f"{path} is not a {kind}, or it is truncated: {first_words(error)}") from None
+
+
+class _ForeignError(Exception):
+    """A file of another kind or of a newer version."""
+
+
+def _opened(path: Path) -> BinaryIO:
+    check_readable(path)
+    if not is_pipe(path):
+        return path.open("rb")
+    content = io.BytesIO()
+    copy_pipe(path, content)
+    content.seek(0)
+    return content
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """Return the members by the names of their arrays; none may be larger than what the file holds of it."""
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
+            raise ValueError(f"its part {name!r} is compressed, which uptonoise never writes")
+        if name in members:
+            raise ValueError(f"it has the part {name!r} twice")
+        members[name] = info
+    return members
+
+
+def _header(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, Any]:
+    if _HEADER not in members:
+        return {}
+    try:
+        header = json.loads(str(member_array(archive, members[_HEADER])))
+    except RecursionError:
+        raise ValueError("its header is nested too deeply") from None
+    return header if isinstance(header, dict) else {}
+
+
+def member_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return the array of a member of an .npz file, whose header must say what its size says."""
+    content = archive.read(info)  # which compares the checksum
+    stream = io.BytesIO(content)
+    shape, is_fortran, dtype = npy_header(stream)
+    if dtype.hasobject:
+        raise ValueError(f"its part {info.filename!r} holds Python objects, which are never loaded")
+    n_items = math.prod(shape)
+    if n_items * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError(f"its part {info.filename!r} does not have the size that its shape {shape} needs")
+    array = np.frombuffer(content, dtype=dtype, count=n_items, offset=stream.tell()) if n_items else np.empty(0, dtype)
+    return array.reshape(shape, order="F" if is_fortran else "C")
+
+
+def npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order and dtype that the header of an array in numpy's format tells; the array follows."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        shape, is_fortran, dtype = read(stream)
+    except _BAD_HEADERS as error:
+        raise ValueError(f"its header is not one of numpy's format: {first_words(error)}") from None
+    if any(length < 0 for length in shape):
+        raise ValueError(f"its shape {shape} is none")
+    return shape, bool(is_fortran), dtype
+
+
+def _check_kind(path: str | os.PathLike[str], header: Mapping[str, Any], kind: str, version: int) -> None:
+    written, number = header.get("format"), header.get("version")
+    if written != f"uptonoise {kind}" or not isinstance(number, int):
+        is_ours = isinstance(written, str) and written.startswith("uptonoise ") and written != f"uptonoise {kind}"
+        what = f"; it is a {written.removeprefix('uptonoise ')}" if is_ours and isinstance(written, str) else ""
+        raise _ForeignError(f"{path} is not a {kind} that uptonoise saved{what}")
+    if number > version:
+        raise _ForeignError(
+            f"{path} has version {number} of the {kind} format, and this version of uptonoise reads up to "
             f"{version}; upgrade uptonoise"
         )
-    return Archive(header, arrays)
 
 
 def archive_kind(path: str | os.PathLike[str]) -> str | None:
     """Return what a file that :func:`save_archive` wrote holds, such as "sketch"; None for any other file."""
     try:
-        written_kind = json.loads(str(_read_arrays(Path(path), "file")["header"]))["format"]
-    except (KeyError, TypeError, ValueError):
+        with _opened(Path(path)) as content, zipfile.ZipFile(content) as archive:
+            written_kind = _header(archive, _members(archive)).get("format")
+    except _DAMAGES:
         return None
-    return str(written_kind).removeprefix("uptonoise ")
+    return None if written_kind is None else str(written_kind).removeprefix("uptonoise ")
 
 
-def _what_it_is(written_kind: Any) -> str:
-    is_ours = isinstance(written_kind, str) and written_kind.startswith("uptonoise ")
-    return f"; it is a {written_kind.removeprefix('uptonoise ')}" if is_ours else ""
+def check_finite(arrays: Mapping[str, Any]) -> None:
+    """Raise where an array that was read holds NaN or an infinite number."""
+    for name, array in arrays.items():
+        if np.asarray(array).dtype.kind in "fc" and not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite; got NaN or an infinite number")
 
 
-def _read_arrays(path: Path, kind: str) -> dict[str, Any]:
-    content = io.BytesIO(path.read_bytes())  # so that an error from here on is about the content
-    try:
-        with np.lib.npyio.NpzFile(content, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, KeyError, OSError, RuntimeError) as error:
-        raise ValueError(f"{path} is not a {kind}, or it is truncated: {error}") from None
+def first_words(error: BaseException) -> str:
+    """Return what an error says, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__

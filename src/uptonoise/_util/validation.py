@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 
-def positive_int(value: Any, name: str) -> int:
-    """Return `value` as an int, or raise where it is not a positive whole number."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+def positive_int(value: Any, name: str, most: int | None = None) -> int:
+    """Return `value` as an int, or raise where it is not a positive whole number, or more than is affordable."""
+    number = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else 0
+    if number < 1:
         raise ValueError(f"{name} must be a positive integer; got {value!r}")
-    return int(value)
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most:,}, since more take too much memory; got {number:,}")
+    return number
 
 
 def checked_choice(value: Any, choices: Iterable[str], name: str) -> str:
@@ -22,6 +25,22 @@ def checked_choice(value: Any, choices: Iterable[str], name: str) -> str:
     if not isinstance(value, str) or value not in names:
         raise ValueError(f"{name} must be one of {', '.join(names)}; got {value!r}")
     return value
+
+
+def checked_column(value: Any, name: str) -> Any:
+    """Return the name of a column, text or a whole number as pandas has them, or raise where it is something else."""
+    if not isinstance(value, str | numbers.Integral) or isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must name a column; got {value!r}")
+    return value
+
+
+def checked_columns(values: Any, name: str) -> list[Any]:
+    """Return the names of columns, one or a list of them, or raise where they are something else."""
+    if isinstance(values, str | numbers.Integral):
+        return [checked_column(values, name)]
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Sequence | np.ndarray):
+        raise ValueError(f"{name} must name columns; got {values!r}")
+    return [checked_column(value, name) for value in list(values)]
 
 
 def checked_flag(value: Any, name: str) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 import numpy as np
+
+_DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # which turn the order of letters
 
 
 def shown(value: Any) -> str:
@@ -15,3 +18,19 @@ def shown(value: Any) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural where it must be."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def printable(text: str) -> str:
+    r"""Return a text whose control characters, which a terminal would obey, are written out.
+
+    Examples
+    --------
+    >>> from uptonoise._util.wording import printable
+    >>> printable("red \x1b[31m")
+    'red \\x1b[31m'
+    """
+    return "".join(letter if letter in "\n\t" or not _is_control(letter) else ascii(letter)[1:-1] for letter in text)
+
+
+def _is_control(letter: str) -> bool:
+    return unicodedata.category(letter) in ("Cc", "Cs") or letter in _DIRECTIONS

@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.validation import checked_column, checked_columns
 from uptonoise._util.wording import shown
 from uptonoise.rows import as_frame, is_frame
 
@@ -34,9 +35,11 @@ class LongTable:
         if not is_frame(frame):
             raise ValueError(f"frame must be a data frame (pandas, polars or pyarrow); got a {type(frame).__name__}")
         self._table = as_frame(frame, "frame")
-        keys = [by] if isinstance(by, str) or not isinstance(by, Sequence) else list(by)
+        keys = checked_columns(by, "by")
         if not keys or len(set(keys)) < len(keys):
             raise ValueError(f"by must be a column of frame, or several distinct ones; got {by!r}")
+        if label is not None:
+            checked_column(label, "label")
         kept = self._value_columns(keys, values, label)
         for column in (*keys, *([] if label is None else [label]), *kept):
             if column not in self._table.columns:
@@ -61,10 +64,8 @@ class LongTable:
     def _value_columns(self, keys: Sequence[str], values: str | Sequence[str] | None, label: str | None) -> list[str]:
         if values is None:
             kept = [column for column in self._table.columns if column not in (*keys, label)]
-        elif isinstance(values, Sequence) and not isinstance(values, str):
-            kept = list(values)
         else:
-            kept = [values]
+            kept = checked_columns(values, "values")
         if not kept or len(set(kept)) < len(kept):
             raise ValueError(f"values must be distinct columns of frame, at least one; got {kept}")
         return kept

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import uptonoise as un
+from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
     ANSWER,
+    FILE_HELP,
     WHICH,
     Answer,
     Columns,
@@ -30,18 +32,15 @@ if TYPE_CHECKING:
 
 COMPARE_EXAMPLES = """Examples:
 
-- `uptonoise compare a.csv b.csv`
 - `uptonoise compare a.csv b.csv --columns energy,time --missing drop`
-- `uptonoise compare "runs/2023-*.parquet" "runs/2024-*.parquet" --json`
+- `uptonoise compare "2023-*.parquet" "2024-*.parquet" --json`
 - `uptonoise compare data.parquet --by site`
 - `uptonoise compare data.xlsx --column-a SBP1 --column-b SBP2`
 - `zcat a.csv.gz | uptonoise compare - b.csv`
-- `uptonoise compare first.csv second.csv --paired` where row i of both is of one object
-- `uptonoise compare ill.parquet well.parquet --cluster patient` where rows are cells of patients
-- `uptonoise compare cells.parquet --by diagnosis --cluster patient`
-- `uptonoise compare 2015.csv 2016.csv --block 168` where rows are hours, and weeks are independent
-- `uptonoise compare a.npz b.npz` for two sketches, which `uptonoise sketch` makes
-- `uptonoise compare 2023/ 2024/ --scheduler tcp://10.0.0.1:8786` on a Dask cluster
+- `uptonoise compare ill.parquet well.parquet --cluster patient`
+- `uptonoise compare 2015.csv 2016.csv --block 168` for weeks of hours
+- `uptonoise compare a.npz b.npz` for sketches (`uptonoise sketch`)
+- `uptonoise compare 2023/ 2024/ --scheduler tcp://10.0.0.1:8786`
 """
 SKETCH_EXAMPLES = """Examples:
 
@@ -51,32 +50,33 @@ SKETCH_EXAMPLES = """Examples:
 - `uptonoise compare a.npz b.npz`
 """
 
-By = Annotated[str | None, typer.Option(help="Compare the groups that this column of A names.", rich_help_panel=WHICH)]
+By = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Compare the groups that this column of A names.", rich_help_panel=WHICH),
+]
 ColumnA = Annotated[
-    list[str] | None, typer.Option(help="Compare this column of A with --column-b.", rich_help_panel=WHICH)
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Compare this column of A with --column-b.", rich_help_panel=WHICH),
 ]
 ColumnB = Annotated[
-    list[str] | None, typer.Option(help="The column of A to compare --column-a with.", rich_help_panel=WHICH)
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="The column of A to compare --column-a with.", rich_help_panel=WHICH),
 ]
 Margin = Annotated[
     float | None,
+    typer.Option(metavar="SD", help="The largest negligible shift in SD; default: 0.2.", rich_help_panel=ANSWER),
+]
+Alpha = Annotated[
+    float,
     typer.Option(
-        help="Largest difference that is negligible, as a shift in standard deviations; the default is 0.2.",
-        rich_help_panel=ANSWER,
+        metavar="P", help="The significance level; default: 0.05.", show_default=False, rich_help_panel=ANSWER
     ),
 ]
-Alpha = Annotated[float, typer.Option(help="The significance level of the tests.", rich_help_panel=ANSWER)]
 Fail = Annotated[
-    bool,
-    typer.Option(
-        "--fail", help="End with 1 where they differ beyond noise by more than the margin.", rich_help_panel=ANSWER
-    ),
+    bool, typer.Option("--fail", help="End with 1 where they differ by more than the margin.", rich_help_panel=ANSWER)
 ]
 Paired = Annotated[
-    bool,
-    typer.Option(
-        "--paired", help="Row i of A and row i of B are of the same object, on two devices.", rich_help_panel=WHICH
-    ),
+    bool, typer.Option("--paired", help="Row i of A and row i of B are of the same object.", rich_help_panel=WHICH)
 ]
 
 _DIFFERENT = 1
@@ -86,10 +86,10 @@ _PAIR_IN_REPORT = 2  # of the demo: noise and an offset
 @command
 def compare(
     *,
-    first: Annotated[
-        str, typer.Argument(metavar="A", help="A file, folder or pattern, a sketch (.npz), or - for standard input.")
-    ],
-    second: Annotated[str | None, typer.Argument(metavar="B", help="The other file; none with --by.")] = None,
+    first: Annotated[str, typer.Argument(metavar="A", help=FILE_HELP, show_default=False)],
+    second: Annotated[
+        str | None, typer.Argument(metavar="B", help="The other one; none with --by.", show_default=False)
+    ] = None,
     by: By = None,
     column_a: ColumnA = None,
     column_b: ColumnB = None,
@@ -109,8 +109,8 @@ def compare(
 ) -> None:
     """Tell whether two samples differ, and whether by more than noise.
 
-    Files may be text (CSV, tabs, blanks; also compressed), Parquet, Feather, numpy or Excel, folders or patterns of
-    them; rows are observations. It ends with 0, or with 2 where something is wrong.
+    Files may be text (CSV, tabs, blanks; also compressed), Parquet, Feather, numpy, Excel, or sketches; rows are
+    observations. It ends with 0, or with 2 where something is wrong.
     """
     from uptonoise.cli.printing import print_comparison, print_groups
     from uptonoise.cli.reader import opened
@@ -182,7 +182,8 @@ def _compare_files(
     X, Y = reader.pair(first, second, weights)
     names = _short_names(first, second)
     with reader.noting_warnings():
-        comparison = un.compare(X, Y, names=names, weights=(weights, weights), **options)
+        of_rows = None if isinstance(X, un.Sketch) else weights  # sketches have theirs already
+        comparison = un.compare(X, Y, names=names, weights=(of_rows, of_rows), **options)
     signs = reader.units_in_text(first, second, names)
     return replace(comparison, dependent=comparison.dependent + signs)
 
@@ -217,13 +218,13 @@ def _write_report(comparison: un.Comparison | un.GroupComparison, path: Path | N
         return
     comparison.report(path, force=answer.force)
     if answer.in_words:
-        print(f"The report is in {path}")
+        print(printable(f"The report is in {path}"))
 
 
 @command
 def sketch(
     *,
-    path: Annotated[str, typer.Argument(metavar="FILE", help="A file, folder or pattern with the rows.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help=FILE_HELP)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the sketch (.npz).")],
     like: Annotated[
         Path | None, typer.Option(help="Another sketch, whose frequencies and columns this sketch gets.")
@@ -249,7 +250,7 @@ def sketch(
     with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         made = reader.sketched(path, weights, None if like is None else un.Sketch.load(like), seed, frequencies)
         reader.print_notes()
-        made.save(output)
+        made.save(output, force=answer.force)
         print_sketch(made, output, answer)
 
 

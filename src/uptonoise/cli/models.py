@@ -15,8 +15,10 @@ from typing import Annotated, Any
 import typer
 
 import uptonoise as un
+from uptonoise._util.wording import printable
 from uptonoise.cli.options import Answer, Columns, Reading, Seed, command, split_columns
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet starts with
 EXAMPLES = """Examples:
 
 - `uptonoise fit bags.csv --by patient --label y -o model.npz`
@@ -90,7 +92,7 @@ def fit(
         reader.print_notes()
         fitted = _unfitted(model, noise, cv, seed, classes).fit(bags, groups=groups)
         fitted.by_ = roles.by[0] if len(roles.by) == 1 else list(roles.by)
-        fitted.save(output)
+        fitted.save(output, force=answer.force)
         print_model(fitted, model.value, bags, output, answer)
 
 
@@ -119,6 +121,9 @@ def predict(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the predictions (.csv); default: print them.")
     ] = None,
+    spreadsheet: Annotated[
+        bool, typer.Option("--spreadsheet", help="Put ' before ids that a spreadsheet would run as a formula.")
+    ] = False,
     reading: Reading,
     answer: Answer,
 ) -> None:
@@ -140,11 +145,11 @@ def predict(
         bags, _ = read_bags(reader, path, Choice(columns, {}), Roles(names))
         reader.print_notes()
         table = _predictions(fitted, bags, interval)
-        text = _as_json(bags, table) if answer.as_json else _as_csv(bags, names, table)
+        text = _as_json(bags, table) if answer.as_json else _as_csv(bags, names, table, spreadsheet)
         if output is None:
-            print(text, end="")
+            print(printable(text) if sys.stdout.isatty() else text, end="")
         else:
-            with written_whole(output) as file:
+            with written_whole(output, force=answer.force) as file:
                 file.write(text.encode())
 
 
@@ -183,11 +188,13 @@ def _as_json(bags: un.Bags, table: dict[str, list[Any]]) -> str:
     return json.dumps(dict(zip(ids, entries, strict=True)), indent=2) + "\n"
 
 
-def _as_csv(bags: un.Bags, names: list[str], table: dict[str, list[Any]]) -> str:
+def _as_csv(bags: un.Bags, names: list[str], table: dict[str, list[Any]], spreadsheet: bool) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow((*names, *table))
     for bag, *row in zip(bags.ids, *table.values(), strict=True):
         ids = bag if isinstance(bag, tuple) else (bag,)
+        if spreadsheet:
+            ids = tuple(f"'{part}" if isinstance(part, str) and part.startswith(_FORMULA) else part for part in ids)
         writer.writerow((*ids, *(repr(value) if isinstance(value, float) else value for value in row)))
     return text.getvalue()

@@ -10,7 +10,9 @@ import functools
 import inspect
 import os
 import shlex
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,6 +24,7 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 import typer
 
 from uptonoise._util.errors import command_line_text
+from uptonoise._util.wording import printable
 
 _COMMAND_LINE: ContextVar[str | None] = ContextVar("command line", default=None)
 _CANNOT = 2  # the exit code where something is wrong
@@ -30,38 +33,59 @@ WHICH = "Which rows and columns"
 FILES = "How files are read"
 ANSWER = "The answer"
 
+FILE_HELP = "A file, folder or pattern of files, or - for standard input."
+
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--columns",
         "-c",
-        help="Columns to use, separated by commas; default: all that can be measurements.",
+        metavar="A,B",
+        help="Columns to use; default: all that can be measurements.",
         rich_help_panel=WHICH,
     ),
 ]
-Weights = Annotated[str | None, typer.Option(help="The column with the weights of the rows.", rich_help_panel=WHICH)]
-Seed = Annotated[int, typer.Option(help="The seed of all random numbers.", min=0, rich_help_panel=ANSWER)]
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column with the weights of the rows.", rich_help_panel=WHICH),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="The ids of units, such as patients, whose rows belong together.", rich_help_panel=WHICH
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        help="The seed of all random numbers; default: 0.",
+        min=0,
+        show_default=False,
+        rich_help_panel=ANSWER,
+    ),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print the answer only, and no progress bar.", rich_help_panel=ANSWER)
 ]
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        help="The address of a Dask cluster whose workers read the files, such as tcp://10.0.0.1:8786.",
-        rich_help_panel=FILES,
+        metavar="ADDRESS", help="A Dask cluster whose workers read the files, tcp://...", rich_help_panel=FILES
     ),
 ]
 Frequencies = Annotated[
     int | None,
     typer.Option(
         "--frequencies",
-        help="Maximum number of frequencies; fewer is faster but less sensitive.",
+        metavar="N",
+        help="Maximum number of frequencies; fewer is faster, and less sensitive.",
         min=1,
         rich_help_panel=ANSWER,
     ),
 ]
 Report = Annotated[
-    Path | None, typer.Option(help="Write a page with pictures to this file (.html).", rich_help_panel=ANSWER)
+    Path | None, typer.Option(metavar="FILE", help="Write a page with pictures (.html).", rich_help_panel=ANSWER)
 ]
 
 
@@ -87,16 +111,27 @@ class Reading:
     """How files are read."""
 
     exclude: Annotated[
-        list[str] | None,
-        typer.Option(help="Columns to leave out, separated by commas.", rich_help_panel=WHICH),
+        list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.", rich_help_panel=WHICH)
     ] = None
     missing: Annotated[
         Missing,
-        typer.Option("--missing", help="Rows with missing values: an error, or left out.", rich_help_panel=WHICH),
+        typer.Option(
+            "--missing",
+            help="Rows with missing values: an error (the default), or left out.",
+            show_default=False,
+            rich_help_panel=WHICH,
+        ),
     ] = Missing.error
     max_dropped: Annotated[
         float,
-        typer.Option(help="Stop where a larger part of the rows is left out.", min=0, max=1, rich_help_panel=WHICH),
+        typer.Option(
+            metavar="PART",
+            help="Stop where a larger part of the rows is left out; default: 0.1.",
+            min=0,
+            max=1,
+            show_default=False,
+            rich_help_panel=WHICH,
+        ),
     ] = 0.1
     header: Annotated[
         bool | None,
@@ -104,15 +139,36 @@ class Reading:
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(help="What separates values, such as ';', tab or blank.", rich_help_panel=FILES),
+        typer.Option(metavar="MARK", help="What separates values, such as ';', tab or blank.", rich_help_panel=FILES),
     ] = None
-    decimal: Annotated[str, typer.Option(help="The decimal mark.", rich_help_panel=FILES)] = "."
+    decimal: Annotated[
+        str,
+        typer.Option(
+            metavar="MARK", help="The decimal mark; default: a point.", show_default=False, rich_help_panel=FILES
+        ),
+    ] = "."
     comment: Annotated[
-        str | None, typer.Option(help="Skip lines that start with this, such as '#'.", rich_help_panel=FILES)
+        str | None,
+        typer.Option(metavar="MARK", help="Skip lines that start with this, such as '#'.", rich_help_panel=FILES),
     ] = None
-    encoding: Annotated[str, typer.Option(help="The encoding of text.", rich_help_panel=FILES)] = "utf-8"
+    encoding: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", help="The encoding of text; default: utf-8.", show_default=False, rich_help_panel=FILES
+        ),
+    ] = "utf-8"
     format: Annotated[
-        Format | None, typer.Option("--format", help="The format, whatever the suffix.", rich_help_panel=FILES)
+        Format | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="csv, parquet, arrow, numpy or excel, whatever the suffix.",
+            rich_help_panel=FILES,
+        ),
+    ] = None
+    sheet: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="The sheet of an Excel file; default: the first.", rich_help_panel=FILES),
     ] = None
 
     def text_options(self) -> dict[str, Any]:
@@ -125,6 +181,7 @@ class Reading:
             "header": self.header,
             "comment": self.comment,
             "format": None if self.format is None else self.format.value,
+            "sheet": self.sheet,
         }
 
     def chosen(self) -> dict[str, str]:
@@ -138,19 +195,11 @@ class Reading:
 class Units:
     """Which rows belong together."""
 
-    cluster: Annotated[
-        str | None,
-        typer.Option(
-            help="The column with the ids of units, such as patients, whose rows belong together.",
-            rich_help_panel=WHICH,
-        ),
-    ] = None
+    cluster: Cluster = None
     block: Annotated[
         int | None,
         typer.Option(
-            help="How many consecutive rows belong together, such as 168 hours of a week.",
-            min=1,
-            rich_help_panel=WHICH,
+            metavar="N", help="So many consecutive rows belong together, as 168 hours.", min=1, rich_help_panel=WHICH
         ),
     ] = None
 
@@ -247,6 +296,7 @@ def _options_of(group: Any) -> list[inspect.Parameter]:
 
 def with_one_line_errors(work: Callable[[], None]) -> None:
     """Do a command's work; print one line instead of a traceback where the input is at fault."""
+    _end_on_request()
     try:
         work()
         sys.stdout.flush()
@@ -259,9 +309,19 @@ def with_one_line_errors(work: Callable[[], None]) -> None:
         stop("interrupted; nothing was written, run it again")
 
 
+def _end_on_request() -> None:
+    """Let a request to end (SIGTERM) pass through the code, so that it removes its temporary files."""
+
+    def end(*_: object) -> NoReturn:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, end)
+
+
 def stop(message: str) -> NoReturn:
     """End with a line on stderr and the exit code of a failure."""
-    print(f"uptonoise: {message}", file=sys.stderr)
+    print(f"uptonoise: {printable(message)}", file=sys.stderr)
     raise typer.Exit(_CANNOT)
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
-from rich.text import Text
+from rich.text import Text as RichText
 
 import uptonoise as un
-from uptonoise._util.wording import counted
+from uptonoise._util.wording import counted, printable
 from uptonoise.cli.options import Answer
 from uptonoise.comparison import ColumnComparison, Verdict
 from uptonoise.rows import InputRecord
@@ -36,6 +36,13 @@ _COLOURS = {
     Verdict.TOO_NOISY: "yellow",
     Verdict.NOT_RULED_OUT: "yellow",
 }
+
+
+class Text(RichText):
+    """Text whose control characters, as names of columns may have them, are written out."""
+
+    def __init__(self, text: str = "", *args: Any, **options: Any) -> None:
+        super().__init__(printable(text), *args, **options)
 
 
 def print_json(values: Any) -> None:
@@ -90,7 +97,7 @@ def _column_table(comparison: un.Comparison) -> Table:
             *map(pvalue_text, adjusted),
             f"{column.effect.estimate:.2g}",
             "" if column.offset is None else f"{column.offset.shift:.3g}",
-            _noise_text(column),
+            Text(_noise_text(column)),
         )
     return table
 
@@ -159,7 +166,8 @@ def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:
     elif answer.in_words:
         shown = ", ".join(sketch.columns[:_COLUMNS_IN_LINE]) + (", ..." if sketch.n_columns > _COLUMNS_IN_LINE else "")
         clusters = "" if sketch.n_clusters is None else f" in {counted(sketch.n_clusters, 'cluster')}"
-        print(f"{path}: {counted(sketch.n_rows, 'row')}{clusters}, {sketch.n_frequencies} frequencies, columns {shown}")
+        rows = f"{counted(sketch.n_rows, 'row')}{clusters}"
+        print(printable(f"{path}: {rows}, {sketch.n_frequencies} frequencies, columns {shown}"))
 
 
 def print_model(
@@ -184,7 +192,8 @@ def print_model(
         print_json(about | dict(zip(names, (error, spread), strict=True)))
     elif answer.in_words:
         chosen = ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in params.items())
-        print(f"{path}: {kind} of {counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}; {chosen}")
+        size = f"{counted(len(bags), 'bag')}, {counted(len(bags.columns), 'column')}"
+        print(printable(f"{path}: {kind} of {size}; {chosen}"))
         words = ("wrong classes", "always the largest class") if of_classes else ("error (RMSE)", "of the mean")
         print(f"{words[0]} on held-out bags {error:.4g}; {words[1]} {spread:.4g}")
 

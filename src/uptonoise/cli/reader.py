@@ -17,16 +17,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import uptonoise as un
-from uptonoise._util.errors import hinted
-from uptonoise._util.wording import counted
+from uptonoise._util.files import check_readable, copy_pipe, is_pipe
+from uptonoise._util.wording import printable
 from uptonoise.cli.options import Answer, Reading, Units, command_line, split_columns
 from uptonoise.engines import Choice, OpenFiles, chosen_columns, connected, scan_dask
-from uptonoise.rows import NOT_CHOSEN, BlockedRows, InputRecord, SelectedRows, as_rows, dependence_on_column
+from uptonoise.rows import (
+    NOT_CHOSEN,
+    BlockedRows,
+    InputRecord,
+    SelectedRows,
+    as_rows,
+    check_dropped,
+    dependence_on_column,
+)
 
 if TYPE_CHECKING:
     from uptonoise.rows import RowSource
 
 STANDARD_INPUT = "-"
+_OF_ROWS = (un.DependentRowsWarning, un.SharedClustersWarning, un.SuspiciousValuesWarning, un.FewerFrequenciesWarning)
 _SHOWN_STANDARD_INPUT = "standard input"
 _CANDIDATES = 5  # columns of text that may hold ids
 AnyComparison = TypeVar("AnyComparison", un.Comparison, un.GroupComparison)
@@ -49,10 +58,10 @@ def opened(
         try:
             yield reader
         except ValueError as error:
-            reader.name_standard_input(error)
+            reader.name_copies(error)
             raise
-        for note in reader.warnings:
-            print(f"uptonoise: warning: {note}", file=sys.stderr)
+        for note in () if answer.in_words else reader.warnings:  # in words, they are part of the answer
+            print(f"uptonoise: warning: {printable(note)}", file=sys.stderr)
 
 
 class Reader:
@@ -72,7 +81,7 @@ class Reader:
         self.units = Units()
         self.choice = Choice(None, {})
         self._stack = stack
-        self._copy: str | None = None
+        self._copies: dict[str, str] = {}
         self._opened: dict[str, OpenFiles] = {}
 
     def set_units(self, units: Units) -> None:
@@ -107,7 +116,7 @@ class Reader:
             warnings.simplefilter("always")
             yield
         for warning in caught:
-            if issubclass(warning.category, un.DependentRowsWarning | un.SharedClustersWarning):
+            if issubclass(warning.category, _OF_ROWS):
                 self.warnings.append(str(warning.message))
             else:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
@@ -131,33 +140,40 @@ class Reader:
     def files(self, path: str) -> OpenFiles:
         """Return the files of a path, whose first rows are looked at once."""
         if path not in self._opened:
-            if path == STANDARD_INPUT:
-                self._opened[path] = self._standard_input()
+            if path == STANDARD_INPUT or is_pipe(path):
+                self._opened[path] = self._copied(path)
             else:
                 self._opened[path] = OpenFiles(path, **self.reading.text_options())
         return self._opened[path]
 
-    def _standard_input(self) -> OpenFiles:
-        """Keep standard input in a file, since it must be read more than once."""
-        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
-        path = folder / _SHOWN_STANDARD_INPUT
-        with path.open("wb") as file:
-            shutil.copyfileobj(sys.stdin.buffer, file)
-        self._copy = str(path)
+    def _copied(self, given: str) -> OpenFiles:
+        """Keep standard input, or what comes through a pipe, in a file, since it must be read more than once."""
+        shown = _SHOWN_STANDARD_INPUT if given == STANDARD_INPUT else given
+        copy = Path(self._stack.enter_context(tempfile.TemporaryDirectory())) / "copy"
+        self._copies[str(copy)] = shown
+        with copy.open("wb") as file:
+            if given == STANDARD_INPUT:
+                shutil.copyfileobj(sys.stdin.buffer, file)
+            else:
+                copy_pipe(given, file)
         options = self.reading.text_options()
         options["format"] = options["format"] or "csv"
-        files = OpenFiles(path, **options)
-        files.name = _SHOWN_STANDARD_INPUT
+        files = OpenFiles(copy, **options)
+        files.name = shown
         for table in files.files:
-            table.notes = [note.replace(self._copy, _SHOWN_STANDARD_INPUT) for note in table.notes]
+            table.notes = [self._named(note) for note in table.notes]
         return files
 
-    def name_standard_input(self, error: ValueError) -> None:
-        """Let an error speak of standard input, not of the file that it was copied into."""
-        if self._copy is not None:
-            error.args = tuple(str(part).replace(self._copy, _SHOWN_STANDARD_INPUT) for part in error.args)
-            if hasattr(error, "problem"):
-                error.problem = error.problem.replace(self._copy, _SHOWN_STANDARD_INPUT)
+    def _named(self, text: str) -> str:
+        for copy, shown in self._copies.items():
+            text = text.replace(copy, shown)
+        return text
+
+    def name_copies(self, error: ValueError) -> None:
+        """Let an error speak of standard input or a pipe, not of the file that it was copied into."""
+        error.args = tuple(self._named(str(part)) for part in error.args)
+        if hasattr(error, "problem"):
+            error.problem = self._named(error.problem)
 
     def choose(self, *paths: str, kept_apart: Sequence[str | None] = ()) -> Choice:
         """Return the columns that all files have and that can be measurements."""
@@ -228,10 +244,7 @@ class Reader:
         settings = {"files": ", ".join(files)}
         if self.columns is not None:
             settings["columns"] = ", ".join(self.columns)
-        stamps = (
-            stamp._replace(name=_SHOWN_STANDARD_INPUT) if stamp.path == self._copy else stamp
-            for stamp in comparison.input.files
-        )
+        stamps = (stamp._replace(name=self._copies.get(stamp.path, stamp.name)) for stamp in comparison.input.files)
         record = replace(
             comparison.input,
             settings=settings | self.reading.chosen() | command_line(),
@@ -252,17 +265,7 @@ class Reader:
     def check_dropped(self) -> None:
         """Raise where a larger part of the rows of a file was left out than was allowed."""
         for source in self.sources:
-            record = source.record()
-            part = record.n_dropped / max(record.n_read, 1)
-            if part > self.reading.max_dropped:
-                where = ", ".join(sorted(record.gaps, key=lambda name: -record.gaps[name])[:3])
-                problem = (
-                    f"{source.name}: {record.n_dropped:,} of {counted(record.n_read, 'row')} have missing values"
-                    f"{f' (most in {where})' if where else ''} and would be left out"
-                )
-                hint = "leave such columns out with {exclude}, or go on with {max_dropped}"
-                allowed = np.ceil(part * 100) / 100
-                raise hinted(ValueError, problem, hint, exclude=None, max_dropped=f"{allowed:g}")
+            check_dropped(source.name, source.record(), self.reading.max_dropped)
 
 
 def with_column(choice: Choice, name: str | None) -> Choice:
@@ -276,12 +279,17 @@ def _print_notes(record: InputRecord) -> None:
     unasked = {name: why for name, why in record.left_out.items() if why != NOT_CHOSEN}
     for label, text in replace(record, left_out=unasked).lines():
         if label != "columns" and (label != "rows" or record.n_dropped):
-            print(f"uptonoise: {label}: {text}", file=sys.stderr)
+            print(f"uptonoise: {label}: {printable(text)}", file=sys.stderr)
 
 
 def _is_sketch(path: str) -> bool:
     """Tell whether a file is a sketch, by its content."""
-    if path == STANDARD_INPUT or not zipfile.is_zipfile(path):
+    if path == STANDARD_INPUT or is_pipe(path) or not Path(path).exists():
+        return False
+    if Path(path).is_dir():
+        return False
+    check_readable(path)
+    if not zipfile.is_zipfile(path):
         return False
     with zipfile.ZipFile(path) as archive:
         return {"header.npy", "scatter.npy"} <= set(archive.namelist())

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from uptonoise.cli.options import Answer, Columns, Reading, Report, Seed, command, split_columns, stop
+from uptonoise._util.wording import printable
+from uptonoise.cli.options import (
+    ANSWER,
+    WHICH,
+    Answer,
+    Cluster,
+    Columns,
+    Reading,
+    Report,
+    Seed,
+    command,
+    split_columns,
+    stop,
+)
 
 if TYPE_CHECKING:
     from uptonoise.monitor import Job, Monitor
@@ -55,7 +68,13 @@ class WhenUsedUp(StrEnum):
 
 
 _MissingOption = Annotated[
-    Missing, typer.Option("--missing", help="Rows with missing values: an error, left out, or used with the rest.")
+    Missing,
+    typer.Option(
+        "--missing",
+        help="Rows with missing values: an error (the default), left out, or used without them.",
+        show_default=False,
+        rich_help_panel=WHICH,
+    ),
 ]
 
 
@@ -70,17 +89,43 @@ class NightlyReading(Reading):
 class Promise:
     """What is promised about false alarms, and what does not count as a difference."""
 
-    alpha: Annotated[float, typer.Option(help="The probability of a false alarm, ever.")] = 0.05
-    up_to: Annotated[UpTo, typer.Option(help="What is no difference: noise, or also an offset.")] = UpTo.noise
+    alpha: Annotated[
+        float,
+        typer.Option(
+            metavar="P",
+            help="The probability of a false alarm, ever; default: 0.05.",
+            show_default=False,
+            rich_help_panel=ANSWER,
+        ),
+    ] = 0.05
+    up_to: Annotated[
+        UpTo,
+        typer.Option(
+            help="What is no difference: noise (the default), or also an offset.",
+            show_default=False,
+            rich_help_panel=ANSWER,
+        ),
+    ] = UpTo.noise
     guarantee: Annotated[
         Guarantee,
-        typer.Option(help="A small probability of any false alarm, or a long run of batches before it, on average."),
+        typer.Option(
+            metavar="NAME",
+            help='"probability" of any false alarm (the default), or "run length" before it.',
+            show_default=False,
+            rich_help_panel=ANSWER,
+        ),
     ] = Guarantee.probability
     run_length: Annotated[
-        float | None, typer.Option(help="Batches before a false alarm, on average; for that guarantee.")
+        float | None,
+        typer.Option(metavar="N", help="Batches before a false alarm, on average.", rich_help_panel=ANSWER),
     ] = None
     when_used_up: Annotated[
-        WhenUsedUp, typer.Option(help="When all rows of the reference were used: stop, or use them again.")
+        WhenUsedUp,
+        typer.Option(
+            help="After the last row of the reference: stop (the default), or use all again.",
+            show_default=False,
+            rich_help_panel=ANSWER,
+        ),
     ] = WhenUsedUp.stop
 
     def settings(self, missing: str, seed: int) -> dict[str, Any]:
@@ -99,13 +144,13 @@ class Promise:
 @command
 def monitor(
     *,
-    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="A file, folder or pattern to compare with.")],
+    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="A file, folder or pattern of files.")],
     batches: Annotated[
         list[str], typer.Argument(metavar="BATCHES", help="Files, folders or patterns; each file is a batch.")
     ],
-    state: Annotated[Path, typer.Option(help="Where the state is kept from night to night (.npz).")],
+    state: Annotated[Path, typer.Option(metavar="FILE", help="Where the state is kept from night to night (.npz).")],
     columns: Columns = None,
-    cluster: Annotated[str | None, typer.Option(help="The column that says which rows belong together.")] = None,
+    cluster: Cluster = None,
     reading: NightlyReading,
     promise: Promise,
     any_order: Annotated[
@@ -125,20 +170,26 @@ def monitor(
     """
     from uptonoise.engines import OpenFiles, chosen_columns
     from uptonoise.monitor import Job
-    from uptonoise.rows import left_out_text
+    from uptonoise.rows import find_dependence, left_out_text
 
     if state.suffix != ".npz":
         raise ValueError(f"--state must end with .npz; got {state}")
     answer.check_output("--report", report, ".html")
     chosen = split_columns(columns)
+    files = OpenFiles(reference, **reading.text_options())
     choice = chosen_columns(
-        [OpenFiles(reference, **reading.text_options())],
+        [files],
         chosen,
         split_columns(reading.exclude, "--exclude") or [],
         [] if cluster is None else [cluster],
     )
     if choice.left_out and chosen is None:
-        print(f"uptonoise: left out: {left_out_text(choice.left_out)}", file=sys.stderr)
+        print(f"uptonoise: left out: {printable(left_out_text(choice.left_out))}", file=sys.stderr)
+    if cluster is None and not state.exists():
+        dependence = find_dependence(files.rows(columns=choice.columns, missing="drop", progress=False))
+        if dependence is not None:
+            warning = printable(f"the guarantee needs independent rows, and {dependence}")
+            print(f"uptonoise: warning: {warning}", file=sys.stderr)
     job = Job(
         reference=reference,
         batches=batches,
@@ -148,6 +199,7 @@ def monitor(
         clusters=cluster,
         any_order=any_order,
         restart=restart,
+        max_dropped=reading.max_dropped,
         how=reading.text_options(),
     )
     _finish(_watch(job, answer), report, answer)
@@ -170,12 +222,15 @@ def _watch(job: Job, answer: Answer) -> Monitor:
         for _, state in runs:
             if state is not None:
                 n_new += 1
-                print(json.dumps(state.to_dict(), allow_nan=False) if answer.as_json else state.line, flush=True)
+                print(
+                    json.dumps(state.to_dict(), allow_nan=False) if answer.as_json else printable(state.line),
+                    flush=True,
+                )
     except KeyboardInterrupt:
         stop("interrupted; the batches that were printed are saved, run it again to go on")
     if answer.in_words:
         if n_new == 0:
             print("no new batch")
         if watched.state is not None:
-            print(watched.state.sentence)
+            print(printable(watched.state.sentence))
     return watched

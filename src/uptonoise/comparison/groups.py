@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.validation import checked_column, checked_columns
 from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
 from uptonoise.comparison.group_result import GroupComparison
 from uptonoise.comparison.group_rows import MixedGroups, Records, SeparateGroups, read_groups
@@ -62,6 +63,8 @@ def compare_groups(
     [('a', 'c'), ('b', 'c')]
     """
     check_margin_and_alpha(margin, alpha)
+    by = None if by is None else checked_column(by, "by")
+    columns = None if columns is None else checked_columns(columns, "columns")
     check_missing(missing)
     generator, seed = seeded_generator(random_state)
     numbers: dict[str, Any] = {"margin": float(margin), "alpha": float(alpha)}

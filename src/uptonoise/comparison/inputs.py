@@ -47,7 +47,7 @@ Missing = Literal["error", "drop"]
 
 def check_missing(missing: str) -> None:
     """Raise on an unknown treatment of rows with missing values."""
-    if missing not in get_args(Missing):
+    if not isinstance(missing, str) or missing not in get_args(Missing):
         raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
 
 

@@ -23,7 +23,7 @@ from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import PhaseSteps, Symmetry, paired_steps, phase_steps
-from uptonoise.rows import InputRecord, warn_of_dependence
+from uptonoise.rows import InputRecord, looked_at, warn_of_dependence
 from uptonoise.twosample import (
     ExtraNoise,
     FlipResult,
@@ -124,7 +124,8 @@ def climb(
     """Take all steps that the inputs have enough for, and say which are missing."""
     names, margin, alpha, seed = settings
     pair, missing = inputs.pair, list[str]()
-    mmd, me, flip = _tests_of_rows(inputs, missing, generator)
+    with looked_at():  # so that what was said of the rows is not said again
+        mmd, me, flip = _tests_of_rows(inputs, missing, generator)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         steps = phase_steps(pair) if inputs.differences is None else paired_steps(pair, inputs.differences)
         if steps.why_no_offset is not None:
@@ -224,7 +225,8 @@ def _some(rows: Floats, generator: np.random.Generator) -> Floats:
 def _two_names(names: Sequence[str] | None, default: tuple[str, str]) -> tuple[str, str]:
     if names is None:
         return default if default[0] != default[1] else ("X", "Y")
-    if isinstance(names, str) or len(names) != 2 or not all(isinstance(name, str) and name for name in names):
+    is_list = isinstance(names, Sequence) and not isinstance(names, str)
+    if not is_list or len(names) != 2 or not all(isinstance(name, str) and name for name in names):
         raise ValueError(f"names must be two names, one for each sample; got {names!r}")
     if names[0] == names[1]:
         raise ValueError(f"names must differ; got {names[0]!r} twice")

@@ -13,17 +13,21 @@ from uptonoise.experiments._figures import (
     _add_legends,
     _grouped,
     draw_line,
-    look,
     number,
     panels_of,
     quantiles,
     with_options,
 )
+from uptonoise.experiments._looks import look_of
 from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+_PHASES = {"plain": "plrr", "shrunk": "shrunk plrr"}
+"""The models that have these phases."""
 
 
 @with_options
@@ -72,7 +76,7 @@ def noise_errors(
     there = list(dict.fromkeys(row["model"] for row in gaussian if row["model"] != "mean"))
     groups = models or {"": there}
     shown = [name for name in dict.fromkeys(name for group in groups.values() for name in group) if name in there]
-    looks = {name: look(place) for place, name in enumerate(shown)}
+    looks = {name: look_of(name, place) for place, name in enumerate(shown)}
     kinds = list(dict.fromkeys(row["bags"] for row in gaussian))
     figure, axes = panels_of(title, len(kinds) * len(groups), (4.6, 4.2), most=max(3, len(groups)))
     entries: dict[str, Any] = {}
@@ -83,7 +87,7 @@ def noise_errors(
             here = {name: looks[name] for name in names if name in looks}
             entries |= _noise_panel(ax, ", ".join(filter(None, [kind, group])), chosen, measure, here)
         _share_heights(of_kind)
-    ordered = [(entries[name], short_name(name)) for name in ("mean", *shown)]
+    ordered = [(entries[name], short_name(name, _NAMED)) for name in ("mean", *shown)]
     add_legend(figure, ordered, loc="outside right upper")
     return figure
 
@@ -153,10 +157,10 @@ def _size_panel(ax: Axes, rows: Rows) -> Entries:
     baseline = next(float(row["RMSE"]) for row in rows if row["phases"] == "mean")
     entries: Entries = [(ax.axhline(baseline, color=GREY, linestyle=":"), "mean")]
     lines = sorted({(row["phases"], float(row["level"])) for row in rows if row["phases"] != "mean"})
-    kinds, levels = ([*dict.fromkeys(values)] for values in zip(*lines, strict=True))
+    levels = sorted({level for _, level in lines})
     for place, (phases, level) in enumerate(lines):
         chosen = [row for row in rows if (row["phases"], float(row["level"])) == (phases, level)]
-        style = LOOKS[levels.index(level)]._replace(color=LOOKS[kinds.index(phases)].color)
+        style = LOOKS[levels.index(level)]._replace(color=look_of(_PHASES.get(phases, phases)).color)
         at = [sizes.index(row["rows tested"]) + 0.03 * (place - (len(lines) - 1) / 2) for row in chosen]
         low, high = ([float(row[end]) for row in chosen] for end in ("5 %", "95 %"))
         ax.vlines(at, low, high, color=style.color, linewidth=1)
@@ -205,7 +209,12 @@ def _level_panel(ax: Axes, title: str, rows: Rows, ylabel: str) -> None:
     for place, row in enumerate(rows):
         low, high = zip(*(quantiles(row[column]) for column in columns), strict=True)
         means = [number(row[column]) for column in columns]
-        entries.append((_banded_line(ax, places, means, (low, high), look(place)), short_name(row["model"], _NAMED)))
+        entries.append(
+            (
+                _banded_line(ax, places, means, (low, high), look_of(row["model"], place)),
+                short_name(row["model"], _NAMED),
+            )
+        )
     _log_heights(ax)
     dress(ax, title, "largest variance of the noise, in units of the column's", ylabel)
     ax.set_xticks(places, [column.removeprefix("noise ") for column in columns])

@@ -189,7 +189,12 @@ class Experiment(ABC):
         outputs = Outputs.of(folder, self.name)
         if not outputs.table.is_file():
             raise FileNotFoundError(f"there is no {outputs.table} to draw; run the experiment first")
-        save_figure(self.figure(read_table(outputs.table)), outputs.png, outputs.svg)
+        try:
+            figure = self.figure(read_table(outputs.table))
+        except (KeyError, IndexError, TypeError, ValueError, csv.Error) as error:
+            what = f"{type(error).__name__}: {error}"
+            raise ValueError(f"{outputs.table} is not a table of {self.name} with rows to draw ({what})") from None
+        save_figure(figure, outputs.png, outputs.svg)
         return outputs.png
 
     def figure(self, rows: Sequence[dict[str, str]]) -> Figure:
@@ -368,4 +373,7 @@ def write_table(path: Path, rows: Sequence[Row], columns: Sequence[str]) -> None
 def read_table(path: Path) -> list[dict[str, str]]:
     """Return the rows of a CSV file, as text."""
     with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    if not rows:
+        raise ValueError(f"{path} has no rows")
+    return rows

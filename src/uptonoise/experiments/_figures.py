@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
 import numpy as np
 
 from uptonoise._util.files import written_whole
-from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, short_name, styled
+from uptonoise.experiments._looks import (
+    SEES_NOISE,
+    cell_in_words,
+    label_ends,
+    look,
+    look_of,
+    name_of_test,
+    scale_of_rates,
+    wilson_interval,
+)
+from uptonoise.plots import GREY, Look, add_legend, dress, height_of, require, rows_of_names, short_name, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,12 +89,6 @@ def panels_of(title: str, n_panels: int, size: tuple[float, float] = (4.4, 3.6),
     return figure, axes[:n_panels]
 
 
-def look(place: int) -> Look:
-    """Return a look for the line at a place; beyond the sixth, colours come again with another line and mark."""
-    again = LOOKS[(place + place // len(LOOKS)) % len(LOOKS)]
-    return Look(LOOKS[place % len(LOOKS)].color, again.line, again.marker)
-
-
 def wald_band(alpha: float, repetitions: int) -> tuple[float, float]:
     """Return the paper's 99 % Wald interval around the level."""
     width = 2.57 * np.sqrt(alpha * (1 - alpha) / repetitions)
@@ -92,13 +96,17 @@ def wald_band(alpha: float, repetitions: int) -> tuple[float, float]:
 
 
 class Panel(NamedTuple):
-    """Which rows a panel shows, and which tests, against which column; with `by`, a curve for each of its values."""
+    """Which rows a panel shows, and which tests, against which column; with `by`, a curve for each of its values.
+
+    Tests of `hollow` reject for other reasons than the one that the panel asks about, and are drawn hollow.
+    """
 
     title: str
     where: Mapping[str, str]
     tests: Sequence[str] | None = None
     by: Sequence[str] = ()
     x: str = "N"
+    hollow: Sequence[str] = ()
 
     def chosen(self, rows: Rows) -> Rows:
         """Return the rows of this panel."""
@@ -107,15 +115,67 @@ class Panel(NamedTuple):
 
 @with_options
 def rates(title: str, rows: Rows, panels: Sequence[Panel], tests: Sequence[str]) -> Figure:
-    """Draw rejection rates against sizes, with the 99 % band around the level."""
+    """Draw rejection rates against sizes, with 95 % intervals, and the 99 % band around the level."""
     shown = [panel for panel in panels if panel.chosen(rows)]
-    width = 5.4 if any(panel.by for panel in shown) else 4.4
-    figure, axes = panels_of(title, len(shown), (width, 3.6), most=2 if len(shown) == 4 else 3)
-    entries = [
+    figure, axes = panels_of(title, len(shown), (5.2, 3.8), most=2 if len(shown) == 4 else 3)
+    ends = [
         _rate_panel(ax, panel, panel.chosen(rows), panel.tests or tests) for ax, panel in zip(axes, shown, strict=True)
     ]
-    _add_legends(figure, axes, entries)
+    figure.draw_without_rendering()  # names stand where lines end, which is known once the panels have their place
+    for ax, ends_of_panel in zip(axes, ends, strict=True):
+        label_ends(ax, ends_of_panel)
     return figure
+
+
+def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> list[tuple[float, str, Any]]:
+    """Draw the curves of a panel, and return where each ends, its name and its colour."""
+    groups = list(dict.fromkeys(tuple(row[key] for key in panel.by) for row in rows))
+    ends: list[tuple[float, str, Any]] = []
+    highest = 0.0
+    for test in tests:
+        for place, group in enumerate(groups):
+            cells = [row for row in rows if tuple(row[key] for key in panel.by) == group and row.get(test)]
+            if not cells:
+                continue
+            style, name = look_of(test, len(ends)), name_of_test(test)
+            if panel.by:
+                style = style._replace(color=_shade(style.color, place, len(groups)))
+                name = cell_in_words(cells[0], panel.by).removeprefix("noise ")
+            values = [float(row[test]) for row in cells]
+            highest = max(highest, *values)
+            sizes = [float(row[panel.x]) for row in cells]
+            _draw_rates(ax, sizes, values, [int(row["repetitions"]) for row in cells], style, test in panel.hollow)
+            ends.append((values[-1], name, style.color))
+    repetitions = min(int(row["repetitions"]) for row in rows)
+    ax.axhspan(*wald_band(_LEVEL, repetitions), color=GREY, alpha=0.15, linewidth=0)
+    if highest < _NEAR_LEVEL:
+        ax.set_ylim(0, _NEAR_LEVEL)
+    else:
+        scale_of_rates(ax, "y")
+    dress(ax, f"{panel.title} ({repetitions:,} runs)", "rows in each sample" if panel.x == "N" else panel.x, "rejects")
+    sizes = sorted({float(row[panel.x]) for row in rows})
+    ax.set_xscale("log")
+    ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+    ax.minorticks_off()
+    return ends
+
+
+def _shade(color: str, place: int, n: int) -> str:
+    """Return a colour, the lighter the lower the place."""
+    colors = require("matplotlib.colors")
+    share = 0.5 + 0.5 * (place + 1) / n
+    return str(colors.to_hex(1 - share * (1 - np.array(colors.to_rgb(color)))))
+
+
+def _draw_rates(
+    ax: Axes, x: Sequence[float], values: Sequence[float], runs: Sequence[int], style: Look, hollow: bool
+) -> None:
+    low, high = zip(*(wilson_interval(value, n) for value, n in zip(values, runs, strict=True)), strict=True)
+    ax.vlines(x, low, high, color=style.color, linewidth=1)
+    line = draw_line(ax, x, values, style)
+    if hollow:
+        line.set_markerfacecolor("white")
+        line.set_alpha(0.7)
 
 
 def _add_legends(figure: Figure, axes: Sequence[Axes], entries: Sequence[Entries]) -> None:
@@ -127,31 +187,9 @@ def _add_legends(figure: Figure, axes: Sequence[Axes], entries: Sequence[Entries
         add_legend(ax, lines, loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
-def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> Entries:
-    groups = list(dict.fromkeys(tuple(row[key] for key in panel.by) for row in rows))
-    entries: Entries = []
-    highest = 0.0
-    for test in tests:
-        for group in groups:
-            cells = [row for row in rows if tuple(row[key] for key in panel.by) == group and row.get(test)]
-            if not cells:
-                continue
-            rates_of_test = [float(row[test]) for row in cells]
-            highest = max(highest, *rates_of_test)
-            line = draw_line(ax, [float(row[panel.x]) for row in cells], rates_of_test, look(len(entries)))
-            named = ", ".join(f"{key} {value}" for key, value in zip(panel.by, group, strict=True))
-            entries.append((line, short_name(" ".join(filter(None, [test if len(tests) > 1 else "", named])))))
-    repetitions = min(int(row["repetitions"]) for row in rows)
-    for edge in wald_band(_LEVEL, repetitions):
-        ax.axhline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
-    ax.set_ylim((0, _NEAR_LEVEL) if highest < _NEAR_LEVEL else (-0.03, 1.03))
-    dress(ax, f"{panel.title} ({repetitions:,} runs)", short_name(panel.x), "rejection rate")
-    return entries
-
-
 def draw_line(ax: Axes, x: Sequence[Any], y: Sequence[float], style: Look) -> Any:
     """Draw a line with marks, and return it."""
-    (line,) = ax.plot(x, y, color=style.color, linestyle=style.line, marker=style.marker, markersize=4)
+    (line,) = ax.plot(x, y, color=style.color, linestyle=style.line, marker=style.marker, markersize=5)
     return line
 
 
@@ -161,38 +199,116 @@ def strips(title: str, rows: Rows, columns: Sequence[str]) -> Figure:
     rates_of_tests = {name: [float(row[name]) for row in rows if row.get(name)] for name in columns}
     rates_of_tests = {name: values for name, values in rates_of_tests.items() if values}
     repetitions = min(int(row["repetitions"]) for row in rows)
-    figure = new_figure(title, 7.0, height_of(2 * len(rates_of_tests)))
+    figure = new_figure(title, 8.0, height_of(2 * len(rates_of_tests)))
     ax = figure.subplots()
-    for place, values in enumerate(rates_of_tests.values()):
+    for place, (name, values) in enumerate(rates_of_tests.items()):
         spread = place + 0.5 * ((np.arange(len(values)) * 0.618) % 1 - 0.5)
-        ax.plot(values, spread, "o", color=look(place).color, alpha=0.6, markersize=4)
-    rows_of_names(ax, [short_name(name, _NAMED) for name in rates_of_tests])
-    for edge in wald_band(_LEVEL, repetitions):
-        ax.axvline(max(edge, 0.0), color=GREY, linestyle="--", linewidth=0.8)
-    dress(ax, f"{len(rows)} cells, {repetitions:,} runs each", "rejection rate at 0.05", grid="x")
+        style = look_of(name, place)
+        ax.plot(values, spread, style.marker, color=style.color, alpha=0.6, markersize=4)
+    rows_of_names(ax, [short_name(name_of_test(name), _NAMED) for name in rates_of_tests])
+    ax.axvspan(*wald_band(_LEVEL, repetitions), color=GREY, alpha=0.15, linewidth=0)
+    if max(max(values) for values in rates_of_tests.values()) > _NEAR_LEVEL:
+        scale_of_rates(ax, "x")
+    dress(
+        ax,
+        f"{len(rows)} cells, {repetitions:,} runs each; the band is where 99 % of exact tests lie",
+        "rejects",
+        grid="x",
+    )
     return figure
 
 
 @with_options
+def cells_of_tests(title: str, rows: Rows, names: Sequence[str], groups: Sequence[Sequence[str]]) -> Figure:
+    """Draw one row of marks for each cell of a table of rates, with 95 % intervals, a panel for each group of tests.
+
+    Marks of tests that see noise are hollow where the noises of a cell differ.
+    """
+    there = [[test for test in group if any(row.get(test) for row in rows)] for group in groups]
+    there = [group for group in there if group]
+    longest = max(len(cell_in_words(row, names)) for row in rows)
+    figure = new_figure(title, 4.4 * len(there) + 0.075 * longest, 1.6 + 0.34 * len(rows))
+    axes = np.atleast_1d(figure.subplots(1, len(there), sharey=True))
+    for ax, tests in zip(axes, there, strict=True):
+        entries = [
+            (_marks_of_test(ax, rows, test, place, len(tests)), name_of_test(test)) for place, test in enumerate(tests)
+        ]
+        ax.axvspan(
+            *wald_band(_LEVEL, min(int(row["repetitions"]) for row in rows)), color=GREY, alpha=0.15, linewidth=0
+        )
+        rows_of_names(ax, [short_name(cell_in_words(row, names), 80) for row in rows])
+        scale_of_rates(ax, "x")
+        dress(ax, "", "rejects, share of runs", grid="x")
+        add_legend(ax, entries, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
+    return figure
+
+
+def _marks_of_test(ax: Axes, rows: Rows, test: str, place: int, n_tests: int) -> Any:
+    """Draw the rates of one test, a little apart from those of the others, and return a filled mark."""
+    style = look_of(test, place)
+    for y, row in enumerate(rows):
+        if row.get(test):
+            at, rate = y + 0.5 * ((place + 0.5) / n_tests - 0.5), float(row[test])
+            ax.hlines(at, *wilson_interval(rate, int(row["repetitions"])), color=style.color, linewidth=1)
+            sees_noise = name_of_test(test) in SEES_NOISE and _noises_differ(row)
+            ax.plot(
+                rate,
+                at,
+                style.marker,
+                color=style.color,
+                markersize=5,
+                markerfacecolor="white" if sees_noise else style.color,
+            )
+    return ax.plot([], [], style.marker, color=style.color, markersize=5)[0]
+
+
+def _noises_differ(row: Mapping[str, str]) -> bool:
+    if "n1" in row:
+        return row["n1"] != row["n2"]
+    first, _, second = row.get("noise", "").removesuffix(" SD").rpartition(", ")[2].partition(" and ")
+    return first != second and bool(second)
+
+
+@with_options
 def dots(
-    title: str, rows: Rows, names: Sequence[str], columns: Sequence[str] | None, xlabel: str, line: float | None = None
+    title: str,
+    rows: Rows,
+    names: Sequence[str],
+    columns: Sequence[str] | None,
+    xlabel: str,
+    line: float | None = None,
+    logarithmic: bool = False,
+    counts: str = "",
 ) -> Figure:
     """Draw one named row of dots for each row of a table, a mark for each column; `line` is the target.
 
-    By default the columns are all between the names and the last one, which counts.
+    By default the columns are all between the names and the last one, which counts. Where values are shares of as many
+    runs as the column `counts` says, they have 95 % intervals.
     """
     shown = list(rows[0])[len(names) : -1] if columns is None else columns
-    figure = new_figure(title, 9.0, height_of(max(len(rows), len(shown))))
+    labels = [cell_in_words(row, names) for row in rows]
+    figure = new_figure(title, 6.4 + 0.07 * min(max(map(len, labels)), 80), height_of(max(len(rows), len(shown))))
     ax = figure.subplots()
     entries = []
     for place, column in enumerate(shown):
-        at = [(number(row[column]), y) for y, row in enumerate(rows) if row.get(column)]
-        style = look(place)
-        (marks,) = ax.plot(*zip(*at, strict=True), color=style.color, marker=style.marker, linestyle="none")
-        entries.append((marks, short_name(column, _NAMED)))
+        style = look_of(column, place)
+        off = 0.4 * ((place + 0.5) / len(shown) - 0.5) if counts else 0.0
+        for y, row in enumerate(rows):
+            if row.get(column):
+                value, beyond = number(row[column]), row[column].startswith("over ")
+                if counts:
+                    ax.hlines(y + off, *wilson_interval(value, int(row[counts])), color=style.color, linewidth=1)
+                face = "white" if beyond else style.color  # hollow: more than were tried
+                ax.plot(value, y + off, style.marker, color=style.color, markerfacecolor=face, markersize=5)
+        entries.append((ax.plot([], [], style.marker, color=style.color)[0], short_name(name_of_test(column), _NAMED)))
     if line is not None:
         ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
-    rows_of_names(ax, [short_name(", ".join(row[name] for name in names if row.get(name)), 60) for row in rows])
+    rows_of_names(ax, [short_name(label, 80) for label in labels])
+    if logarithmic:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(require("matplotlib.ticker").LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_minor_formatter(require("matplotlib.ticker").NullFormatter())
+        ax.xaxis.set_major_formatter(require("matplotlib.ticker").FuncFormatter(lambda value, _: f"{value:,.0f}"))
     dress(ax, "", xlabel, grid="x")
     add_legend(ax, entries if len(entries) > 1 else [], loc="upper left", bbox_to_anchor=(1.01, 1.0))
     return figure
@@ -211,11 +327,12 @@ def quantiles(text: str) -> tuple[float, float]:
 
 @with_options
 def histograms(
-    title: str, rows: Rows, panel: str, groups: Sequence[str], xlabel: str, mark: Callable[[Rows], float]
+    title: str, rows: Rows, panel: str, groups: Sequence[str], xlabel: str, mark: Callable[[Rows], float], label: str
 ) -> Figure:
     """Draw histograms from bins in a table (`low`, `high`, `share`), a panel for each value of `panel`.
 
-    `groups` names the columns whose values have a histogram each in a panel; `mark` gives where a red line stands.
+    `groups` names the columns whose values have a histogram each in a panel; `mark` gives where a red line stands,
+    and `label` what it is.
     """
     kinds = list(dict.fromkeys(row[panel] for row in rows))
     figure, axes = panels_of(title, len(kinds), (4.4, 3.4))
@@ -226,8 +343,20 @@ def histograms(
             for place, (name, bins) in enumerate(_grouped(chosen, groups))
         ]
         ax.axvline(mark(chosen), color="#C00000", linewidth=1.5)
+        on_the_left = mark(chosen) > 0.8 * ax.get_xlim()[1]
+        ax.annotate(
+            label,
+            (mark(chosen), 0.97),
+            xytext=(-4 if on_the_left else 4, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            color="#C00000",
+            fontsize="small",
+            ha="right" if on_the_left else "left",
+            va="top",
+        )
         dress(ax, f"{short_name(panel)}: {short_name(kind, 60)}", xlabel, "share", grid="y")
-        add_legend(ax, entries if len(entries) > 1 else [], loc="best")
+        add_legend(ax, entries if len(entries) > 1 else [], loc="center left")
     return figure
 
 

@@ -36,6 +36,11 @@ DISTRIBUTIONS = {
     "counts": Law(lambda generator, shape: generator.poisson(2.0, shape).astype(float), np.sqrt(2)),
     "mostly 0": Law(_mostly_zero, np.sqrt(0.1 * 2 - 0.01)),
 }
+# Distributions at the limits of the tests. Pareto with the tail index 0.5 has no variance: noise is in units of 1.
+EXTREME = {
+    "rare events": Law(lambda generator, shape: (generator.random(shape) < 0.02).astype(float), np.sqrt(0.02 * 0.98)),
+    "Pareto(0.5)": Law(lambda generator, shape: 1 + generator.pareto(0.5, shape), 1.0),
+}
 
 
 class NoisyPair(NamedTuple):
@@ -49,9 +54,13 @@ class NoisyPair(NamedTuple):
     shift: float = 0.0
 
     @property
+    def _law(self) -> Law:
+        return (DISTRIBUTIONS | EXTREME)[self.distribution]
+
+    @property
     def moved(self) -> float:
         """How far X is moved."""
-        return float(self.shift * DISTRIBUTIONS[self.distribution].sd)
+        return float(self.shift * self._law.sd)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -66,7 +75,7 @@ class NoisyPair(NamedTuple):
 
     def draw(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw both samples."""
-        distribution = DISTRIBUTIONS[self.distribution]
+        distribution = self._law
         samples = []
         for size, ratio in zip(self.sizes, self.noise, strict=True):
             signal = distribution.draw(generator, (size, self.d))

@@ -19,7 +19,8 @@ from scipy import stats
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
-from uptonoise.experiments._figures import Draw, Rows, dots, draw_line, look, panels_of
+from uptonoise.experiments._figures import Draw, Rows, dots, draw_line, panels_of
+from uptonoise.experiments._looks import look
 from uptonoise.inference import (
     DRABC,
     FourierABC,
@@ -170,21 +171,34 @@ def _row(sigma: float, observed: str, method: str, inference: Any, bags: Simulat
     }
 
 
+_DRAWN = {
+    "phases": ("phase", "phase, plain", "phase, augmented", "Fourier"),
+    "others": ("phase", "Fourier", "Fourier, augmented", "DR", "semi-automatic", "rejection"),
+}
+
+
 def _against_sigma(title: str, rows: Rows) -> Figure:
-    """Draw the errors against sigma, one panel for each kind of observed noise."""
+    """Draw the errors against sigma, with two standard errors: a column for each kind of observed noise."""
     kinds = list(dict.fromkeys(row["observed"] for row in rows))
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    figure, axes = panels_of(title, len(kinds), (4.6, 4.2))
-    for ax, kind in zip(axes, kinds, strict=True):
-        entries = []
-        for place, method in enumerate(methods):
-            chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
-            x, y = ([float(row[name]) for row in chosen] for name in ("sigma", "RMSE"))
-            entries.append((draw_line(ax, x, y, look(place)), method))
-        ax.axhline(float(PRIOR.std()), color=GREY, linestyle=":")
-        ax.set_xscale("symlog", linthresh=0.02)
-        dress(ax, f"Observed noise: {kind}", "sigma, the largest noise variance in training", "RMSE of posterior mean")
-        add_legend(ax, entries if kind == kinds[-1] else [], loc="best")
+    looks = {method: look(place) for place, method in enumerate(METHODS)}
+    figure, axes = panels_of(title, len(kinds) * len(_DRAWN), (4.6, 3.8), most=len(kinds))
+    for line, (group, methods) in zip(axes.reshape(len(_DRAWN), -1), _DRAWN.items(), strict=True):
+        for ax, kind in zip(line, kinds, strict=True):
+            entries = []
+            for method in methods:
+                chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
+                x, y, error = ([float(row[name]) for row in chosen] for name in ("sigma", "RMSE", "+-"))
+                low, high = np.array(y) - 2 * np.array(error), np.array(y) + 2 * np.array(error)
+                ax.vlines(x, low, high, color=looks[method].color, linewidth=1)
+                if chosen:
+                    entries.append((draw_line(ax, x, y, looks[method]), method))
+            entries.append((ax.axhline(float(PRIOR.std()), color=GREY, linestyle=":"), "the prior"))
+            ax.set_xscale("symlog", linthresh=0.02)
+            ax.set_xticks(SIGMAS, [f"{sigma:g}" for sigma in SIGMAS])
+            ax.minorticks_off()
+            ax.sharey(line[0])
+            dress(ax, f"{group}, observed noise {kind}", "largest noise variance in training", "RMSE of the mean")
+            add_legend(ax, entries if kind == kinds[-1] else [], loc="upper left", bbox_to_anchor=(1.01, 1.0))
     return figure
 
 

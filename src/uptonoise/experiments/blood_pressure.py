@@ -13,6 +13,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.datasets import BloodPressure, load_blood_pressure
+from uptonoise.experiments._figures import cells_of_tests
 from uptonoise.experiments._peers import centred_ks_test, ks_test
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.twosample import mmd_test, phase_test, sme_test
@@ -60,4 +61,6 @@ def _men_and_women(generator: np.random.Generator) -> tuple[Floats, Floats]:
     return X[:, :1], Y.mean(axis=1, keepdims=True)
 
 
-EXPERIMENT = RejectionExperiment("blood-pressure", __doc__.splitlines()[0], cells)
+EXPERIMENT = RejectionExperiment(
+    "blood-pressure", __doc__.splitlines()[0], cells, draw=cells_of_tests(("X", "Y"), [tuple(TESTS)])
+)

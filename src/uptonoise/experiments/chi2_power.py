@@ -24,6 +24,10 @@ def cells() -> Sequence[Cell]:
     return [cell(TESTS, n, noise, freedoms=(4, 8)) for noise in NOISES for n in SIZES]
 
 
-PANELS = [Panel(f"noise {n1:g} and {n2:g}", {"n1": str(n1), "n2": str(n2)}) for n1, n2 in NOISES]
+# Noises are ratios to the signals' variances, which differ: equal ratios are unequal noises.
+PANELS = [
+    Panel(f"noise {n1:g} and {n2:g}", {"n1": str(n1), "n2": str(n2)}, hollow=("me", "phd") if n1 or n2 else ())
+    for n1, n2 in NOISES
+]
 
 EXPERIMENT = RejectionExperiment("chi2-power", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(TESTS)))

@@ -6,17 +6,22 @@ sets, in units of the exact standard deviation; the prior leaves few particles f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy import stats
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
-from uptonoise.experiments._figures import dots
+from uptonoise.experiments._figures import Rows, new_figure
+from uptonoise.experiments._looks import look, wilson_interval
 from uptonoise.inference import FourierABC, PhaseABC, SemiAutomaticABC, calibration, simulate
+from uptonoise.plots import GREY, dress, rows_of_names
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 N_ROWS = 20
 METHODS: dict[str, Any] = {"phase": PhaseABC, "Fourier": FourierABC, "semi-automatic": SemiAutomaticABC}
@@ -79,12 +84,34 @@ class ConjugateExperiment(Experiment):
         }
 
 
-EXPERIMENT = ConjugateExperiment(
-    "conjugate",
-    __doc__.splitlines()[0],
-    draw=dots(
-        ("method", "particles", "quantile", "adjusted"),
-        ["error of mean", "sd / exact", "90 % covers"],
-        "in units of the exact standard deviation; coverage",
-    ),
-)
+_TARGETS = {"error of mean": 0.0, "sd / exact": 1.0, "90 % covers": 0.9}
+_AXES = {
+    "error of mean": "error of the mean, in exact SD",
+    "sd / exact": "SD over the exact one",
+    "90 % covers": "90 % intervals cover",
+}
+
+
+def _three_panels(title: str, rows: Rows) -> Figure:
+    """Draw error, width and coverage side by side, each with what it should be."""
+    figure = new_figure(title, 12.0, 1.8 + 0.3 * len(rows))
+    axes = figure.subplots(1, len(_TARGETS), sharey=True)
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    for ax, (column, target) in zip(axes, _TARGETS.items(), strict=True):
+        ax.axvline(target, color=GREY, linestyle="--", linewidth=0.8)
+        for y, row in enumerate(rows):
+            style, value = look(methods.index(row["method"])), float(row[column])
+            if column == "90 % covers":
+                ax.hlines(y, *wilson_interval(value, int(row["data sets"])), color=style.color, linewidth=1)
+            ax.plot(value, y, style.marker, color=style.color)
+        rows_of_names(ax, [_in_words(row) for row in rows])
+        dress(ax, "", _AXES[column], grid="x")
+    return figure
+
+
+def _in_words(row: Mapping[str, str]) -> str:
+    nearest = f"nearest {100 * float(row['quantile']):g} % of {int(row['particles']):,}"
+    return f"{row['method']}, {nearest}" + (", adjusted" if row["adjusted"] == "True" else "")
+
+
+EXPERIMENT = ConjugateExperiment("conjugate", __doc__.splitlines()[0], draw=_three_panels)

@@ -70,5 +70,5 @@ EXPERIMENT = MeasuredExperiment(
     __doc__.splitlines()[0],
     cells,
     repetitions=500,
-    draw=dots(("signals", "N", "n1", "n2"), ["covered", "covered, offset", f"below {_MARGIN}"], "share", line=0.95),
+    draw=dots(("signals", "n1", "n2"), ["covered", "covered, offset"], "coverage", line=0.95, counts="repetitions"),
 )

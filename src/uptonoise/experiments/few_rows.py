@@ -53,5 +53,7 @@ EXPERIMENT = MeasuredExperiment(
     __doc__.splitlines()[0],
     cells,
     repetitions=500,
-    draw=dots(("differs", "signals", "N"), ["1 pairings", "60 pairings"], "share of p-values up to 0.05"),
+    draw=dots(
+        ("differs", "signals", "N"), ["1 pairings", "60 pairings"], "share of p-values up to 0.05", counts="repetitions"
+    ),
 )

@@ -114,5 +114,11 @@ EXPERIMENT = MeasuredExperiment(
     "intervals",
     __doc__.splitlines()[0],
     cells,
-    draw=dots(("interval", "law", "n", "k", "d", "n1", "n2"), ["covered"], "coverage of 95 % intervals", 0.95),
+    draw=dots(
+        ("interval", "law", "n", "k", "d", "n1", "n2"),
+        ["covered"],
+        "coverage of 95 % intervals",
+        0.95,
+        counts="repetitions",
+    ),
 )

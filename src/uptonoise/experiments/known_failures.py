@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from uptonoise._util.typing import Floats
+from uptonoise.experiments._figures import cells_of_tests
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.twosample import flip_test, phase_test
 
@@ -93,4 +94,10 @@ def cells() -> Sequence[Cell]:
     ]
 
 
-EXPERIMENT = RejectionExperiment("known-failures", __doc__.splitlines()[0], cells, repetitions=400, quick_rows=1_000)
+EXPERIMENT = RejectionExperiment(
+    "known-failures",
+    __doc__.splitlines()[0],
+    cells,
+    repetitions=400,
+    draw=cells_of_tests(("what is broken", "n", "k"), [tuple(TESTS)]),
+)

@@ -2,8 +2,8 @@
 
 The phase test is run without its positivity part. A sparse design over the whole grid: every pair of values of any two
 settings occurs in some cell. Then cells with frequencies that were scaled on the clean sample alone, while the other
-has noise 20 or 100 times larger; and HIGGS: jet phi, in which the processes hardly differ, and seven columns of
-disjoint rows of one process.
+has noise 20 or 100 times larger; rare events at very unequal sizes, and very heavy tails; and HIGGS: jet phi, in which
+the processes hardly differ, and seven columns of disjoint rows of one process.
 """
 
 from __future__ import annotations
@@ -36,6 +36,12 @@ SCALED_PAIRS = [
     for ratio in (20.0, 100.0)
 ]
 """Samples of which the second has much more noise than the first, which alone chooses the frequencies."""
+EXTREME_PAIRS = [
+    NoisyPair("rare events", (100, 5_000), 1, (0.0, 0.0), "none"),
+    NoisyPair("rare events", (60, 20_000), 1, (0.0, 0.0), "none"),
+    NoisyPair("Pareto(0.5)", (200, 200), 3, (1.0, 1.0), "cauchy"),
+]
+"""Samples at the limits: the smaller one often has no event at all, or tails are heavier than those of the noise."""
 
 
 def cells() -> Sequence[Cell]:
@@ -53,7 +59,9 @@ def cells() -> Sequence[Cell]:
     ]
     jet_phi = [higgs_cell(TESTS, n, HIGGS_JET_PHI, same=False) for n in (500, 1_000, 2_000)]
     one_process = [higgs_cell(TESTS, n, HIGGS_HIGH_LEVEL, same=True) for n in (100, 200, 500)]
-    own = [cell(TESTS, pair, EXACT) for pair in design] + [cell(SCALED, pair, EXACT) for pair in SCALED_PAIRS]
+    own = [cell(TESTS, pair, EXACT) for pair in (*design, *EXTREME_PAIRS)] + [
+        cell(SCALED, pair, EXACT) for pair in SCALED_PAIRS
+    ]
     return [*own, *(_in_table(cell) for cell in [*jet_phi, *one_process])]
 
 

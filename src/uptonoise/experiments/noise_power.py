@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from uptonoise.experiments._alternatives import HIGGS, INDEPENDENT, ONE_COLUMN, OTHER_TAIL, Alternative, chi2
+from uptonoise.experiments._figures import cells_of_tests
 from uptonoise.experiments._peers import epps_singleton_test, pted_test
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.twosample import flip_test, me_test, mmd_test, phase_test, phd_test, sme_test
@@ -55,4 +56,12 @@ def _cell(name: str, alternative: Alternative, sizes: tuple[int, int]) -> Cell:
     return Cell(settings, partial(alternative.draw, sizes=sizes), tests)
 
 
-EXPERIMENT = RejectionExperiment("noise-power", __doc__.splitlines()[0], cells)
+EXPERIMENT = RejectionExperiment(
+    "noise-power",
+    __doc__.splitlines()[0],
+    cells,
+    draw=cells_of_tests(
+        ("samples", "n", "k", "d", "n1", "n2"),
+        [("phase", "flip", "flip, 5 pairings", "sme"), ("phd", "me", "mmd", "pted", "epps-singleton")],
+    ),
+)

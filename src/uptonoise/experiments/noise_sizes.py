@@ -41,5 +41,10 @@ EXPERIMENT = SizeExperiment(
     ALTERNATIVES,
     ALL_TESTS,
     tests_of,
-    draw=dots(("samples",), list(ALL_TESTS), "rows of each sample for power 0.9, or the most that were tried"),
+    draw=dots(
+        ("samples",),
+        list(ALL_TESTS),
+        "rows of each sample for power 0.9; hollow: more than were tried",
+        logarithmic=True,
+    ),
 )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uptonoise._util.typing import Floats
+from uptonoise.experiments._figures import cells_of_tests
 from uptonoise.experiments._peers import classifier_test, epps_singleton_test, ks_test, pted_test, stability_rule
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.twosample import flip_test, mmd_test, phase_test
@@ -77,4 +78,10 @@ def _cell(name: str, first: float, second: float, kind: str) -> Cell:
     return Cell({"signals": name, "noise": words, "N": N}, draw, TESTS, at_level, _AT_MOST if equal else frozenset())
 
 
-EXPERIMENT = RejectionExperiment("other-tests", __doc__.splitlines()[0], cells, repetitions=200)
+EXPERIMENT = RejectionExperiment(
+    "other-tests",
+    __doc__.splitlines()[0],
+    cells,
+    repetitions=200,
+    draw=cells_of_tests(("signals", "noise"), [tuple(TESTS)[:3], tuple(TESTS)[3:]]),
+)

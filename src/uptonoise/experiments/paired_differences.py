@@ -74,5 +74,5 @@ EXPERIMENT = TaskExperiment(
     tasks,
     table,
     quick_values={"n_bags": 30},
-    draw=histograms("distance", (), "squared distance", lambda rows: float(rows[0]["noiseless"])),
+    draw=histograms("distance", (), "squared distance", lambda rows: float(rows[0]["noiseless"]), "without noise"),
 )

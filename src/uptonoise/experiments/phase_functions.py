@@ -89,7 +89,7 @@ def draw(title: str, rows: Rows) -> Figure:
             w, true, sampled = ([float(row[key]) for row in chosen] for key in keys)
             ax.plot(w, sampled, ".", color=LOOKS[1].color, markersize=2, rasterized=True)
             ax.plot(w, true, color="black", linewidth=1)
-            dress(ax, f"{function}, {distribution}, {part}", "w")
+            dress(ax, f"{function} of {distribution}, {part}", "frequency")
     return figure
 
 

@@ -45,5 +45,5 @@ EXPERIMENT = MeasuredExperiment(
     __doc__.splitlines()[0],
     cells,
     repetitions=100,
-    draw=dots(("width", "N", "d"), ["named", "hit"], "share"),
+    draw=dots(("width", "N", "d"), ["named", "hit"], "share", counts="repetitions"),
 )

@@ -64,6 +64,6 @@ EXPERIMENT = MeasuredExperiment(
     __doc__.splitlines()[0],
     cells,
     repetitions=1_000,
-    draw=dots(_COLUMNS, ["planned", "simulated"], "power"),
+    draw=dots(_COLUMNS, ["planned", "simulated"], "power", counts="repetitions"),
     quick_cells=1,
 )

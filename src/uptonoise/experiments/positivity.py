@@ -15,6 +15,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._alternatives import HIGGS, Alternative, chi2
+from uptonoise.experiments._figures import cells_of_tests
 from uptonoise.experiments._noisy_distributions import NoisyPair, cell
 from uptonoise.experiments._peers import Outcome
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
@@ -88,4 +89,9 @@ SEEN: Sequence[tuple[str, Alternative, int]] = (
     ("HIGGS high level", HIGGS, 200),
 )
 
-EXPERIMENT = RejectionExperiment("positivity", __doc__.splitlines()[0], cells)
+EXPERIMENT = RejectionExperiment(
+    "positivity",
+    __doc__.splitlines()[0],
+    cells,
+    draw=cells_of_tests(("law", "n", "k", "d", "noise", "n1", "n2"), [("both", "phases", "positivity")]),
+)

@@ -20,7 +20,8 @@ from uptonoise.bags import Bags
 from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, OURS, REGRESSORS, with_gaussian_noise
 from uptonoise.experiments._bag_tasks import REPORTED, BagTask
 from uptonoise.experiments._experiment import Row, Task
-from uptonoise.experiments._figures import Rows, draw_line, look, panels_of
+from uptonoise.experiments._figures import Rows, draw_line, panels_of
+from uptonoise.experiments._looks import look
 from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.plots import add_legend, dress
 
@@ -61,28 +62,35 @@ def _error(task: BagTask, predicted: Any, y: NDArray[Any], fitted: NDArray[Any])
 
 
 def _cells(values: Values, repetitions: int) -> list[tuple[str, str, int]]:
-    """Return tasks and models with the number of their splits: slow models that are far behind have a third."""
+    """Return tasks and models with the number of their splits: slow models that are far behind have a fifth."""
     return [
-        (name, model, repetitions if model in _IN_ALL_SPLITS else -(-repetitions // 3))
+        (name, model, repetitions if model in _IN_ALL_SPLITS else -(-repetitions // 5))
         for name in values["tasks"]
         for model in (REGRESSORS if _TASKS[name].kind == "regression" else CLASSIFIERS)
     ]
 
 
+def _order(values: Values, repetitions: int) -> list[tuple[int, int]]:
+    """Return the splits and the places of their cells, in the order in which they are computed."""
+    cells = _cells(values, repetitions)
+    pairs = [(split, place) for place, cell in enumerate(cells) for split in range(cell[2])]
+    # An interrupted run has whole splits of what matters most: the other models come a little later.
+    return sorted(pairs, key=lambda pair: (pair[0] + (0 if cells[pair[1]][1] in _IN_ALL_SPLITS else 3), pair[1]))
+
+
 def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
+    cells = _cells(values, repetitions)
     return [
         Task(f"{name}, {model} / {split}", errors, (name, model, split, values["bags"], values["levels"]))
-        for split in range(repetitions)
-        for name, model, n_splits in _cells(values, repetitions)
-        if split < n_splits
+        for split, place in _order(values, repetitions)
+        for name, model, _ in [cells[place]]
     ]
 
 
 def _table(values: Values, results: list[Any]) -> list[Row]:
     """Return a row for each task, model and noise size: the mean over splits and its standard error."""
     repetitions = next(n for n in range(1, len(results) + 1) if sum(c[2] for c in _cells(values, n)) == len(results))
-    cells = _cells(values, repetitions)
-    places = [place for split in range(repetitions) for place, cell in enumerate(cells) if split < cell[2]]
+    cells, places = _cells(values, repetitions), [place for _, place in _order(values, repetitions)]
     rows = []
     for number, (name, model, n_splits) in enumerate(cells):
         of_cell = np.array([result for place, result in zip(places, results, strict=True) if place == number])
@@ -103,10 +111,12 @@ def _drawn(title: str, rows: Rows) -> Figure:
             chosen = [row for row in rows if (row["task"], row["model"]) == (name, model)]
             if chosen:
                 shown = [min(float(row["error"]), _HIGHEST) for row in chosen]
-                entries[model] = draw_line(ax, [row["noise"] for row in chosen], shown, look(place))
+                entries[model] = draw_line(ax, range(len(shown)), shown, look(place))
         is_number = next(row["kind"] for row in rows if row["task"] == name) == "regression"
         label = "RMSE / constant predictor" if is_number else "share of wrong classes"
         dress(ax, name, "noise, SD of the columns", label)
+        sizes = [*dict.fromkeys(row["noise"] for row in rows)]
+        ax.set_xticks(range(len(sizes)), [f"{float(size):g}" for size in sizes])
     add_legend(figure, [(line, model) for model, line in entries.items()], loc="outside right upper")
     return figure
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Row, Task
-from uptonoise.experiments._figures import Rows, look, panels_of
+from uptonoise.experiments._figures import Rows, panels_of
+from uptonoise.experiments._looks import look
 from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.fourier import ecf
 from uptonoise.plots import GREY, add_legend, dress

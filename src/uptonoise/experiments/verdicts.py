@@ -9,16 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.comparison import Verdict, compare
 from uptonoise.experiments._alternatives import chi2
-from uptonoise.experiments._figures import dots
+from uptonoise.experiments._figures import Rows, new_figure
+from uptonoise.experiments._looks import cell_in_words
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._noisy_distributions import NoisyPair
 from uptonoise.experiments._signal_pairs import PAIRS
+from uptonoise.plots import add_legend, dress, rows_of_names, short_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Sampler = Callable[[np.random.Generator], tuple[Floats, Floats]]
 
@@ -97,10 +103,49 @@ def _verdict(generator: np.random.Generator, sampler: Sampler) -> dict[str, floa
     return {"beyond noise": float(comparison.differs_beyond_noise)} | rates
 
 
+# Reds say that the signals differ, blues and greens that they do not or hardly, greys say nothing about them.
+_COLORS = {
+    Verdict.BEYOND_OFFSET: "#8C2D04",
+    Verdict.OFFSET: "#D55E00",
+    Verdict.BEYOND_NOISE: "#E9A36F",
+    Verdict.NEGLIGIBLE: "#009E73",
+    Verdict.ONLY_NOISE: "#0072B2",
+    Verdict.NO_DIFFERENCE: "#8FC7E8",
+    Verdict.NOT_RULED_OUT: "#555555",
+    Verdict.TOO_NOISY: "#909090",
+    Verdict.SYMMETRIC: "#C8C8C8",
+}
+
+
+def _stacked(title: str, rows: Rows) -> Figure:
+    """Draw how often each verdict is given as one bar per cell, cells with the same truth together."""
+    figure = new_figure(title, 11.0, 2.2 + 0.34 * len(rows))
+    ax = figure.subplots()
+    left, entries = np.zeros(len(rows)), []
+    for verdict, color in _COLORS.items():
+        shares = np.array([float(row[verdict]) for row in rows])
+        entries.append((ax.barh(range(len(rows)), shares, left=left, color=color, height=0.7), str(verdict)))
+        left += shares
+    columns = ("signals", "N", "d", "noise", "n1", "n2")
+    rows_of_names(
+        ax,
+        [
+            short_name(
+                f"{row['differs'].replace('another distribution', 'signal')}: {cell_in_words(row, columns)}", 110
+            )
+            for row in rows
+        ],
+    )
+    ax.set_xlim(0, 1)
+    dress(ax, "", f"share of {rows[0]['repetitions']} runs", grid="x")
+    add_legend(ax, entries, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    return figure
+
+
 EXPERIMENT = MeasuredExperiment(
     "verdicts",
     __doc__.splitlines()[0],
     cells,
     repetitions=500,
-    draw=dots(("differs", "signals", "N", "d", "noise", "n1", "n2"), ["beyond noise", *Verdict], "share"),
+    draw=_stacked,
 )

@@ -10,7 +10,14 @@ from uptonoise.fourier.characteristic import (
 )
 from uptonoise.fourier.compiled import kernel_name
 from uptonoise.fourier.cosine_sine import CosineSine, as_complex, check_precision, turned
-from uptonoise.fourier.designs import BLOCK_WEIGHTS, all_columns, column_grid, column_pairs
+from uptonoise.fourier.designs import (
+    BLOCK_WEIGHTS,
+    FewerFrequenciesWarning,
+    all_columns,
+    column_grid,
+    column_order,
+    column_pairs,
+)
 from uptonoise.fourier.discrepancy import (
     fourier_features,
     mmd,
@@ -25,8 +32,9 @@ from uptonoise.fourier.discrepancy import (
 from uptonoise.fourier.flip_sums import FlipSums, Signs
 from uptonoise.fourier.frequencies import Law, Method, as_frequencies, sample_frequencies
 from uptonoise.fourier.kernels import embedding_kernel, fourier_kernel, phase_kernel
+from uptonoise.fourier.lengths import lengths_of
 from uptonoise.fourier.moments import MomentSum
-from uptonoise.fourier.resampling import labelled_feature_sums, mean_variance
+from uptonoise.fourier.resampling import column_variances, labelled_feature_sums
 from uptonoise.fourier.scale import median_scale
 from uptonoise.fourier.sketch import Sketch
 from uptonoise.fourier.spread import spread_of_amplitudes, unbiased_squares

@@ -11,23 +11,30 @@ sample, which the other frequencies do not reach where noise makes the columns l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
-from uptonoise.fourier.scale import median_scale
+from uptonoise._util.wording import counted
+from uptonoise.fourier.lengths import RareLengths, column_lengths
 from uptonoise.fourier.spread import spreads_of_rows
 
-SCALE_ROWS = 200
-"""How many rows of each sample decide the scale of the frequencies."""
+MOST_FREQUENCIES = 2_000
+"""How many frequencies a sketch of the default design has at most: its covariance then takes 128 MB."""
 
+MOST_COLUMNS = MOST_FREQUENCIES // 2 - 1  # each with a low and a high frequency
+_MOST_GROUPS = 2_000
+_GROUP_BYTES = 600 << 20  # of the covariances of all groups
 _N_OF_A_KIND = 60
-_EACH_COLUMN = 2  # frequencies that each column has for itself, however many columns there are
+_EACH_COLUMN = 2  # frequencies that each column has for itself, unless there are very many columns
+_FEW_COLUMNS = 400
 _RADII = (0.42, 0.63, 0.21, 0.315, 0.14, 0.525)  # of frequencies on one column, in the order in which columns get them
 _REACH = 0.5  # of the frequencies on several columns
 _HIGH_RADII = (1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8)  # many columns get only the first ones
@@ -35,6 +42,7 @@ _N_HIGH = 40
 _EFFECT_RADII = {6: (0.3, 0.5, 0.7, 0.85, 1.0, 1.15), 4: (0.4, 0.7, 0.95, 1.15), 3: (0.45, 0.8, 1.1)}
 _SCALE_RATIO = 1.7  # of two scales at which many samples are measured
 _MOST_SCALES = 3
+_DIGITS = 9  # of a mean, which rounding does not change
 _EFFECT_SHARE = 4  # the effect gets at most one in this many of a given number of frequencies
 BLOCK_WEIGHTS = {
     "single columns": 2.0,
@@ -45,6 +53,10 @@ BLOCK_WEIGHTS = {
 }
 
 
+class FewerFrequenciesWarning(UserWarning):
+    """There are so many columns or groups that each gets fewer frequencies than usual."""
+
+
 class Design(NamedTuple):
     """Frequencies (m, d), and named blocks of them, each from a first row to the one after its last."""
 
@@ -53,32 +65,104 @@ class Design(NamedTuple):
 
 
 def scaled_design(
-    sample_rows: Callable[[int], list[Floats]], random_state: RandomState, n_frequencies: int | None = None
+    sample_rows: Callable[[int], list[Floats]],
+    rare_lengths: RareLengths,
+    random_state: RandomState,
+    n_frequencies: int | None = None,
+    most: Callable[[int], int] = lambda n_samples: MOST_FREQUENCIES,
 ) -> tuple[Floats, dict[str, Any]]:
     """Return the frequencies of the default design and their provenance.
 
-    `sample_rows` takes a seed and returns some rows of each sample, which decide the scale.
+    `sample_rows` takes a seed and returns some rows of each sample, which decide the scale; `rare_lengths` looks at all
+    rows for the scale of columns that are constant in these. Columns get their frequencies in an order that
+    only their values decide, so that another order of the columns changes nothing. `most` says how many frequencies are
+    affordable for a number of samples.
     """
-    if n_frequencies is not None:
-        positive_int(n_frequencies, "n_frequencies")
+    if n_frequencies is not None and positive_int(n_frequencies, "n_frequencies") > MOST_FREQUENCIES:
+        raise ValueError(
+            f"n_frequencies must be at most {MOST_FREQUENCIES:,}, since memory grows with their square; got "
+            f"{n_frequencies:,}"
+        )
     generator, seed = seeded_generator(random_state)
     # Rows have their own generator: how many numbers it takes to sample them must not change the frequencies, nor the
     # order of the samples which rows are sampled.
     row_seed = int(generator.integers(2**63))
     samples = sample_rows(row_seed)
-    lengths = _column_lengths(samples, np.random.default_rng(row_seed))
+    lengths = column_lengths(samples, rare_lengths)
     spreads = np.stack([spreads_of_rows(rows, lengths) for rows in samples])
-    design = default_design(lengths, generator, n_frequencies, spreads)
+    spreads = np.where((spreads > 0).any(axis=0), spreads, lengths)
+    order = column_order(samples, lengths)
+    design = _affordable_design(lengths[order], generator, n_frequencies, spreads[:, order], most(len(samples)))
+    frequencies = np.empty_like(design.frequencies)
+    frequencies[:, order] = design.frequencies
     provenance = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
-    return design.frequencies, provenance
+    return frequencies, provenance
 
 
-def _column_lengths(samples: list[Floats], generator: np.random.Generator) -> Floats:
-    """Return the median distance of rows in each column, wherever each sample lies; 1 in all where no row differs."""
-    pooled = np.concatenate([rows - np.median(rows, axis=0) for rows in samples])
-    if (pooled == pooled[0]).all():
-        return np.ones(pooled.shape[1])
-    return np.asarray(median_scale(pooled, per_column=True, max_rows=2 * SCALE_ROWS, random_state=generator))
+def check_columns(columns: Sequence[str], name: str) -> None:
+    """Raise where a sample has more columns than frequencies are affordable."""
+    if len(columns) > MOST_COLUMNS:
+        raise ValueError(
+            f"{name} must have at most {MOST_COLUMNS} columns, since memory grows with their square; got "
+            f"{len(columns):,}. Choose those that matter"
+        )
+
+
+def affordable_frequencies(n_groups: int) -> int:
+    """Return how many frequencies so many sketches may have; raise where there are too many of them.
+
+    Examples
+    --------
+    >>> from uptonoise.fourier.designs import affordable_frequencies
+    >>> affordable_frequencies(3), affordable_frequencies(1_000)
+    (2000, 140)
+    """
+    if n_groups > _MOST_GROUPS:
+        raise ValueError(
+            f"groups must be at most {_MOST_GROUPS:,}, as all pairs are compared; got {n_groups:,}. Merge groups, or "
+            "compare some of them"
+        )
+    return min(MOST_FREQUENCIES, int((_GROUP_BYTES / (8 * 4 * max(n_groups, 1))) ** 0.5))
+
+
+def _affordable_design(
+    lengths: Floats, generator: np.random.Generator, n_frequencies: int | None, spreads: Floats, most: int
+) -> Design:
+    """Return the default design, with fewer frequencies where it would be too large."""
+    beginning = generator.bit_generator.state
+    design = default_design(lengths, generator, n_frequencies, spreads)
+    wanted = len(design.frequencies)
+    if wanted <= most:
+        return design
+    generator.bit_generator.state = beginning
+    design = default_design(lengths, generator, most, spreads)
+    warnings.warn(
+        f"{len(design.frequencies):,} frequencies are used in place of {wanted:,}, so that the sketches of "
+        f"{counted(len(spreads), 'sample')} with {counted(len(lengths), 'column')} fit into memory; fewer columns get "
+        "more each",
+        FewerFrequenciesWarning,
+        stacklevel=4,
+    )
+    return design
+
+
+def column_order(samples: Sequence[Floats], lengths: Floats) -> NDArray[np.intp]:
+    """Return the columns in an order that depends on their values alone, in units of their lengths.
+
+    Neither the order of the samples, of the rows or of the columns changes it, nor do units.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.designs import column_order
+    >>> X = np.random.default_rng(0).exponential(size=(100, 3))
+    >>> order, turned = column_order([X], np.ones(3)), column_order([1_000 * X[::-1, ::-1]], np.full(3, 1_000.0))
+    >>> np.array_equal(X[:, order], X[:, ::-1][:, turned])
+    True
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        means = [np.arctan((rows - np.median(rows, axis=0)) / lengths).mean(axis=0) for rows in samples]
+    return np.argsort(np.round(np.sum(means, axis=0), _DIGITS), kind="stable")
 
 
 def default_design(
@@ -98,7 +182,8 @@ def default_design(
         effect = effect[: len(effect) if _EFFECT_SHARE * len(effect) <= n_frequencies else 0]
         n_frequencies -= len(effect)
     n, high = (_N_OF_A_KIND, high_columns(d)) if n_frequencies is None else _fitting(n_frequencies, d)
-    kinds = [single_columns(max(n, _EACH_COLUMN * d), d, generator)]
+    each = _EACH_COLUMN if len(high) >= _EACH_COLUMN * d else 1
+    kinds = [single_columns(max(n, each * d), d, generator)]
     if d > 1:
         kinds.append(_REACH * column_pairs(n, d, generator))
     if d > 2:
@@ -140,8 +225,9 @@ def effect_frequencies(spreads: Floats) -> Floats:
 
 def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
     """Return the number of frequencies of a kind, and the high ones, that together are within a maximum number."""
-    high = high_columns(d, _N_HIGH * n_frequencies // (4 * _N_OF_A_KIND))
-    kinds, singles = min(d, 3), _EACH_COLUMN * d
+    kinds = min(d, 3)
+    each = _EACH_COLUMN if 2 * _EACH_COLUMN * d + kinds - 1 <= n_frequencies or d <= _FEW_COLUMNS else 1
+    high, singles = high_columns(d, _N_HIGH * n_frequencies // (4 * _N_OF_A_KIND), each), each * d
     left = n_frequencies - len(high)
     n = left // kinds
     if n < singles:  # the columns have theirs, and the other kinds share the rest
@@ -152,9 +238,9 @@ def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
     return n, high
 
 
-def high_columns(d: int, n_high: int = _N_HIGH) -> Floats:
+def high_columns(d: int, n_high: int = _N_HIGH, least: int = _EACH_COLUMN) -> Floats:
     """Return frequencies on one column each, so high that the characteristic function of two points is negative."""
-    each = min(len(_HIGH_RADII), max(_EACH_COLUMN, n_high // d))
+    each = min(len(_HIGH_RADII), max(least, n_high // d))
     return column_grid(_HIGH_RADII[:each], d)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
 from uptonoise.fourier.cosine_sine import CosineSine, turned
 from uptonoise.fourier.exact_angles import angles_between
 from uptonoise.fourier.sums import bags_of_rows
@@ -30,6 +31,8 @@ from uptonoise.rows import Accumulator, Block, as_real_array
 
 _TILES_PER_BLOCK = 2  # tiles of features in one call, so that little of the time goes to Python
 _CLUSTERS_AT_ONCE = 4_096
+_ROUNDING = 1e-9  # of sums of weights in a file
+_DAMAGE = 1e-4  # of a covariance in a file, in units of its largest variance; float32 is good to 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +57,7 @@ class Moments:
         total, squares = self.weight, self.weight_squares
         if self.cross is None:
             return self.scatter / (total - squares / total)
-        return self.scatter * (total**2 / (squares * (total**2 - squares)))
+        return self.scatter / squares / (1 - squares / total / total)  # no product of large weights overflows
 
     @classmethod
     def of_clusters(cls, sums: Floats, weight: Floats, n_rows: int) -> Moments:
@@ -93,7 +96,18 @@ class Moments:
             raise ValueError(f"it has {n_rows!r} rows of weight {weights[0]:g}")
         if np.abs(mean).max() > 1 + 1e-6 or not np.array_equal(scatter, scatter.T) or np.diag(scatter).min() < 0:
             raise ValueError("its sums are not those of cosines and sines")
-        return cls(n_rows, float(weights[0]), float(weights[1]), mean, scatter)
+        moments = cls(n_rows, float(weights[0]), float(weights[1]), mean, scatter)
+        _check_covariance(scatter)
+        return moments
+
+    def check_rows(self) -> None:
+        """Raise where moments of rows that were read from a file cannot be those of so many."""
+        _check_weights(self.weight, self.weight_squares, self.n_rows, "row")
+        m = len(self.mean) // 2
+        # The squares of a cosine and its sine sum to 1 in each row.
+        expected = self.weight * (1 - np.sum(self.mean.reshape(2, m) ** 2, axis=0))
+        if np.abs(np.diag(self.scatter).reshape(2, m).sum(axis=0) - expected).max() > _DAMAGE * self.weight:
+            raise ValueError("its sums are not those of cosines and sines")
 
     def with_clusters(self, n_clusters: Any, cross: Any) -> Moments:
         """Return moments that were read from a file as those of clusters, or raise where they cannot be."""
@@ -101,6 +115,7 @@ class Moments:
         is_count = isinstance(n_clusters, int) and not isinstance(n_clusters, bool) and 0 <= n_clusters <= self.n_rows
         if array.shape != self.mean.shape or not np.isfinite(array).all() or not is_count:
             raise ValueError(f"its {n_clusters!r} clusters do not fit its rows")
+        _check_weights(self.weight, self.weight_squares, n_clusters, "cluster")
         return replace(self, n_clusters=n_clusters, cross=array)
 
     def plus(self, other: Moments) -> Moments:
@@ -178,6 +193,25 @@ class Moments:
         return (
             counts == others and np.array_equal(self.mean, other.mean) and np.array_equal(self.scatter, other.scatter)
         )
+
+
+def _check_weights(weight: float, squares: float, count: int, unit: str) -> None:
+    """Raise where so many weights that are not negative cannot have this sum and this sum of squares."""
+    if not squares <= (1 + _ROUNDING) * weight * weight or not weight * weight <= (1 + _ROUNDING) * count * squares:
+        raise ValueError(f"its weights are not those of {counted(count, unit)}")
+
+
+def _check_covariance(scatter: Floats) -> None:
+    """Raise where a symmetric matrix has a negative eigenvalue that rounding does not explain."""
+    largest = float(np.diag(scatter).max(initial=0.0))
+    if largest == 0:
+        if scatter.any():
+            raise ValueError("its covariance is none")
+        return
+    try:
+        np.linalg.cholesky(scatter / largest + _DAMAGE * np.eye(len(scatter)))
+    except np.linalg.LinAlgError:
+        raise ValueError("its covariance has negative eigenvalues") from None
 
 
 class MomentSum(Accumulator[Moments]):

@@ -18,9 +18,9 @@ from uptonoise.fourier.cosine_sine import CosineSine
 
 
 @singledispatch
-def mean_variance(X: Any, Y: Any) -> float:
-    """Return the variance of all rows of both samples, averaged over columns."""
-    return float(np.concatenate([X, Y]).var(axis=0, ddof=1).mean())
+def column_variances(X: Any, Y: Any) -> Floats:
+    """Return the variance of each column over all rows of both samples."""
+    return np.asarray(np.concatenate([X, Y]).var(axis=0, ddof=1))
 
 
 @singledispatch

@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist
 
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_flag, positive_int
 from uptonoise.rows import RowSource, aligned, as_rows, refuse_one_iterator_twice, sample_rows
 
 
@@ -55,7 +55,7 @@ def median_scale(
     rows = sample_rows(sources, n_rows, as_generator(random_state))
     if len(rows) < 2:
         raise ValueError(f"{names[0]} must have at least 2 rows for a distance between them; got {len(rows)}")
-    if not per_column:
+    if not checked_flag(per_column, "per_column"):
         return _median_length(_with_rare_rows(sources, rows, slice(None)))
     lengths = [_column_length(_with_rare_rows(sources, rows, [column])) for column in range(rows.shape[1])]
     if all(length is None for length in lengths):
@@ -71,7 +71,7 @@ def sample_names(samples: tuple[Any, ...]) -> list[str]:
 def _with_rare_rows(sources: list[RowSource], rows: Floats, columns: Any) -> Floats:
     """Return these columns of the rows; where all sampled rows are equal, with the first rows that differ."""
     picked = rows[:, columns]
-    if (picked != picked[0]).any() or any(source.n_rows is None for source in sources):
+    if (picked != picked[0]).any() or not all(source.can_be_read_again for source in sources):
         return picked
     others = [picked[:1]]
     for source in sources:

@@ -8,6 +8,7 @@ of each frequency by the angle w.(c - c'), a rotation, so sketches with differen
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
@@ -26,9 +27,10 @@ from uptonoise.fourier.cluster_pass import (
     moments_by_group,
 )
 from uptonoise.fourier.cosine_sine import CosineSine, check_precision
-from uptonoise.fourier.designs import SCALE_ROWS, scaled_design
+from uptonoise.fourier.designs import affordable_frequencies, check_columns, scaled_design
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
+from uptonoise.fourier.lengths import rare_lengths_of, rare_lengths_of_bags, scale_rows_of, scale_rows_of_bags
 from uptonoise.fourier.moments import GroupMoments, Moments, MomentSum
 from uptonoise.fourier.provenance import Provenance, blocks_at, checked_provenance
 from uptonoise.fourier.scale import sample_names
@@ -42,7 +44,6 @@ from uptonoise.rows import (
     as_rows,
     clustered_rows,
     numbered_columns,
-    some_rows,
 )
 
 
@@ -92,10 +93,13 @@ class Sketch(SketchStatistics):
         check_precision(precision)
         self.precision = precision
         self.named = columns is not None
-        self.columns = as_column_names(columns or numbered_columns(self.n_columns), "columns", self.n_columns)
+        self.columns = as_column_names(
+            numbered_columns(self.n_columns) if columns is None else columns, "columns", self.n_columns
+        )
         self._centre = None if centre is None else checked_centre(centre, self.n_columns)
         self._centre_is_given = centre is not None
         self._ended, self._clusters = Moments.none(self.n_frequencies), NO_CLUSTERS
+        self._lock = threading.RLock()
 
     @classmethod
     @described
@@ -139,12 +143,10 @@ class Sketch(SketchStatistics):
             for sample, name in zip(samples, sample_names(samples), strict=True)
         ]
         sources = [aligned(source, sources[0]) for source in sources]
-        frequencies, provenance = scaled_design(
-            lambda seed: [some_rows(source, SCALE_ROWS, np.random.default_rng(seed)) for source in sources],
-            random_state,
-            n_frequencies,
-        )
+        check_columns(sources[0].columns, sources[0].name)
         columns = next((source.columns for source in sources if source.named), None)
+        looks = scale_rows_of(sources), rare_lengths_of(sources)
+        frequencies, provenance = scaled_design(*looks, random_state, n_frequencies)
         return cls(frequencies, columns=columns, provenance=provenance, precision=precision)
 
     @classmethod
@@ -188,20 +190,18 @@ class Sketch(SketchStatistics):
                 "groups must say which row is in which group: a Bags, a list of arrays, or a source made with by=; got "
                 "one sample"
             )
-        scale_rows: list[Floats] = []
-
-        def sample_rows(seed: int) -> list[Floats]:
-            scale_rows.extend(source.sampled_by_bag(SCALE_ROWS, seed))
-            return scale_rows
-
-        frequencies, provenance = scaled_design(sample_rows, random_state)
+        check_columns(source.columns, source.name)
+        affordable_frequencies(len(source.bag_ids))
+        of_groups: list[Floats] = []
+        looks = scale_rows_of_bags(source, of_groups), rare_lengths_of_bags(source)
+        frequencies, provenance = scaled_design(*looks, random_state, most=affordable_frequencies)
         columns = source.columns if source.named else None
         empty = cls(frequencies, columns=columns, provenance=provenance, precision=precision)
         if clusters is not None:
-            rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(scale_rows), axis=0)
+            rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(of_groups), axis=0)
             groups_of_clusters = moments_by_group(rows, CosineSine(empty._frequencies, precision), centre)
             return {name: empty._with(*part) for name, part in groups_of_clusters.items()}
-        centres = np.stack([np.median(rows, axis=0) for rows in scale_rows])
+        centres = np.stack([np.median(rows, axis=0) for rows in of_groups])
         sums = source.fold(GroupMoments(CosineSine(empty._frequencies, precision), centres)).moments
         sketches: dict[Any, Sketch] = {}
         for name, centre, moments in zip(source.bag_ids, centres, sums, strict=True):
@@ -230,7 +230,7 @@ class Sketch(SketchStatistics):
     def _with(self, moments: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> Sketch:
         """Return a sketch with the same frequencies and columns, and with other moments and centre."""
         new = Sketch.__new__(Sketch)
-        new.__dict__.update(self.__dict__, provenance=deepcopy(self.provenance))
+        new.__setstate__(self.__getstate__() | {"provenance": deepcopy(self.provenance)})
         new._ended, new._centre, new._clusters = moments, centre, clusters
         return new
 
@@ -314,7 +314,10 @@ class Sketch(SketchStatistics):
         >>> un.Sketch([[1.0]]).update(rows, clusters=np.repeat(np.arange(20), 5))
         Sketch(100 rows in 20 clusters, 1 frequency, 1 column: x0)
         """
-        source = clustered_rows(X, clusters, weights=weights)
+        with self._lock:  # so that several threads may update one sketch
+            return self._updated(clustered_rows(X, clusters, weights=weights), complete)
+
+    def _updated(self, source: RowSource, complete: bool) -> Sketch:
         if len(source.columns) != self.n_columns:
             raise ValueError(
                 f"X must have {counted(self.n_columns, 'column')}, as the frequencies have; got {len(source.columns)}: "
@@ -370,8 +373,8 @@ class Sketch(SketchStatistics):
         # sum() starts from 0.
         return self.merge(Sketch.like(self)) if isinstance(other, int) and other == 0 else NotImplemented
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the sketch to a plain .npz file, whole or not at all.
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
+        """Write the sketch to a plain .npz file, whole or not at all; `force` replaces a file that exists.
 
         Examples
         --------
@@ -383,7 +386,7 @@ class Sketch(SketchStatistics):
         ...     un.Sketch.load(pathlib.Path(folder) / "s.npz") == s
         True
         """
-        save_sketch(self, path)
+        save_sketch(self, path, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sketch:

@@ -18,7 +18,7 @@ AnySketch = TypeVar("AnySketch", bound=SketchStatistics)
 _VERSION = 3  # version 1 has "drawn" for "provenance"; versions below 3 have no clusters
 
 
-def save_sketch(sketch: SketchStatistics, path: str | os.PathLike[str]) -> None:
+def save_sketch(sketch: SketchStatistics, path: str | os.PathLike[str], *, force: bool = True) -> None:
     """Write a sketch, whole or not at all; its clusters have ended then."""
     moments = sketch._moments
     header = {
@@ -40,7 +40,7 @@ def save_sketch(sketch: SketchStatistics, path: str | os.PathLike[str]) -> None:
         arrays |= {"cross": moments.cross, "cluster_hashes": sketch.cluster_hashes}
     if sketch.centre is not None:
         arrays["centre"] = sketch.centre
-    save_archive(path, "sketch", _VERSION, header, arrays)
+    save_archive(path, "sketch", _VERSION, header, arrays, force=force)
 
 
 def load_sketch(new: Callable[..., AnySketch], path: str | os.PathLike[str]) -> AnySketch:
@@ -65,4 +65,6 @@ def _sketch_of(new: Callable[..., AnySketch], header: dict[str, Any], arrays: di
     if header.get("n_clusters") is not None:
         sketch._ended = sketch._ended.with_clusters(header["n_clusters"], arrays["cross"])
         sketch._clusters = SketchClusters(None, np.sort(arrays["cluster_hashes"].astype(np.uint64)))
+    elif sketch._ended.n_rows:
+        sketch._ended.check_rows()
     return sketch

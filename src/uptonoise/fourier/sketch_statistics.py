@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,13 @@ class SketchStatistics:
     _ended: Moments  # of rows, or of clusters that get no more rows
     _clusters: SketchClusters
     _whole: tuple[SketchClusters, Moments] | None = None
+    _lock: Any  # of the thread that adds rows; it stays where it is
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
 
     @property
     def _moments(self) -> Moments:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from uptonoise._util.typing import Floats
+from uptonoise.fourier.lengths import order_points
 
 _RADIANS = 0.3  # of a standard deviation, where spreads are measured
+_POINTS = 1_000  # values of a column, at equal steps of their ranks, that are enough
 _GRID = np.geomspace(0.01, 30, 60)  # times the length of a column, where rows are looked at
 _TINY = np.finfo(np.float64).tiny
 
@@ -61,7 +63,8 @@ def spreads_of_rows(rows: Floats, lengths: Floats) -> Floats:
         return spreads
     for column, length in enumerate(lengths):
         frequencies = _GRID / length
-        phases = np.outer(frequencies, rows[:, column] - np.median(rows[:, column]))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused with the rows
+            phases = np.outer(_GRID, order_points((rows[:, column] - np.median(rows[:, column])) / length, _POINTS))
         squares = np.cos(phases).mean(axis=1) ** 2 + np.sin(phases).mean(axis=1) ** 2
         spreads[column] = spread_of_amplitudes(frequencies, unbiased_squares(squares, len(rows)))
     return spreads

@@ -23,6 +23,7 @@ from uptonoise._util.random import RandomState
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
+from uptonoise.inference.observed import Units, is_unlike, size_range
 from uptonoise.inference.options import Simulating
 from uptonoise.inference.plan import DRAWS, PARTICLES, TRAINING, Plan
 from uptonoise.inference.posterior import Posterior, warn_where_small
@@ -36,13 +37,12 @@ from uptonoise.inference.simulation import (
     simulated,
     warn_of_failures,
 )
+from uptonoise.inference.sized import BLOCK_BAGS, Sized, particles_of
 from uptonoise.inference.tolerance import Tolerance, chosen_tolerance, epsilon_for, kernel_weights, vanished_message
 from uptonoise.inference.transforms import adjusted
 from uptonoise.rows import aligned, one_sample, read_rows
 
 Summary = Callable[[Bags], Floats]
-
-_BLOCK_BAGS = 1_000
 
 
 class UnlikeSimulationsWarning(UserWarning):
@@ -50,10 +50,12 @@ class UnlikeSimulationsWarning(UserWarning):
 
 
 class _Weighed(NamedTuple):
-    """A block of particles without its rows; `part` is the block itself where rows are kept."""
+    """A block of particles, with its rows in `part` where they are kept."""
 
     theta: Floats
     summaries: Floats
+    profiles: Floats
+    sizes: tuple[int, int]
     n_failed: int
     part: Part | None
 
@@ -75,6 +77,7 @@ class _Run:
     plan: Plan | None
     training: dict[int, Part] = field(default_factory=dict)
     summary: Summary | None = None
+    units: Units | None = None
     particles: dict[int, _Weighed] = field(default_factory=dict)
 
 
@@ -93,6 +96,10 @@ class _Fitted:
     _columns: tuple[tuple[str, ...], bool]
     _support: tuple[Floats, Floats]
     _plan: Plan | None
+    _units: Units  # of profiles, which particles and what is observed have
+    _profiles: Floats
+    _sizes: tuple[int, int]  # the fewest and the most rows of particles
+    _sized: dict[int, Sized]
 
 
 @with_parameters
@@ -159,6 +166,7 @@ class BagABC(_Fitted, ABC):
             self._use(particles, summary)
         self._scale = self._scales(self.summaries_)
         self.summaries_ = self.summaries_ / self._scale
+        self._sized = {}
         self._support = (run.plan.prior.low, run.plan.prior.high) if run.plan is not None else self._prior_support()
         self._plan = run.plan
         self._run = None
@@ -190,7 +198,10 @@ class BagABC(_Fitted, ABC):
         ess: float | None = None,
         adjust: bool | None = None,
     ) -> Posterior:
-        """Return the posterior of the parameters given one observed bag, of any number of rows.
+        """Return the posterior of the parameters given one observed bag.
+
+        Where the bag has fewer rows than all simulated ones, particles are summarised again with as many. Where it has
+        more, that is done if the simulator takes ``n_rows``; else the posterior is wider than it could be.
 
         Parameters
         ----------
@@ -210,46 +221,45 @@ class BagABC(_Fitted, ABC):
         SmallSampleWarning
             Where the effective sample size is too small to trust.
         UnlikeSimulationsWarning
-            Where nothing that was simulated is like what was observed.
+            Where nothing that was simulated is like what was observed: another location, more noise.
         """
         if not hasattr(self, "theta_"):
             raise ValueError("there are no particles yet; call fit() before posterior()")
-        posterior = self._weighted(
-            self._observed_summary(observed),
-            self._tolerance(epsilon=epsilon, quantile=quantile, ess=ess),
-            self.adjust if adjust is None else adjust,
-        )
+        tolerance, bag = self._tolerance(epsilon=epsilon, quantile=quantile, ess=ess), self._observed_bag(observed)
+        particles, at = particles_of(self, int(bag.sizes[0])), self.summary(bag)[0]
+        posterior = self._weighted(at, tolerance, self.adjust if adjust is None else adjust, particles)
+        outside = (at < particles.summaries.min(axis=0)).any() or (at > particles.summaries.max(axis=0)).any()
+        if outside or is_unlike(self._units.profiles(bag)[0], particles.profiles, posterior.weights):
+            what = "the summary" if outside else "the location, the spread or the noise"
+            warnings.warn(
+                f"{what} of what was observed is outside the range of all that was simulated: the model or its "
+                "prior does not produce such data, and the posterior is an extrapolation",
+                UnlikeSimulationsWarning,
+                stacklevel=2,
+            )
         warn_where_small(posterior.ess)
         return posterior
 
-    def _observed_summary(self, observed: Any) -> Floats:
+    def _observed_bag(self, observed: Any) -> Bags:
         source = one_sample(observed, "observed")
         columns, named = self._columns
         rows = read_rows(aligned(source, _Simulated(columns, named)))
-        own = tuple(columns) if named else source.columns
-        summary = self.summary(as_bags(rows, np.array([len(rows)]), own, named or source.named))[0]
-        low, high = self.summaries_.min(axis=0), self.summaries_.max(axis=0)
-        if ((summary < low) | (summary > high)).any():
-            warnings.warn(
-                "the summary of what was observed is outside the range of all that was simulated: the model or its "
-                "prior does not produce such data, and the posterior is an extrapolation",
-                UnlikeSimulationsWarning,
-                stacklevel=3,
-            )
-        return np.asarray(summary)
+        own = columns if named else source.columns
+        return as_bags(rows, np.array([len(rows)]), own, named or source.named)
 
-    def _weighted(self, at: Floats, tolerance: Tolerance, adjust: bool) -> Posterior:
+    def _weighted(self, at: Floats, tolerance: Tolerance, adjust: bool, particles: Sized | None = None) -> Posterior:
         """Return the posterior for an observed summary."""
-        squares = np.sum((self.summaries_ - at) ** 2, axis=1)
+        theta, summaries, _ = particles or Sized(self.theta_, self.summaries_, self._profiles)
+        squares = np.sum((summaries - at) ** 2, axis=1)
         epsilon = epsilon_for(squares, tolerance, self._uniform_kernel)
         weights = kernel_weights(squares, epsilon, self._uniform_kernel)
         total = weights.sum()
         if not total > 0:
             raise ValueError(vanished_message(squares, epsilon, self._uniform_kernel))
         weights /= total
-        theta = adjusted(self.theta_, self.summaries_ - at, weights, self._support) if adjust else self.theta_
+        moved = adjusted(theta, summaries - at, weights, self._support) if adjust else theta
         simulate = None if self._plan is None else self._predict
-        return Posterior(theta, weights, self.names_, epsilon, np.sqrt(squares), self.theta_, simulate)
+        return Posterior(moved, weights, self.names_, epsilon, np.sqrt(squares), theta, simulate)
 
     def _predict(self, theta: Floats, generator: np.random.Generator) -> Bags:
         assert self._plan is not None
@@ -288,9 +298,8 @@ class BagABC(_Fitted, ABC):
     def _forget(self) -> None:
         """Drop an earlier fit, so that it is not mistaken for the new one where that fails."""
         self._summary = None
-        for name in ("theta_", "summaries_", "particles_", "_scale"):
-            if hasattr(self, name):
-                delattr(self, name)
+        for name in ("theta_", "summaries_", "particles_", "_scale", "_sized"):
+            self.__dict__.pop(name, None)
 
     def _learn(self, run: _Run, training: Simulations | None) -> Summary:
         if self._learns():
@@ -318,14 +327,15 @@ class BagABC(_Fitted, ABC):
         if self._learns() and plan.columns is None:
             plan.columns = self._columns
         for number, part in plan.parts(PARTICLES, n, run.particles):
-            summaries = summary(part.bags) if len(part.values) else np.empty((0, 0))
-            run.particles[number] = _Weighed(part.came, summaries, len(part.problems), part if self.keep_rows else None)
+            run.particles[number] = self._weighed(run, part, summary)
         blocks = [run.particles[number] for number in sorted(run.particles)]
         came = [block for block in blocks if len(block.theta)]
         failed = sum(block.n_failed for block in blocks)
         warn_of_failures(failed, n, bool(came))
         self.theta_ = np.concatenate([block.theta for block in came])
         self.summaries_ = np.concatenate([block.summaries for block in came])
+        self._profiles = np.concatenate([block.profiles for block in came])
+        self._sizes = min(block.sizes[0] for block in came), max(block.sizes[1] for block in came)
         self.n_failed_ = failed + (self.training_.n_failed if self._learns() else 0)
         self.names_ = plan.prior.names
         assert plan.columns is not None
@@ -335,17 +345,29 @@ class BagABC(_Fitted, ABC):
             warnings.simplefilter("ignore")  # of failures, as above
             self.particles_ = joined(kept, self.names_) if self.keep_rows else None
 
+    def _weighed(self, run: _Run, part: Part, summary: Summary) -> _Weighed:
+        """Return what is kept of a block of particles."""
+        kept = part if self.keep_rows else None
+        if not len(part.values):
+            return _Weighed(part.came, part.values, part.values, (0, 0), len(part.problems), kept)
+        bags = part.bags
+        run.units = self._units = run.units or Units.of(bags)
+        profiles = self._units.profiles(bags)
+        return _Weighed(part.came, summary(bags), profiles, size_range(bags), len(part.problems), kept)
+
     def _use(self, particles: Simulations, summary: Summary) -> None:
         """Take particles that are given, a block at a time."""
         if not isinstance(particles, Simulations):
             raise ValueError(f"particles must be Simulations; got a {type(particles).__name__}")
         if self._learns() and particles.theta.shape[1] != self.training_.theta.shape[1]:
-            raise ValueError(
-                f"particles must have the parameters of training, {list(self.names_)}; got {list(particles.names)}"
-            )
-        starts = range(0, len(particles), _BLOCK_BAGS)
-        blocks = [summary(particles.bags[start : start + _BLOCK_BAGS]) for start in starts]
+            known, given = list(self.names_), list(particles.names)
+            raise ValueError(f"particles must have the parameters of training, {known}; got {given}")
+        starts = range(0, len(particles), BLOCK_BAGS)
+        blocks = [summary(particles.bags[start : start + BLOCK_BAGS]) for start in starts]
         self.theta_, self.summaries_ = particles.theta, np.concatenate(blocks)
+        self._units = Units.of(particles.bags[:BLOCK_BAGS])
+        self._profiles = self._units.profiles(particles.bags)
+        self._sizes = size_range(particles.bags)
         self.names_, self.particles_ = particles.names, particles
         self.n_failed_ = particles.n_failed + (self.training_.n_failed if self._learns() else 0)
         self._columns = (particles.bags.columns, particles.bags.named)

@@ -207,9 +207,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self.transformer, "predict"):
             return self._fit_model(bags_in_memory(X), y)
         if not hasattr(self.transformer, "from_characteristic"):
-            raise ValueError(
-                f"transformer must be an estimator that predicts, PhaseFeatures or FourierFeatures; got {self.transformer!r}"
-            )
+            wanted = "an estimator that predicts, PhaseFeatures or FourierFeatures"
+            raise ValueError(f"transformer must be {wanted}; got {self.transformer!r}")
         self.transformer_ = clone(self.transformer).fit(X)
         self.n_features_in_ = self.transformer_.n_features_in_
         return self
@@ -228,19 +227,19 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.classes_ = self.transformer_.classes_
         return self
 
-    @available_if(_inner_has("predict"))
+    @available_if(_inner_has("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> NDArray[Any]:
         """Return what the model predicts of bags as they are."""
         check_is_fitted(self)
         return np.asarray(self.transformer_.predict(bags_in_memory(X)))
 
-    @available_if(_inner_has("predict_proba"))
+    @available_if(_inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for bags as they are."""
         check_is_fitted(self)
         return np.asarray(self.transformer_.predict_proba(bags_in_memory(X)))
 
-    @available_if(_inner_has("score"))
+    @available_if(_inner_has("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any = None) -> float:
         """Return the score of the model on bags as they are; `y` is what ``fit`` takes."""
         check_is_fitted(self)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
-from uptonoise._util.storage import load_archive, save_archive
+from uptonoise._util.storage import check_finite, load_archive, save_archive
 from uptonoise.bags import Bags
 from uptonoise.learning.conformal import Conformal
 from uptonoise.learning.ensemble import Ensemble
@@ -19,7 +20,7 @@ _KINDS = {"BagRegressor": "bag regressor", "BagClassifier": "bag classifier"}
 Model = TypeVar("Model")
 
 
-def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model(model: Any, path: str | os.PathLike[str], *, force: bool = True) -> None:
     """Write a fitted model."""
     params = {name: value for name, value in model.get_params(deep=False).items() if name not in ("cv", "random_state")}
     summary = model.summary_
@@ -41,13 +42,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         arrays["classes"] = np.asarray(model.classes_.astype(str) if model.classes_.dtype == object else model.classes_)
     else:
         arrays |= _flat("conformal", model.conformal_)
-    save_archive(path, _KINDS[type(model).__name__], _VERSION, header, arrays)
+    save_archive(path, _KINDS[type(model).__name__], _VERSION, header, arrays, force=force)
 
 
 def load_model(cls: type[Model], path: str | os.PathLike[str]) -> Model:
     """Read a model that :func:`save_model` wrote."""
     header, arrays = load_archive(path, _KINDS[cls.__name__], _VERSION)
     try:
+        _check_arrays(header, arrays)
         model: Any = cls(**header["params"])
         model.n_features_in_, model.by_ = header["n_columns"], header["by"]
         model.largest_noise_, model.cv_error_ = header["largest_noise"], header["cv_error"]
@@ -69,9 +71,32 @@ def load_model(cls: type[Model], path: str | os.PathLike[str]) -> Model:
             model.classes_ = arrays["classes"] if classes is None else np.array(classes, dtype=object)
         else:
             model.conformal_ = _rebuilt(Conformal, "conformal", arrays, 0)
-    except (KeyError, TypeError, ValueError) as error:
+        _check_prediction(model, columns)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ValueError(f"{path} is not a model that {cls.__name__}.save wrote: {error}") from None
     return model  # type: ignore[no-any-return]
+
+
+def _check_arrays(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Raise where arrays are not finite or not those of so many columns, or a tree is deeper than it has nodes."""
+    check_finite({name: array for name, array in arrays.items() if not name.endswith(".threshold")})
+    n_columns, columns = header["n_columns"], header["columns"]
+    shapes = arrays["centre"].shape, arrays["scale"].shape, arrays["frequencies"].shape[-1:]
+    if set(shapes) != {(n_columns,)} or len(columns) not in (0, n_columns):
+        raise ValueError(f"its arrays are not of {n_columns!r} columns, as its header says")
+    for name, depth in arrays.items():
+        if name.endswith(".depth") and not 0 <= int(depth[0]) <= arrays[name.replace(".depth", ".value")].size:
+            raise ValueError(f"{name} is {int(depth[0])}, deeper than its tree can be")
+
+
+def _check_prediction(model: Any, columns: list[str] | None) -> None:
+    """Raise where the arrays do not fit together: predict two bags."""
+    bags = Bags(np.zeros((2, 1, model.n_features_in_)), columns=columns)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predicted = model.predict_proba(bags) if hasattr(model, "classes_") else model.predict(bags)
+    if len(predicted) != len(bags) or not np.isfinite(predicted).all():
+        raise ValueError("its arrays do not have the shapes that a model needs")
 
 
 def _flat(name: str, value: Any) -> dict[str, Any]:

@@ -106,6 +106,7 @@ def _statistics(bags: PaddedBags, pairs: Sequence[tuple[int, int]]) -> Blocks:
             axis=1,
         ),
         "log_rows": np.log(count),
+        "third": k3,
     }
     return blocks | _products(centred, count, k2, pairs) if pairs else blocks
 
@@ -151,6 +152,7 @@ def _products(centred: Floats, count: Floats, k2: Floats, pairs: Sequence[tuple[
     return {
         "pair_odd": np.concatenate([_root(covariance, 2), _root(k21, 3), _root(k12, 3)], axis=1),
         "pair_even": _root(k22, 4),
+        "pair_cumulant": np.concatenate([covariance, k21, k12], axis=1),
         "pair_shape": np.concatenate(
             [
                 covariance / (spread[:, first] * spread[:, second]),

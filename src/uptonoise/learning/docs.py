@@ -67,8 +67,9 @@ described = _described(
             size. A size is a standard deviation in units of each column's own over all rows of fit. The model is fitted
             and judged on copies of the bags with such noise, in part with heavy tails.
         invariant : bool
-            Whether to use only features that independent symmetric noise does not move on average. For bags whose noise
-            goes with the target in training and not in use; else it costs accuracy.
+            Whether to use only features that independent symmetric noise does not move on average, and no trees, which
+            would see noise in how features vary. For bags whose noise goes with the target in training and not in use;
+            else it costs accuracy.
         n_frequencies : int
             As for :class:`BagSummary`.
         cv : int, splitter or iterable, optional

@@ -8,7 +8,7 @@ decides on penalties and weights, and calibrates intervals.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from uptonoise.learning.noise_estimate import Profile
 from uptonoise.learning.noisy_copies import NoisePlan
 from uptonoise.learning.solver import Split
 from uptonoise.learning.stack import Hats, Stack
-from uptonoise.learning.summary import INVARIANT, PROFILE_BLOCKS, TREE_BLOCKS, BagSummary
+from uptonoise.learning.summary import ALL_BLOCKS, INVARIANT_BLOCKS, PROFILE_BLOCKS, TREE_BLOCKS, BagSummary
 
 Grow = Callable[[Floats, NDArray[np.int64], int], Forest]
 """Fits trees on features and on the numbers of the bags that the rows are copies of."""
@@ -78,11 +78,9 @@ class Inputs(NamedTuple):
 def inputs_of(summary: BagSummary, bags: Bags) -> Inputs:
     """Return what learners get of bags with the columns of fit."""
     blocks = summary.blocks(bags)
-    if summary.kind == "invariant":
-        linear = trees = _joined(blocks, INVARIANT)
-    else:
-        linear = _joined(blocks, [name for name in blocks if name != "median"])
-        trees = _joined(blocks, TREE_BLOCKS)
+    invariant = summary.kind == "invariant"
+    linear = _joined(blocks, INVARIANT_BLOCKS if invariant else ALL_BLOCKS)
+    trees = np.empty((len(linear), 0)) if invariant else _joined(blocks, TREE_BLOCKS)
     return Inputs(linear, trees, _joined(blocks, PROFILE_BLOCKS))
 
 
@@ -115,27 +113,28 @@ class Ensemble(NamedTuple):
         copies: Copies,
         Y: Floats,
         of_bags: list[Split],
-        grow: Grow,
+        grow: Grow | None,
         link: Link,
         largest: float,
         generator: np.random.Generator,
     ) -> tuple[Ensemble, OutOfFold]:
-        """Fit on copies; Y has the targets of the bags, of shape (n_bags, n_targets)."""
+        """Fit on copies; Y, of shape (n_bags, n_targets), has the targets. Without `grow` there are no trees."""
         targets, splits = Y[copies.bag], copies.splits(of_bags)
         profile, sizes = Profile.learnt(copies.profile, copies.sizes, splits)
         standard = Standard.of(copies.linear[copies.sizes == 0], copies.linear)
         X = standard(copies.linear)
         ridge, ridge_guess, _ = fitted_ridge(X, targets, splits)
         kernel, kernel_guess, _ = fitted_kernel(X, targets, splits, generator)
-        forests, forest_guess, counts = [], np.zeros_like(targets), np.zeros(len(targets))
-        for train, test in splits:
-            forest = grow(copies.trees[train], copies.bag[train], int(generator.integers(2**31)))
-            forest_guess[test] += link(forest.sums(copies.trees[test]))
-            counts[test] += 1
-            forests.append(forest)
-        judged = np.flatnonzero(counts)
-        guesses = [ridge_guess[judged], kernel_guess[judged], forest_guess[judged] / counts[judged, None]]
-        stack = Stack.learnt(Hats.up_to(largest), sizes[judged], guesses, targets[judged])
+        guesses = [ridge_guess, kernel_guess]
+        forests: list[Forest] = []
+        if grow is not None:
+            forests, forest_guess = _cross_fitted_trees(copies, splits, grow, link, generator)
+            guesses.append(forest_guess)
+        judged = np.unique(np.concatenate([test for _, test in splits]))
+        guesses = [guess[judged] for guess in guesses]
+        # Weights that depend on the noise would bring it back into a model that is to ignore it.
+        hats = Hats.up_to(0.0 if grow is None else largest)
+        stack = Stack.learnt(hats, sizes[judged], guesses, targets[judged])
         ensemble = cls(profile, standard, ridge, kernel, tuple(forests), stack)
         combined = stack.combined(sizes[judged], guesses)
         return ensemble, OutOfFold(judged, sizes[judged], combined, _disagreement(guesses))
@@ -143,10 +142,27 @@ class Ensemble(NamedTuple):
     def predicted(self, inputs: Inputs, link: Link) -> OutOfFold:
         """Return predictions of shape (n, n_targets), with what is known of them."""
         X = self.standard(inputs.linear)
-        forest_guess = np.mean([link(forest.sums(inputs.trees)) for forest in self.forests], axis=0)
-        guesses = [self.ridge.predict(X), self.kernel.predict(X), forest_guess]
+        guesses = [self.ridge.predict(X), self.kernel.predict(X)]
+        if self.forests:
+            guesses.append(np.mean([link(forest.sums(inputs.trees)) for forest in self.forests], axis=0))
         sizes = self.profile.sizes(inputs.profile)
         return OutOfFold(np.arange(len(X)), sizes, self.stack.combined(sizes, guesses), _disagreement(guesses))
+
+
+def _cross_fitted_trees(
+    copies: Copies, splits: list[Split], grow: Grow, link: Link, generator: np.random.Generator
+) -> tuple[list[Forest], Floats]:
+    """Return the trees of each split, and predictions of copies by trees that have not seen them."""
+    forests, counts = [], np.zeros(len(copies.bag))
+    sums: Any = 0.0
+    for train, test in splits:
+        forest = grow(copies.trees[train], copies.bag[train], int(generator.integers(2**31)))
+        left_out = link(forest.sums(copies.trees[test]))
+        part = np.zeros((len(copies.bag), left_out.shape[1]))
+        part[test] = left_out
+        sums, counts[test] = sums + part, counts[test] + 1
+        forests.append(forest)
+    return forests, np.asarray(sums / np.maximum(counts, 1)[:, None])
 
 
 def _disagreement(guesses: list[Floats]) -> Floats:

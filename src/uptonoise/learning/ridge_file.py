@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any, TypeVar
 
 import numpy as np
 
-from uptonoise._util.storage import load_archive, save_archive
+from uptonoise._util.storage import check_finite, load_archive, save_archive
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.learning.features import FourierFeatures, PhaseFeatures
@@ -20,7 +21,7 @@ _KIND, _VERSION = "bag ridge", 1
 Model = TypeVar("Model")
 
 
-def save_ridge(model: Any, path: str | os.PathLike[str]) -> None:
+def save_ridge(model: Any, path: str | os.PathLike[str], *, force: bool = True) -> None:
     """Write a fitted model whose features have names."""
     if not isinstance(model.first, str) or not (model.second is None or isinstance(model.second, str)):
         raise ValueError("save is for models whose features were named; transformers of your own need pickle")
@@ -42,13 +43,15 @@ def save_ridge(model: Any, path: str | os.PathLike[str]) -> None:
         arrays |= {f"reliability_{name}": values for name, values in model.first_.reliability_._asdict().items()}
     if model.steadiness_ is not None:
         arrays |= {f"steadiness_{name}": values for name, values in model.steadiness_._asdict().items()}
-    save_archive(path, _KIND, _VERSION, header, arrays)
+    save_archive(path, _KIND, _VERSION, header, arrays, force=force)
 
 
 def load_ridge(cls: type[Model], path: str | os.PathLike[str]) -> Model:
     """Read a model that :func:`save_ridge` wrote."""
     try:
         header, arrays = load_archive(path, _KIND, _VERSION)
+        check_finite(arrays)
+        _check_columns(header, arrays)
         model: Any = cls(**header["params"])
         model.best_params_, model.best_score_ = header["best_params"], header["best_score"]
         model._y_is_flat, model.n_features_in_, model.by_ = header["y_is_flat"], header["n_columns"], header["by"]
@@ -63,9 +66,30 @@ def load_ridge(cls: type[Model], path: str | os.PathLike[str]) -> Model:
         model.steadiness_ = None
         if "steadiness_centre" in arrays:
             model.steadiness_ = Steadiness(*(arrays[f"steadiness_{name}"] for name in Steadiness._fields))
-    except (KeyError, TypeError, ValueError) as error:
+        _check_prediction(model)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ValueError(f"{path} is not a model that BagRidgeCV.save wrote: {error}") from None
     return model  # type: ignore[no-any-return]
+
+
+def _check_columns(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Raise where the number of columns is not that of the arrays."""
+    n_columns, columns = header["n_columns"], header["columns"]
+    layer = arrays.get("first_frequencies", arrays.get("second_frequencies"))
+    known = arrays["coef"].shape[-1] if layer is None else layer.shape[-1]
+    if n_columns != known or len(columns) not in (0, known):
+        raise ValueError(f"its arrays are of {known} columns; its header says {n_columns!r}, with {len(columns)} names")
+
+
+def _check_prediction(model: Any) -> None:
+    """Raise where the arrays do not fit together: predict a bag."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        columns = list(getattr(model.first_, "feature_names_in_", [])) or None
+        predicted = model.predict(Bags(np.zeros((2, 1, model.n_features_in_)), columns=columns))
+    expected = (2,) if model._y_is_flat else (2, len(np.atleast_1d(model.intercept_)))
+    if predicted.shape != expected or not np.isfinite(predicted).all():
+        raise ValueError("its arrays do not have the shapes that a model needs")
 
 
 def _first_layer(model: Any, header: dict[str, Any], arrays: dict[str, Any]) -> Any:

@@ -29,8 +29,13 @@ _MOST_PAIRS = 15
 _NORMAL_QUARTILES = 1.349  # between the quartiles of a standard normal distribution
 _LEAST_SQUARE = 0.3  # over N: a squared amplitude below that is its error
 _CHANCE = 1.5  # over N: subtracted from the squared amplitude
-INVARIANT = ("mean", "median", "odd", "pair_odd", "phase", "dense_phase", "log_rows")
-"""What independent symmetric noise does not move."""
+INVARIANT_BLOCKS = ("mean", "third", "pair_cumulant", "unit_phase")
+"""What independent symmetric noise does not move on average: what a linear model makes of it is not moved either."""
+ALL_BLOCKS = (
+    *("mean", "sd", "quantile", "log_spread", "odd", "even", "shape", "log_rows"),
+    *("pair_odd", "pair_even", "pair_shape"),
+    *("phase", "dense_phase", "log_amplitude", "dense_log_amplitude", "amplitude_ratio", "fourier", "shrunk_phase"),
+)
 TREE_BLOCKS = (
     *("mean", "sd", "quantile", "log_spread", "odd", "even", "shape", "log_rows"),
     *("pair_odd", "pair_even", "pair_shape", "phase", "log_amplitude", "amplitude_ratio"),
@@ -136,20 +141,19 @@ class BagSummary(BagTransformer):
         by_radius = logs[:, :n_single].reshape(len(bags), len(_RADII), d)
         ratios = [by_radius[:, high] - (_RADII[high] / _RADII[low]) ** 2 * by_radius[:, low] for low, high in _RATIOS]
         return blocks | {
-            "median": median,
             "phase": angles[:, :n_single],
             "dense_phase": angles[:, n_single:],
             "log_amplitude": logs[:, :n_single],
             "dense_log_amplitude": logs[:, n_single:],
             "amplitude_ratio": np.concatenate(ratios, axis=1),
             "fourier": np.concatenate([phi.real, phi.imag], axis=1),
+            "unit_phase": np.concatenate([phases.real, phases.imag], axis=1),
             "shrunk_phase": np.concatenate([phases.real * kept, phases.imag * kept], axis=1),
         }
 
     def _names(self, blocks: Blocks) -> list[str]:
-        if self.kind == "invariant":
-            return [name for name in INVARIANT if name in blocks]
-        return [name for name in blocks if name != "median"]  # which is among the quantiles
+        names = INVARIANT_BLOCKS if self.kind == "invariant" else ALL_BLOCKS
+        return [name for name in names if name in blocks]  # one column has no pairs
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, such as ``odd0``, ``odd1``, ..., ``phase0``, ..."""

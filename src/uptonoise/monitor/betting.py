@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -136,10 +137,15 @@ class Bettor:
         singles = d * k
         single = matrix[:singles, :singles]
         bets[:singles, r + memory] = dposv(single.T, sums[:singles])[1]
+        alone = dposv((single * _own_blocks(d, k)).T, sums[:singles])[1].reshape(d, k)
         columns = np.arange(d)
-        own = single.reshape(d, k, d, k)[columns, :, columns]
-        alone = np.linalg.solve(own, sums[:singles].reshape(d, k, 1))[..., 0]
         bets[:singles].reshape(d, k, -1, r)[columns, :, 2 + columns, memory] = alone
+
+
+@cache
+def _own_blocks(n_columns: int, n_radii: int) -> Floats:
+    """Return 1 where two features are on the same column, and 0 elsewhere: the equations of each column alone."""
+    return np.asarray(np.kron(np.eye(n_columns), np.ones((n_radii, n_radii))), dtype=np.float64)
 
 
 def n_groups(n_columns: int) -> int:

@@ -66,15 +66,16 @@ class Moments:
 
     def _sums_of(self, z: Floats) -> tuple[NDArray[np.complex128], Floats]:
         """Return the sums over rows at all frequencies, multiples of one, and the numbers of rows."""
-        angles = np.clip(z / (_N_FREQUENCIES * self.spreads), -_FAR, _FAR)
-        powers = np.empty((2 * _N_FREQUENCIES, *angles.shape), dtype=np.complex128)
-        np.cos(angles, out=powers[0].real)
-        np.sin(angles, out=powers[0].imag)
+        # In single precision, which is several times faster; the errors of millions of rows cancel out.
+        angles = np.clip(z / (_N_FREQUENCIES * self.spreads), -_FAR, _FAR).astype(np.float32)
+        powers = np.empty((2 * _N_FREQUENCIES, *angles.shape), dtype=np.complex64)
+        powers[0].real, powers[0].imag = np.cos(angles), np.sin(angles)
         missing = np.isnan(angles)
-        powers[0][missing] = 0
+        if missing.any():
+            powers[0][missing] = 0
         for number in range(1, len(powers)):
             np.multiply(powers[number - 1], powers[0], out=powers[number])
-        return powers.sum(axis=1).T, (len(z) - missing.sum(axis=0)).astype(float)
+        return powers.sum(axis=1, dtype=np.complex128).T, (len(z) - missing.sum(axis=0)).astype(float)
 
     def estimates(self, memory: int, up_to_offset: bool) -> tuple[Floats, Floats]:
         """Return the difference of each column in standard deviations, and its standard error where there is none.

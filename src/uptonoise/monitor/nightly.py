@@ -16,8 +16,9 @@ from uptonoise._util.errors import hinted
 from uptonoise.engines import OpenFiles
 from uptonoise.monitor.lock import locked
 from uptonoise.monitor.state import MonitorState
+from uptonoise.monitor.storage import saved_columns
 from uptonoise.monitor.watch import Monitor
-from uptonoise.rows import RowSource
+from uptonoise.rows import RowSource, check_dropped
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +43,10 @@ class Job:
         Whether a file may come whose name sorts before one that was seen.
     restart : bool
         Whether to forget all evidence, and the alarm, first.
+    max_dropped : float
+        The largest part of the rows of a file that may be left out for missing values.
     how : mapping
-        How CSV files are read.
+        How files are read.
     """
 
     reference: str
@@ -54,6 +57,7 @@ class Job:
     clusters: str | None = None
     any_order: bool = False
     restart: bool = False
+    max_dropped: float = 1.0
     how: Mapping[str, Any] = field(default_factory=dict)
 
     def run(self) -> Iterator[tuple[Monitor, MonitorState | None]]:
@@ -68,6 +72,7 @@ class Job:
                     names = files.described_columns() or monitor.columns
                     batch = self._rows(files, [name for name in monitor.columns if name in names])
                     state = monitor.update(batch, name=str(path), version=_size(path))
+                    check_dropped(str(path), batch.record(), self.max_dropped)
                     monitor.save(self.state)
                     yield monitor, state
 
@@ -76,19 +81,27 @@ class Job:
         files = OpenFiles(self.reference, **self.how)
         columns = self.columns or self._numeric(files)
         reference = self._rows(files, columns)
-        if not self.state.exists():
-            return Monitor(reference, **self.settings)
-        monitor = Monitor.load(self.state, reference)
+        is_new = not self.state.exists()
+        if not is_new and columns is not None:
+            self._check_columns(columns)
+        monitor = Monitor(reference, **self.settings) if is_new else Monitor.load(self.state, reference)
+        check_dropped(reference.name, reference.record(), self.max_dropped)
+        if is_new:
+            return monitor
         monitor.settings.check_same(dict(self.settings), str(self.state))
-        if columns is not None and tuple(columns) != monitor.columns:
-            raise ValueError(
-                f"columns are {', '.join(monitor.columns)} in {self.state}; got {', '.join(columns)}. "
-                "Use the same, or another state"
-            )
         if self.restart:
             monitor.restart()
             monitor.save(self.state)
         return monitor
+
+    def _check_columns(self, columns: Sequence[str]) -> None:
+        """Raise where the state is of other columns."""
+        saved = saved_columns(self.state)
+        if tuple(columns) != saved:
+            raise ValueError(
+                f"columns are {', '.join(saved)} in {self.state}; got {', '.join(columns)}. "
+                "Use the same, or another state"
+            )
 
     def _numeric(self, files: OpenFiles) -> list[str] | None:
         """Return the columns of files that hold numbers; None where they have no names."""

@@ -11,6 +11,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 
 _LARGEST_LOG = 700.0  # exp of it is a finite number
+_LONG = 1e6  # from which on nobody counts digits
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -141,10 +142,12 @@ def format_wealth(log_wealth: float) -> str:
     Examples
     --------
     >>> from uptonoise.monitor.state import format_wealth
-    >>> format_wealth(0.0), format_wealth(1000.0), format_wealth(-20.0)
-    ('1', '1e434', '2.1e-09')
+    >>> format_wealth(0.0), format_wealth(30.0), format_wealth(1000.0), format_wealth(-20.0)
+    ('1', '1.1e13', '1e434', '2.1e-09')
     """
     if log_wealth > _LARGEST_LOG:
         return f"1e{log_wealth / math.log(10):.0f}"
     wealth = math.exp(log_wealth)
+    if wealth >= _LONG:
+        return f"{wealth:.1e}".replace("e+", "e")
     return f"{wealth:,.0f}" if wealth >= 100 else f"{wealth:.2g}"

@@ -54,6 +54,11 @@ def save_now(path: str | os.PathLike[str], settings: Settings, now: Now) -> None
     save_archive(path, _KIND, _VERSION, header, arrays)
 
 
+def saved_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """Return the columns of a monitor in a file."""
+    return tuple(load_archive(path, _KIND, _VERSION).header.get("columns", ()))
+
+
 def load_now(path: str | os.PathLike[str], reference: Any, clusters: Any) -> tuple[Settings, Now]:
     """Read what :func:`save_now` wrote, with the reference that it was made with."""
     archive = load_archive(path, _KIND, _VERSION)

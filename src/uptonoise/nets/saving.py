@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from uptonoise._util.storage import load_archive, save_archive
+from uptonoise._util.storage import check_finite, load_archive, save_archive
 from uptonoise._util.typing import Floats
 from uptonoise.nets.layers import BagNetwork
 
@@ -72,8 +72,10 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError(f"{path} holds a {written}; use {written}.load")
         try:
             model = cls(**{name: _from_json(value) for name, value in header["params"].items()})
+            check_finite({name: array for name, array in arrays.items() if not name.startswith("history.")})
             model._set_state(header, arrays)
-        except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+            model._check_state()
+        except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
             raise ValueError(f"{path} is not a network that {cls.__name__}.save wrote: {error}") from None
         return model
 
@@ -89,6 +91,16 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
         network = self._new_network(state["layer.frequencies"].numpy(), int(header["n_outputs"]))
         network.load_state_dict(state)
         self.network_ = network.eval()
+
+    def _check_state(self) -> None:
+        """Raise where what was read does not fit together."""
+        n_columns = int(self.network_.layer.frequencies.shape[1])
+        shapes = {self.centre_.shape, self.scale_.shape}
+        named = len(getattr(self, "feature_names_in_", range(n_columns)))
+        if self.n_features_in_ != n_columns or named != n_columns or shapes != {(n_columns,)}:
+            raise ValueError(f"its arrays are of {n_columns} columns, its header of {self.n_features_in_}")
+        if not (self.scale_ > 0).all():
+            raise ValueError("scale must be above 0")
 
     @abstractmethod
     def _new_network(self, frequencies: Floats, n_outputs: int) -> BagNetwork:

@@ -65,7 +65,7 @@ def write_timeline(monitor: Monitor, path: str | os.PathLike[str], *, force: boo
             settings=[(name, str(value)) for name, value in asdict(monitor.settings).items() if value is not None],
         )
     )
-    write_page(page, target)
+    write_page(page, target, force=force)
 
 
 def _known(value: float) -> float:

@@ -1,6 +1,13 @@
 """Rows: what every input becomes before anything is computed from it."""
 
-from uptonoise.rows.arrays import as_real_array, as_table, check_real_tensor, is_tensor, tensor_values
+from uptonoise.rows.arrays import (
+    as_real_array,
+    as_table,
+    check_real_tensor,
+    check_whole_numbers,
+    is_tensor,
+    tensor_values,
+)
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
 from uptonoise.rows.cluster_ids import as_ids, blocks, cluster_hashes, numbered
 from uptonoise.rows.clustered import (
@@ -42,6 +49,15 @@ from uptonoise.rows.habits import is_date_text, no_measurement, suspected_column
 from uptonoise.rows.keys import BagSample, bag_keys, keyed_rows, rows_by_bag, smallest
 from uptonoise.rows.matching import Columns, aligned, as_column_names, check_same_columns, numbered_columns
 from uptonoise.rows.memory import ArrayRows, FrameRows
-from uptonoise.rows.record import NOT_CHOSEN, FileStamp, InputRecord, SampleRecord, SourceRecord, left_out_text
-from uptonoise.rows.sampling import sample_rows, some_rows
+from uptonoise.rows.record import (
+    NOT_CHOSEN,
+    FileStamp,
+    InputRecord,
+    SampleRecord,
+    SourceRecord,
+    check_dropped,
+    left_out_text,
+)
+from uptonoise.rows.sampling import SCALE_ROWS, sample_rows, scale_rows, some_rows
 from uptonoise.rows.source import RowSource, read_rows
+from uptonoise.rows.suspicious import SuspiciousValuesWarning, looked_at, warn_of_codes

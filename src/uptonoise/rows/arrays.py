@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+_LARGEST_EXACT = 2**53
 
 
 def as_table(X: Any, name: str) -> NDArray[Any]:
@@ -71,3 +74,27 @@ def check_real_tensor(X: Any, name: str) -> None:
         raise ValueError(f"{name} must hold real numbers; got a tensor of dtype {X.dtype}")
     if str(X.layout) != "torch.strided":
         raise ValueError(f"{name} must be dense; got a tensor of layout {X.layout}. Call its .to_dense() if that fits")
+
+
+def check_whole_numbers(values: NDArray[Any], name: str, columns: Sequence[str]) -> None:
+    """Raise where the integers of an array are so large that float64 would round them."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or values.size == 0:
+        return
+    for column, *extremes in zip(columns, values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True):
+        check_exact(extremes, name, column)
+
+
+def check_exact(extremes: Sequence[int], name: str, column: str) -> None:
+    """Raise where whole numbers of a column, of which these are extremes, are so large that float64 would round them.
+
+    Examples
+    --------
+    >>> from uptonoise.rows.arrays import check_exact
+    >>> check_exact([0, 2**53], "X", "time")
+    """
+    wrong = next((value for value in extremes if abs(value) > _LARGEST_EXACT), None)
+    if wrong is not None:
+        raise ValueError(
+            f"{name} must have whole numbers up to 2^53 in size, which float64 holds exactly; got {wrong} in the "
+            f"column {column!r}. Subtract a constant first, such as the smallest value of both samples"
+        )

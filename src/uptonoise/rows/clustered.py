@@ -146,6 +146,10 @@ class ClusteredChunks(RowSource):
         """Return the values of the first rows, at most `n_rows`; a later pass still sees them."""
         return self._rows.head(n_rows)
 
+    def first_part(self, n_rows: int) -> NDArray[Any]:
+        """Return the first part of the rows as they come; a later pass still sees them."""
+        return self._rows.first_part(n_rows)
+
 
 class GroupedClusters(RowSource):
     """Rows in clusters, which lie in groups: the same rows, once by group and once by cluster, read side by side.

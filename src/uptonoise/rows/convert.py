@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
@@ -19,6 +20,7 @@ from uptonoise.rows.frames import as_frame, check_numeric, frame_values, is_fram
 from uptonoise.rows.matching import aligned
 from uptonoise.rows.memory import ArrayRows, FrameRows
 from uptonoise.rows.source import HEAD_ROWS, RowSource
+from uptonoise.rows.suspicious import ScaleWatch
 
 # Packages that register types of input. They are loaded for the first input that is not a plain array.
 _REGISTERING = ("uptonoise.bags", "uptonoise.engines")
@@ -135,7 +137,7 @@ def _converted(X: Any, name: str) -> RowSource:
     if is_series(X):
         column = as_frame(X, name)
         check_numeric(column, name)
-        return ArrayRows(frame_values(column), name)
+        return ArrayRows(frame_values(column, name), name)
     if isinstance(X, Iterator):
         return IteratorRows(X, name)
     return ArrayRows(as_table(X, name), name)
@@ -187,7 +189,10 @@ def _refuse_bags(source: RowSource, expected: str) -> None:
 
 
 class IteratorRows(RowSource):
-    """The rows of an iterator of chunks, each a sample by itself; it can be read once."""
+    """The rows of an iterator of chunks, each a sample by itself; it can be read once.
+
+    If the scale is taken from its first part, the pass compares the other rows with that part.
+    """
 
     can_be_read_again = False
 
@@ -195,6 +200,7 @@ class IteratorRows(RowSource):
         self.name = name
         self._rest: list[Iterator[Any]] = [chunks]  # empty once it is read, also in copies of this source
         self._ahead: list[Any] = []
+        self._watch: list[ScaleWatch] = []
         for first in chunks:
             self._ahead.append(first)
             source = as_rows(first, name=f"{name} (chunk 0)")
@@ -212,11 +218,25 @@ class IteratorRows(RowSource):
                 yield self._ahead.pop(0)  # so that nothing holds it longer than needed
             yield from rest
 
-        yield from self._rows_of(remaining())
+        watch = self._watch[-1] if self._watch else None
+        for block in self._rows_of(remaining()):
+            if watch is not None:
+                watch.see(block.values)
+            yield block
+        if watch is not None:
+            watch.warn(self.columns, self.name)
 
     def head(self, n_rows: int = HEAD_ROWS) -> Floats:
         """Return the first rows, and keep the chunks that hold them for the pass that is to come."""
+        return self.checked(Block(self._first_rows(n_rows)[:n_rows])).values
 
+    def first_part(self, n_rows: int) -> NDArray[Any]:
+        """Return the first chunks, of at least `n_rows` rows where there are so many, as they come."""
+        first = self._first_rows(n_rows)
+        self._watch.append(ScaleWatch(first))
+        return first
+
+    def _first_rows(self, n_rows: int) -> NDArray[Any]:
         def remembered() -> Iterator[Any]:
             yield from list(self._ahead)
             for chunk in self._unread():
@@ -224,13 +244,15 @@ class IteratorRows(RowSource):
                 yield chunk
 
         blocks: list[Block] = []
+        n_held = 0
         for block in self._rows_of(remembered()):
             blocks.append(block)
-            if sum(len(held.values) for held in blocks) >= n_rows:
+            n_held += len(block.values)
+            if n_held >= n_rows:
                 break
-        if not any(len(block.values) for block in blocks):
+        if not n_held:
             raise self.no_rows()
-        return self.checked(Block.concatenated(blocks).part(0, n_rows)).values
+        return Block.concatenated(blocks).values
 
     def _unread(self) -> Iterator[Any]:
         if not self._rest:

@@ -92,6 +92,15 @@ class DerivedRows(RowSource):
         """Return the first rows of the source, with what is other here."""
         return self._derived(self.source.head(n_rows))
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights, here or in the source below."""
+        return self.weights is not None or self.source.is_weighted
+
+    def first_part(self, n_rows: int) -> NDArray[Any]:
+        """Return the first part of the source, with what is other here."""
+        return self._derived(self.source.first_part(n_rows))
+
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the rows with these increasing numbers."""
         return self._derived(self.source.take(rows))
@@ -119,7 +128,8 @@ class SelectedRows(DerivedRows):
     def __init__(self, source: RowSource, columns: Sequence[str]) -> None:
         super().__init__(source)
         self.columns = tuple(columns)
-        self._order = [source.columns.index(column) for column in columns]
+        places = {column: place for place, column in enumerate(source.columns)}
+        self._order = [places[column] for column in columns]
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source with these columns."""
@@ -158,8 +168,18 @@ class CompleteRows(DerivedRows):
             yield Block(*fields)  # type: ignore[arg-type]
 
     def head(self, n_rows: int = HEAD_ROWS) -> Floats:
-        """Return the first complete rows."""
-        return RowSource.head(self, n_rows)
+        """Return the first complete rows; those of what is read once, as far as its first part has them."""
+        if self.can_be_read_again:
+            return RowSource.head(self, n_rows)
+        return self.checked(Block(self.first_part(n_rows)[:n_rows])).values
+
+    def first_part(self, n_rows: int) -> NDArray[Any]:
+        """Return the complete rows of the first part."""
+        values = self.source.first_part(n_rows)
+        complete: NDArray[Any] = values[~np.isnan(values).any(axis=1)]
+        if not len(complete):
+            raise self.no_rows()
+        return complete
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return some of the complete rows."""
@@ -195,6 +215,12 @@ class WeightedRows(DerivedRows):
             start = stop
         self._check_length(start)
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows with a weight have different ones."""
+        positive = self.weights[self.weights > 0]
+        return self.source.is_weighted or not (len(positive) and positive.min() == positive.max())
+
     def _check_length(self, n_rows: int) -> None:
         if len(self.weights) != n_rows:
             raise ValueError(
@@ -223,6 +249,11 @@ class WeightColumnRows(DerivedRows):
     def sampled(self, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Sample in one pass over all rows, since only they tell the weights."""
         return keyed_rows(self.blocks(CHUNK_ROWS), len(self.columns), n_rows, generator)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Say that rows have weights."""
+        return True
 
     def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
         return np.delete(values, self._weight, axis=1)

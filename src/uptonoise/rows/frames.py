@@ -10,9 +10,15 @@ import numpy as np
 from narwhals.dependencies import is_into_dataframe, is_into_series
 
 from uptonoise._util.typing import Floats
+from uptonoise.rows.arrays import check_exact
 from uptonoise.rows.habits import suspected_columns
 
 _LOOKED_AT = 1_000  # the first rows, which tell what the columns hold
+_LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+_PLAIN_TYPES = (
+    *(nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64),
+    *(nw.Float32, nw.Float64, nw.Boolean),
+)
 
 
 def is_frame(X: Any) -> bool:
@@ -49,12 +55,18 @@ def as_frame(X: Any, name: str) -> nw.DataFrame[Any]:
     return whole
 
 
-def frame_values(frame: nw.DataFrame[Any]) -> Floats:
-    """Return the values of a numeric frame as float64; missing values become NaN."""
+def frame_values(frame: nw.DataFrame[Any], name: str | None) -> Floats:
+    """Return the values of a numeric frame as float64; missing values become NaN.
+
+    Without a name, for those who only look, nobody is told of whole numbers that are rounded.
+    """
     values = np.empty(frame.shape)
     for number, column in enumerate(frame.iter_columns()):
-        array = column.to_numpy()
-        values[:, number] = array if array.dtype.kind in "biuf" else column.cast(nw.Float64).to_numpy()
+        if name is not None and column.dtype in _LONG_INTEGERS and len(column):
+            extremes = [value for value in (column.min(), column.max()) if value is not None]
+            check_exact(extremes, name, column.name)
+        is_plain = column.dtype in _PLAIN_TYPES and column.null_count() == 0
+        values[:, number] = (column if is_plain else column.cast(nw.Float64)).to_numpy()
     return values
 
 
@@ -81,4 +93,6 @@ def suspected_in_frame(frame: nw.DataFrame[Any]) -> dict[str, str]:
     numeric = [name for name, kind in frame.schema.items() if kind.is_numeric()]
     if not numeric:
         return {}
-    return suspected_columns([str(name) for name in numeric], frame_values(frame.select(numeric).head(_LOOKED_AT)))
+    return suspected_columns(
+        [str(name) for name in numeric], frame_values(frame.select(numeric).head(_LOOKED_AT), None)
+    )

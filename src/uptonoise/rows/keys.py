@@ -80,12 +80,13 @@ def bag_keys(
     for block in blocks:
         assert block.bags is not None
         keys = np.empty(len(block.bags))
-        for bag in np.unique(block.bags).tolist():
-            in_bag = block.bags == bag
+        order = np.argsort(block.bags, kind="stable")
+        bags, starts = np.unique(block.bags[order], return_index=True)
+        for bag, rows in zip(bags.tolist(), np.split(order, starts[1:]), strict=True):
             if bag not in generators:
                 bits = np.random.PCG64([seed, bag])
                 generators[bag] = np.random.Generator(bits.advance(earlier.get(bag, 0)))
-            keys[in_bag] = generators[bag].random(np.count_nonzero(in_bag))
+            keys[rows] = generators[bag].random(len(rows))
         sample = sample.best(BagSample(keys, block.bags, block.values), n_rows)
     return sample
 

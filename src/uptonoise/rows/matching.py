@@ -60,8 +60,8 @@ def check_same_columns(given: Columns, other: Columns) -> None:
             f"{_some_names(other)}; got {len(given.columns)} {_some_names(given)}"
         )
     if given.named and other.named and set(given.columns) != set(other.columns):
-        missing = [column for column in other.columns if column not in given.columns]
-        unknown = [column for column in given.columns if column not in other.columns]
+        missing = sorted(set(other.columns) - set(given.columns), key=other.columns.index)[:_NAMES_IN_MESSAGE]
+        unknown = sorted(set(given.columns) - set(other.columns), key=given.columns.index)[:_NAMES_IN_MESSAGE]
         raise ValueError(
             f"{given.name} must have the columns of {other.name}; it lacks {missing} and has {unknown} instead. "
             "Select or rename columns so that both agree"

@@ -45,7 +45,7 @@ class FrameRows(RowSource):
     def chunks(self) -> Iterator[Block]:
         """Yield the frame in slices of many rows."""
         for start in range(0, len(self.frame), CHUNK_ROWS):
-            yield Block(frame_values(self.frame[start : start + CHUNK_ROWS]))
+            yield Block(frame_values(self.frame[start : start + CHUNK_ROWS], self.name))
 
     def record(self) -> SourceRecord:
         """Return which columns look like indices or dates."""

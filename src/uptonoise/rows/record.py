@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from uptonoise._util.errors import hinted
 from uptonoise._util.results import Result
 from uptonoise._util.wording import counted
 
@@ -47,6 +49,26 @@ class SourceRecord(NamedTuple):
     notes: Sequence[str] = ()
     suspected: Mapping[str, str] = {}
     files: Sequence[FileStamp] = ()
+
+
+def check_dropped(name: str, record: SourceRecord, most: float) -> None:
+    """Raise where more than the part `most` of the rows was left out.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import SourceRecord, check_dropped
+    >>> check_dropped("a.csv", SourceRecord(n_read=10, n_dropped=1), 0.1)
+    """
+    part = record.n_dropped / max(record.n_read, 1)
+    if part > most:
+        where = ", ".join(sorted(record.gaps, key=lambda column: -record.gaps[column])[:3])
+        problem = (
+            f"{name}: {record.n_dropped:,} of {counted(record.n_read, 'row')} have missing values"
+            f"{f' (most in {where})' if where else ''} and would be left out"
+        )
+        hint = "leave such columns out with {exclude}, or go on with {max_dropped}"
+        allowed = math.ceil(part * 100) / 100
+        raise hinted(ValueError, problem, hint, exclude=None, max_dropped=f"{allowed:g}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -7,8 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.rows.keys import smallest
+from uptonoise.rows.block import Block
+from uptonoise.rows.keys import random_keys, smallest
 from uptonoise.rows.source import RowSource
+
+SCALE_ROWS = 200
+"""How many rows of a sample are enough for its scale."""
+
+_FIRST_NUMBERS = 2**22  # numbers that are held of what can be read only once, for its scale
+_SCALE_NUMBERS = 200_000  # numbers that are looked at for the scale where they are there
 
 
 def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.Generator) -> Floats:
@@ -35,5 +42,28 @@ def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.
 
 
 def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) -> Floats:
-    """Return a few rows to look at before a pass over all: a random sample, or the first rows of what is read once."""
-    return sample_rows([source], n_rows, generator) if source.can_be_read_again else source.head(n_rows)
+    """Return a few rows to look at before a pass over all: a random sample, of what is read once from its first part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows import as_rows, some_rows
+    >>> X = np.arange(100.0)
+    >>> known, streamed = (some_rows(as_rows(x), 3, np.random.default_rng(0)) for x in (X, iter([X[:40], X[40:]])))
+    >>> np.array_equal(known, streamed)
+    True
+    """
+    if source.can_be_read_again:
+        return sample_rows([source], n_rows, generator)
+    first = source.checked(Block(source.first_part(max(n_rows, _FIRST_NUMBERS // len(source.columns))))).values
+    weights = None if source.weights is None else source.weights[: len(first)]
+    return first[smallest(random_keys(len(first), weights, generator), n_rows)]
+
+
+def scale_rows(source: RowSource, generator: np.random.Generator) -> Floats:
+    """Return rows that tell the scale of a source: all where they are not many, so that their order does not matter.
+
+    Of rows with weights a few are sampled in proportion to these.
+    """
+    n_rows = SCALE_ROWS if source.is_weighted else max(SCALE_ROWS, _SCALE_NUMBERS // len(source.columns))
+    return some_rows(source, n_rows, generator)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
+from uptonoise.rows.arrays import check_whole_numbers
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
 from uptonoise.rows.keys import bag_keys, keyed_rows, random_keys, rows_by_bag, smallest
 from uptonoise.rows.record import SourceRecord
@@ -52,6 +53,8 @@ class RowSource(ABC):
         The ids of the bags in the order of their numbers; None for a single sample.
     bags_in_order : bool
         Whether the rows of each bag lie together, and the bags in the order of their numbers.
+    is_weighted : bool
+        Whether rows have weights, also where only a pass over the rows tells them.
     is_remote : bool
         Whether the rows lie in other processes, where sums are computed too; what needs all rows here is then refused.
     ids_are_local : bool
@@ -78,6 +81,11 @@ class RowSource(ABC):
     bags_in_order: bool = False
     is_remote: bool = False
     ids_are_local: bool = False
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.weights is not None
 
     @abstractmethod
     def chunks(self) -> Iterator[Block]:
@@ -127,6 +135,10 @@ class RowSource(ABC):
     def head(self, n_rows: int = HEAD_ROWS) -> Floats:
         """Return the values of the first rows, at most `n_rows`; a later pass still sees them."""
         return next(self.blocks(n_rows)).values
+
+    def first_part(self, n_rows: int) -> NDArray[Any]:
+        """Return about the first `n_rows` rows as they come, from which the scale of what is read once is taken."""
+        return next(self.unchecked_blocks(n_rows)).values
 
     def resident(self) -> Any:
         """Return all rows where they are, as float64: an array, unless an engine keeps them elsewhere."""
@@ -203,6 +215,7 @@ class RowSource(ABC):
                 f"{self.name} must be finite; got {value} in {self.place(block, row)}, column "
                 f"{self.columns[column]!r}. Drop or fill such rows first"
             )
+        check_whole_numbers(block.values, self.name, self.columns)
         weights = block.weights
         if weights is not None:
             weights = np.ascontiguousarray(weights, dtype=np.float64)

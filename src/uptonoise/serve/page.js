@@ -6,6 +6,7 @@ const files = {};
 const uploads = {};
 let columns = [];
 let polling = null;
+let reading = 0;
 
 function show(id, visible) { byId(id).hidden = !visible; }
 
@@ -101,8 +102,14 @@ async function readColumns() {
   show("columns-section", n > 0);
   show("question-section", n > 0);
   if (n === 0) return;
+  const number = ++reading;
+  byId("compare").disabled = true;
+  byId("reading").textContent = "reading the columns";
   let answer;
   try { answer = await ask("POST", "columns", settings()); } catch (error) { answer = { error: error.message }; }
+  if (number !== reading) return; // another file came meanwhile
+  byId("compare").disabled = polling !== null;
+  byId("reading").textContent = "";
   const problem = answer.error ?? answer.problem ?? "";
   byId("columns-problem").textContent = problem;
   show("columns-problem", problem !== "");

@@ -25,9 +25,11 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_flag, positive_int
 from uptonoise.fourier import CosineSine, FlipSums, Signs, all_columns, as_frequencies, column_grid, column_pairs
 from uptonoise.rows import ArrayRows, RowSource, SharedClustersWarning, as_rows, difference, sample_rows, two_clustered
+from uptonoise.twosample.canonical import canonical
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import check_same_clusters, read_samples, resident_samples
@@ -35,6 +37,8 @@ from uptonoise.twosample.samples import check_same_clusters, read_samples, resid
 _RIDGE = 0.1
 _RADII = (0.25, 0.5, 0.75, 1.0)  # of frequencies on one column, in units of one over the median difference
 _REACH = 0.7  # of those on several columns
+_MOST_FLIPS = 100_000
+_MOST_PAIRINGS = 10_000
 _SCALE_ROWS = 100_000  # at most, for the scale of the frequencies
 _WHY = "the flip test"
 _DIFFERENCES = "X - Y"
@@ -69,6 +73,7 @@ class FlipResult(TwoSampleResult):
         return [f"{self.n_pairs:,} pairs at random" + ("" if n == 1 else f", {n} times")]
 
 
+@explained
 def flip_test(
     X: Any,
     Y: Any,
@@ -112,9 +117,10 @@ def flip_test(
     >>> un.flip_test(X, Y + rng.normal(size=100)).pvalue > 0.05, un.flip_test(X, 2 - Y).pvalue < 0.01
     (True, True)
     """
-    positive_int(n_flips, "n_flips")
-    positive_int(n_pairings, "n_pairings")
-    pairs = _given_pairs(X, Y, clusters, n_pairings) if paired else _random_pairs(X, Y, clusters)
+    positive_int(n_flips, "n_flips", most=_MOST_FLIPS)
+    positive_int(n_pairings, "n_pairings", most=_MOST_PAIRINGS)
+    keep, paired = frequencies is not None, checked_flag(paired, "paired")
+    pairs = _given_pairs(X, Y, clusters, n_pairings) if paired else _random_pairs(X, Y, clusters, keep)
     given = None if frequencies is None else as_frequencies(frequencies, len(pairs.columns))
     generator, seed = seeded_generator(random_state)
     results = [_test_of_symmetry(pairs.differences(generator), given, n_flips, generator) for _ in range(n_pairings)]
@@ -124,7 +130,7 @@ def flip_test(
         pvalue=merged_pvalue(pvalues),
         null=f"{n_flips:,} random flips of the differences",
         seed=seed,
-        paired=bool(paired),
+        paired=paired,
         pairing_pvalues=pvalues,
         **pairs.fields,
     )
@@ -163,23 +169,16 @@ class _Pairs(NamedTuple):
         return {name: value for name, value in self._asdict().items() if name != "differences"}
 
 
-def _random_pairs(X: Any, Y: Any, clusters: Any) -> _Pairs:
+def _random_pairs(X: Any, Y: Any, clusters: Any, keep_columns: bool) -> _Pairs:
     samples = resident_samples(X, Y, needed=2, why=_WHY, clusters=clusters)
-    if samples.clusters is None:
-        samples = samples._replace(X=_in_order(samples.X), Y=_in_order(samples.Y))
-    n = min(samples.n_units)
+    own = canonical(samples, keep_columns=keep_columns).samples
+    n = min(own.n_units)
 
     def differences(generator: np.random.Generator) -> RowSource:
-        left, right = samples.one_row_each(generator)
-        return as_rows(samples.X[left[:n]] - samples.Y[right[:n]], name=_DIFFERENCES)
+        left, right = own.one_row_each(generator)
+        return as_rows(own.X[left[:n]] - own.Y[right[:n]], name=_DIFFERENCES)
 
     return _Pairs(differences, samples.sizes, samples.columns, n, samples.n_clusters)
-
-
-def _in_order(rows: Any) -> Any:
-    """Return rows in an order that does not depend on how they came."""
-    values = rows if isinstance(rows, np.ndarray) else rows.cpu().numpy()  # a tensor stays where it is
-    return rows[np.lexsort(values.T[::-1])]
 
 
 def _clustered_pairs(X: RowSource, Y: RowSource) -> _Pairs:

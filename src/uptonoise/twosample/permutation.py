@@ -15,10 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import positive_int
 from uptonoise.fourier import CosineSine, labelled_feature_sums
 from uptonoise.twosample.samples import Samples
 
 Labels = NDArray[np.float32]
+_MOST_PERMUTATIONS = 100_000
+_MOST_MEANS = 20_000_000  # permutations times frequencies
+
+
+def check_permutations(n_permutations: Any, n_frequencies: Any) -> None:
+    """Raise where numbers of permutations and frequencies are none, or the means of all do not fit into memory."""
+    n, m = positive_int(n_permutations, "n_permutations"), positive_int(n_frequencies, "n_frequencies")
+    if n * m > _MOST_MEANS or n > _MOST_PERMUTATIONS:
+        raise ValueError(
+            f"n_permutations must be at most {min(_MOST_PERMUTATIONS, max(_MOST_MEANS // m, 1)):,} with {m:,} "
+            f"frequencies, since more take too much memory; got {n:,}"
+        )
 
 
 def label_blocks(

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
 
 from uptonoise._util.results import Result
 from uptonoise._util.wording import counted
 
 _SMALLEST = 1e-300  # p-values below are not told apart
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+def representable(pvalue: Any) -> Any:
+    """Return p-values that are not 0, which none is: at least the smallest number that float64 holds in full.
+
+    Examples
+    --------
+    >>> from uptonoise.twosample.result import representable
+    >>> float(representable(0.0)) > 0, float(representable(0.03))
+    (True, 0.03)
+    """
+    return np.maximum(pvalue, _TINY)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

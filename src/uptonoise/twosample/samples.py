@@ -9,9 +9,18 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import bags_of_rows
-from uptonoise.rows import CHUNK_ROWS, LEAST_CLUSTERS, RowSource, read_rows, two_clustered, warn_of_shared
+from uptonoise.rows import (
+    CHUNK_ROWS,
+    LEAST_CLUSTERS,
+    RowSource,
+    read_rows,
+    two_clustered,
+    warn_of_codes,
+    warn_of_shared,
+)
 
 Numbers = NDArray[np.int64]
+_LARGEST_VALUE = 1e150  # whose square is still a number
 
 
 class Samples(NamedTuple):
@@ -77,6 +86,7 @@ def _clustered(left: RowSource, right: RowSource, needed: int, why: str) -> Samp
         n_clusters, least = int(numbers[-1].max()) + 1, max(needed, LEAST_CLUSTERS)
         if n_clusters < least:
             raise ValueError(f"{source.name} must have at least {least} clusters for {why}; got {n_clusters}")
+        _check_values(rows[-1], source.columns, source.name)
         ids.append([] if source.ids_are_local else np.asarray(source.bag_ids, dtype=object).tolist())
     known = set(ids[1])
     warn_of_shared([cluster for cluster in ids[0] if cluster in known], (left.name, right.name))
@@ -115,8 +125,23 @@ def _local_sources(X: Any, Y: Any, clusters: Any) -> tuple[RowSource, RowSource]
     return sources
 
 
+def _check_values(rows: Floats, columns: tuple[str, ...], name: str) -> None:
+    """Raise on values whose squares are no numbers, and warn of codes for missing values."""
+    if not isinstance(rows, np.ndarray) or not len(rows):
+        return
+    largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+    column = int(largest.argmax())
+    if largest[column] > _LARGEST_VALUE:
+        raise ValueError(
+            f"{name} must be at most {_LARGEST_VALUE:g} in size; got {largest[column]:g} in the column "
+            f"{columns[column]!r}. It may stand for a missing value: leave such rows out first"
+        )
+    warn_of_codes(rows, columns, name, stacklevel=5)
+
+
 def _with_enough_rows(X: Floats, Y: Floats, left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
     for name, rows in (("X", X), ("Y", Y)):
         if len(rows) < needed:
             raise ValueError(f"{name} must have at least {needed} rows for {why}; got {len(rows)}")
+        _check_values(rows, left.columns, name)
     return Samples(X, Y, left.columns if left.named else right.columns)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import importlib
+import socket
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -10,11 +13,19 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakSet
+
+from uptonoise import __version__
 
 _FAN_IN = 8
 _PATIENCE = 60.0  # seconds without any worker before giving up
 _ANSWER = 10.0  # seconds that a scheduler has to answer
 _GLANCE = 1.0  # seconds between two looks at the cluster
+_FROZEN = 25.0  # seconds after which a scheduler that was there counts as lost
+_CLOSING = 5.0  # seconds that good-bye may take
+
+_CHECKED: WeakSet[Any] = WeakSet()  # clients whose workers have the same version of uptonoise
 
 
 @contextmanager
@@ -30,10 +41,15 @@ def connected(address: str, timeout: float = _ANSWER) -> Iterator[Any]:
     """
     distributed = dask_module("distributed")
     try:
+        _check_answer(address, timeout)
         client = distributed.Client(address, timeout=timeout)
-    except (OSError, TimeoutError, ValueError) as error:
-        if isinstance(error, ValueError):
-            raise ValueError(f"the scheduler's address must be such as tcp://10.0.0.1:8786; got {address!r}") from None
+    except (ValueError, TypeError, RuntimeError) as error:
+        kind = "; tls needs the certificates in Dask's configuration" if str(address).startswith("tls") else ""
+        raise ValueError(
+            f"the scheduler's address must be such as tcp://10.0.0.1:8786; got {address!r} "
+            f"({type(error).__name__}){kind}"
+        ) from None
+    except (OSError, TimeoutError):
         raise ConnectionError(
             f"no Dask scheduler answers at {address} within {timeout:g} s; check the address, and whether it is running"
         ) from None
@@ -45,9 +61,39 @@ def connected(address: str, timeout: float = _ANSWER) -> Iterator[Any]:
                 f"the Dask scheduler at {address} has no worker after {timeout:g} s; start a worker with: dask worker "
                 f"{address}"
             ) from None
+        check_workers(client)
         yield client
     finally:
-        client.close()
+        with contextlib.suppress(OSError, TimeoutError):  # a scheduler that no longer answers
+            client.close(timeout=_CLOSING)
+
+
+def _check_answer(address: str, timeout: float) -> None:
+    """Raise where nobody answers at an address: a scheduler speaks first, and Dask itself would wait for long."""
+    place = urlsplit(address if "://" in str(address) else f"tcp://{address}")
+    if place.scheme != "tcp" or place.hostname is None or place.port is None:
+        return
+    with socket.create_connection((place.hostname, place.port), timeout=timeout) as connection:
+        connection.settimeout(timeout)
+        if not connection.recv(1):
+            raise ConnectionError("closed at once")
+
+
+def check_workers(client: Any) -> None:
+    """Raise where a worker has no uptonoise, or another version of it."""
+    if client in _CHECKED:
+        return
+    answers = client.sync(
+        client._run, eval, "__import__('uptonoise').__version__", on_error="return", callback_timeout=_PATIENCE
+    )
+    for worker, version in answers.items():
+        if isinstance(version, ImportError):
+            raise ConnectionError(f"the Dask worker {worker} cannot import uptonoise ({version}); install it there")
+        if isinstance(version, str) and version != __version__:
+            raise ConnectionError(
+                f"the Dask worker {worker} has uptonoise {version}, and here is {__version__}; install the same there"
+            )
+    _CHECKED.add(client)
 
 
 def dask_module(module: str) -> Any:
@@ -119,15 +165,16 @@ def computed(tasks: list[Any]) -> list[Any]:
     distributed = dask_module("distributed")
     futures: list[Any] = []
     try:
+        check_workers(client)
         futures = client.compute(tasks)
         _await(futures, client)
-        return list(client.gather(futures))
+        return _gathered(futures, client)
     except distributed.KilledWorker as error:
         raise ConnectionError(
             f"workers of the cluster died again and again over the same rows ({error.task}), most often for want of "
             "memory; give them more of it, or smaller partitions"
         ) from None
-    except (CancelledError, distributed.comm.CommClosedError):
+    except (CancelledError, TimeoutError, distributed.comm.CommClosedError):
         raise _lost() from None
     finally:
         _cancelled(client, futures)
@@ -155,7 +202,7 @@ def _await(futures: list[Any], client: Any) -> None:
         if client.status not in ("running", "newly-created"):
             if client.status == "closed" or time.monotonic() - last_seen > _PATIENCE:
                 raise _lost()
-        elif client.nthreads():
+        elif _n_workers(client):
             last_seen = time.monotonic()
         elif time.monotonic() - last_seen > _PATIENCE:
             raise ConnectionError(
@@ -168,9 +215,27 @@ def _await(futures: list[Any], client: Any) -> None:
             continue
 
 
+def _gathered(futures: list[Any], client: Any) -> list[Any]:
+    """Bring results here, as long as the scheduler answers."""
+    coming = asyncio.run_coroutine_threadsafe(client._gather(futures), client.loop.asyncio_loop)
+    while True:
+        try:
+            return list(coming.result(timeout=_GLANCE))
+        except TimeoutError:
+            if coming.done():
+                raise
+            _n_workers(client)
+
+
+def _n_workers(client: Any) -> int:
+    """Return the number of workers; raise where the scheduler does not answer."""
+    return len(client.sync(client.scheduler.ncores, callback_timeout=_FROZEN))
+
+
 def _lost() -> ConnectionError:
     return ConnectionError(
-        "the connection to the Dask scheduler was lost; check whether it is running, and run it again"
+        "the connection to the Dask scheduler was lost, or it no longer answers; check whether it is running, and run "
+        "it again"
     )
 
 
@@ -178,4 +243,5 @@ def _cancelled(client: Any, futures: list[Any]) -> None:
     """Take back work that nobody waits for any more."""
     waiting = [future for future in futures if future.status == "pending"]
     if waiting and client.status == "running":
-        client.cancel(waiting)
+        with contextlib.suppress(OSError, TimeoutError):  # a scheduler that no longer answers
+            client.sync(client._cancel, waiting, callback_timeout=_CLOSING)

@@ -76,6 +76,11 @@ class RemoteRows(RowSource):
         self._known_sizes = None if sizes is None else list(sizes)
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether one of the columns holds weights."""
+        return self._opening.weights is not None
+
+    @property
     def n_rows(self) -> int:  # type: ignore[override]
         """The number of rows, which are counted when it is first asked for."""
         return sum(self._sizes)

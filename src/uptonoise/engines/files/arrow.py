@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
 from uptonoise.rows import CHUNK_ROWS
 
+_DIRECTORY = b"ARROW1"
+_END, _OLD_END = b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0"  # of a stream; the old one before version 0.15
+
 
 class TypedFile(TableFile):
     """A file whose format says the type of each column."""
@@ -22,7 +26,7 @@ class TypedFile(TableFile):
         self.path, self.n_rows = path, n_rows
         self.names = tuple(schema.names)
         # What pandas keeps as the labels of the rows is no column of its frame, hence none here.
-        labels = (schema.pandas_metadata or {}).get("index_columns", [])
+        labels = _row_labels(schema)
         self.data_names = tuple(name for name in self.names if name not in labels)
         self._types = dict(zip(schema.names, schema.types, strict=True))
 
@@ -51,7 +55,7 @@ class ArrowFile(TypedFile):
         self.path = path
         path.open("rb").close()  # for Python's own word where it cannot be opened
         try:
-            with pa.memory_map(str(path)) as file, self._reader(file) as reader:
+            with pa.OSFile(str(path)) as file, self._reader(file) as reader:
                 super().__init__(path, reader.schema, self._count(file, reader.schema))
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from None
@@ -63,25 +67,26 @@ class ArrowFile(TypedFile):
         fields = [place for place, name in enumerate(self.names) if name in wanted]
         done = 0
         try:
-            with pa.memory_map(str(self.path)) as file, self._reader(file, fields) as reader:
-                for batch in itertools.chain.from_iterable(map(cut, _batches(reader))):
+            with pa.OSFile(str(self.path)) as file, self._reader(file, fields) as reader:
+                for batch in itertools.chain.from_iterable(map(cut, map(_validated, _batches(reader)))):
                     done += batch.num_rows
                     yield batch_piece(
                         batch, columns, by, done / self.n_rows if self.n_rows else file.tell() / file.size()
                     )
+                _check_end(self.path)
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from None
 
     def _count(self, file: Any, schema: Any) -> int | None:
         """Return the number of rows of a file with a directory, None for a stream; one column is enough for that."""
-        if not schema.names or not _has_directory(file):
+        if not schema.names or not _has_directory(self.path):
             return None
         return sum(int(batch.num_rows) for batch in _batches(self._reader(file, [0])))
 
     def _reader(self, file: Any, fields: Sequence[int] = ()) -> Any:
         pa = arrow()
         options = pa.ipc.IpcReadOptions(included_fields=list(fields))
-        return (pa.ipc.open_file if _has_directory(file) else pa.ipc.open_stream)(file, options=options)
+        return (pa.ipc.open_file if _has_directory(self.path) else pa.ipc.open_stream)(file, options=options)
 
     def _unreadable(self, error: BaseException) -> ValueError:
         return ValueError(
@@ -90,8 +95,35 @@ class ArrowFile(TypedFile):
         )
 
 
-def _has_directory(file: Any) -> bool:
-    return bool(file.read_at(6, 0) == b"ARROW1")
+def _row_labels(schema: Any) -> list[Any]:
+    """Return which columns are the labels of the rows, as pandas notes them."""
+    try:
+        labels = (schema.pandas_metadata or {}).get("index_columns", [])
+    except (ValueError, AttributeError, RecursionError):
+        raise OSError("what pandas noted in it cannot be read") from None
+    return labels if isinstance(labels, list) else []
+
+
+def _validated(batch: Any) -> Any:
+    """Return a batch whose buffers are as long as its columns need; damaged files may say otherwise."""
+    batch.validate(full=True)
+    return batch
+
+
+def _check_end(path: Path) -> None:
+    """Raise where a stream of batches has no mark at its end: more batches may have been cut off."""
+    with path.open("rb") as file:
+        start = file.read(len(_DIRECTORY))
+        file.seek(-len(_END), os.SEEK_END)
+        end = file.read()
+    marks = (_END,) if start.startswith(_END[:4]) else (_END, _OLD_END)
+    if start != _DIRECTORY and not end.endswith(marks):
+        raise OSError("the mark at the end of the stream is missing")
+
+
+def _has_directory(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_DIRECTORY)) == _DIRECTORY
 
 
 def _batches(reader: Any) -> Iterator[Any]:
@@ -112,20 +144,34 @@ def batch_piece(batch: Any, columns: Sequence[str], by: str | None, fraction: fl
     """
     values = np.empty((len(columns), batch.num_rows))
     for number, name in enumerate(columns):
-        values[number] = _floats(batch.column(name))
+        values[number] = _floats(batch.column(name), name)
     return Piece(values.T, None if by is None else _groups(batch.column(by)), fraction)
 
 
-def _floats(column: Any) -> Floats:
+def _floats(column: Any, name: str) -> Floats:
     pa = arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if not pa.types.is_floating(column.type):
-        column = column.cast(pa.float64(), safe=False)  # integers beyond 2^53 lose digits, not their size
+    if pa.types.is_integer(column.type) and column.type.bit_width == 64:
+        column = _exact(column, name)
+    elif not pa.types.is_floating(column.type):
+        column = column.cast(pa.float64(), safe=False)
     if column.null_count:
         column = column.cast(pa.float64()).fill_null(np.nan)
     # Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
     return np.from_dlpack(column)  # type: ignore[return-value]
+
+
+def _exact(column: Any, name: str) -> Any:
+    """Return 64-bit integers as float64, or raise where that would round them."""
+    pa = arrow()
+    try:
+        return column.cast(pa.float64())
+    except pa.ArrowInvalid as error:
+        raise ValueError(
+            f"the column {name!r} must have whole numbers up to 2^53 in size, which float64 holds exactly: "
+            f"{first_line(error)}. Subtract a constant first, such as the smallest value of both samples"
+        ) from None
 
 
 def _groups(column: Any) -> Groups:

@@ -86,16 +86,19 @@ def chosen_columns(
 def _shared(inputs: Sequence[OpenFiles], names: list[str], left_out: dict[str, str]) -> list[str]:
     """Return the columns that all inputs have."""
     firsts = [given.files[0] for given in inputs]
-    shared = [name for name in names if all(name in file.data_names for file in firsts)]
+    known = [set(file.data_names) for file in firsts]
+    shared = [name for name in names if all(name in here for here in known)]
     if not shared and len(inputs) > 1:
         some = [", ".join(file.data_names[:_NAMES_IN_MESSAGE]) for file in firsts]
         raise ValueError(
             f"{inputs[0].name} and {inputs[1].name} have no common columns: {some[0]} and {some[1]}. "
             "The first line of a file must name its columns"
         )
-    for given in inputs:
-        here = [name for name in names if name not in shared and name in given.files[0].data_names]
-        left_out.update(dict.fromkeys(here, f"only in {given.name}"))
+    in_all = set(shared)
+    for given, here in zip(inputs, known, strict=True):
+        left_out.update(
+            dict.fromkeys((name for name in names if name not in in_all and name in here), f"only in {given.name}")
+        )
     return shared
 
 
@@ -116,7 +119,8 @@ def _numeric(inputs: Sequence[OpenFiles], shared: list[str], left_out: dict[str,
         common = "column" if len(inputs) == 1 else "common column"
         example = f"; {texts[0]!r} holds {wrong[0][texts[0]]}" if texts else ""
         raise ValueError(f"{where} {'has' if len(inputs) == 1 else 'have'} no {common} of numbers{example}")
-    return [name for name in shared if name not in texts]
+    left = set(texts)
+    return [name for name in shared if name not in left]
 
 
 def _check_marks(file: TableFile, name: str, what: str) -> None:
@@ -135,7 +139,8 @@ def _measured(inputs: Sequence[OpenFiles], numeric: list[str], left_out: dict[st
     """Return the columns that are neither empty nor indices nor dates nor constant."""
     firsts = [given.files[0] for given in inputs]
     files = [file for given in inputs for file in given.files]
-    readable = [[name for name in numeric if name not in file.not_numbers()] for file in firsts]
+    wrong = [file.not_numbers() for file in firsts]
+    readable = [[name for name in numeric if name not in words] for words in wrong]
     samples = [file.first_values(names) for file, names in zip(firsts, readable, strict=True)]
     used = []
     for name in numeric:
@@ -149,8 +154,9 @@ def _measured(inputs: Sequence[OpenFiles], numeric: list[str], left_out: dict[st
         else:
             left_out[name] = reason
     candidates = [name for name in used if _is_constant([sample.get(name) for sample in samples])]
-    constant = _constant(files, [name for name in candidates if all(name in file.names for file in files)])
-    left_out.update(dict.fromkeys(constant, CONSTANT))
+    in_files = [set(file.names) for file in files]
+    constant = set(_constant(files, [name for name in candidates if all(name in here for here in in_files)]))
+    left_out.update({name: CONSTANT for name in used if name in constant})
     return [name for name in used if name not in constant]
 
 
@@ -188,7 +194,8 @@ def _check_enough(
 ) -> None:
     """Raise where more columns of numbers are left out than a person would expect."""
     where = " and ".join(given.name for given in inputs)
-    dropped = {name: left_out[name] for name in numeric if name not in used}
+    kept, numbers = set(used), set(numeric)
+    dropped = {name: left_out[name] for name in numeric if name not in kept}
     if not used:
         problem = f"{where}: no column of numbers seems to be a measurement: {left_out_text(dropped)}"
         raise hinted(ValueError, problem, "{columns} takes them as such", columns=list(dropped))
@@ -197,7 +204,7 @@ def _check_enough(
         raise hinted(ValueError, problem + left_out_text(dropped), "{columns} goes on without them", columns=used)
     alone = [[name for name in _numbers_of(given.files[0]) if name not in (*exclude, *kept_apart)] for given in inputs]
     fewest = min(alone, key=len)
-    lost = [name for name in fewest if name not in numeric]
+    lost = [name for name in fewest if name not in numbers]
     if len(lost) > len(fewest) / 2:
         problem = (
             f"{where}: {len(lost)} of {counted(len(fewest), 'column')} of numbers would be left out, as only one of "

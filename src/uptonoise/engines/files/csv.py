@@ -22,7 +22,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.engines.files.arrow import batch_piece, cut
 from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.layout import CsvFormat, Layout
-from uptonoise.engines.files.lines import SHEET, CleanedBytes, unpacked
+from uptonoise.engines.files.lines import CleanedBytes, Sheet, unpacked
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
 from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
 from uptonoise.engines.files.table import SAMPLE_ROWS, Piece, TableFile, arrow, first_line
@@ -32,6 +32,7 @@ from uptonoise.engines.files.text import (
     is_missing,
     is_number,
     is_percentage,
+    is_too_long,
     is_truth,
     other_decimal,
     shortened,
@@ -123,6 +124,7 @@ class _Look(NamedTuple):
     is_text: bool
     is_date: bool
     is_percentage: bool
+    too_long: str | None  # a whole number that float64 would round
 
     def described(self) -> str:
         """Return what a column that is no numbers holds."""
@@ -173,6 +175,7 @@ class CsvFile(TableFile):
             is_text=not any(numbers) and not any(percentages),
             is_date=all(map(is_date_text, texts)),
             is_percentage=any(percentages),
+            too_long=next(filter(is_too_long, texts), None),
         )
 
     def _numbers(self, sample: list[list[str]], place: int) -> Floats:
@@ -218,6 +221,7 @@ class CsvFile(TableFile):
             return
         pa = arrow()
         n_rows = 0
+        self._check_exact(columns)
         try:
             with self._reader(columns, by) as (reader, fraction):
                 for batch in itertools.chain.from_iterable(map(cut, reader)):
@@ -226,6 +230,17 @@ class CsvFile(TableFile):
                     yield piece if piece.groups is None else piece._replace(groups=_with_types(piece.groups))
         except (pa.ArrowException, OSError, UnicodeError) as error:
             raise self._explained(error, columns, n_rows) from None
+
+    def _check_exact(self, columns: Sequence[str]) -> None:
+        """Raise where a column has whole numbers of so many digits that float64 would round them."""
+        for name in columns:
+            look = self._looks[self._places[name]]
+            if look is not None and look.too_long is not None and not look.is_text:
+                problem = (
+                    f"{self.path}: the column {name!r} has whole numbers beyond 2^53 in size, such as {look.too_long}, "
+                    "which float64 would round"
+                )
+                raise hinted(ValueError, problem, "subtract a constant, or leave it out with {exclude}", exclude=[name])
 
     @contextmanager
     def _reader(self, columns: Sequence[str], by: str | None) -> Iterator[tuple[Any, Callable[[], float]]]:
@@ -249,8 +264,8 @@ class CsvFile(TableFile):
         )
         size = max(self.path.stat().st_size, 1)
         with pa.OSFile(str(self.path)) as file:
-            if layout.packing == SHEET:
-                stream = pa.PythonFile(unpacked(self.path, SHEET), "r")
+            if isinstance(layout.packing, Sheet):
+                stream = pa.PythonFile(unpacked(self.path, layout.packing), "r")
             else:
                 stream = file if layout.packing is None else pa.CompressedInputStream(file, layout.packing)
             if clean is not None:

@@ -36,7 +36,7 @@ class OpenFiles:
 
     Parameters
     ----------
-    path, delimiter, decimal, encoding, header, comment, format
+    path, delimiter, decimal, encoding, header, comment, format, sheet
         As for :func:`open_rows`.
 
     Examples
@@ -60,17 +60,18 @@ class OpenFiles:
         header: bool | None = None,
         comment: str | None = None,
         format: str | None = None,  # noqa: A002
+        sheet: str | None = None,
     ) -> None:
-        if format not in (None, *FORMATS):
+        if format is not None and (not isinstance(format, str) or format not in FORMATS):
             raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
         text = CsvFormat(delimiter, decimal, encoding, header, comment)
-        sheet = CsvFormat(",", header=header, comment=comment)
+        excel = CsvFormat(",", header=header, comment=comment, sheet=sheet)
         opener: dict[str, Callable[[Path], TableFile]] = {
             "csv": partial(CsvFile, csv_format=text),
             "parquet": ParquetFile,
             "arrow": ArrowFile,
             "numpy": NumpyFile,
-            "excel": partial(CsvFile, csv_format=sheet),
+            "excel": partial(CsvFile, csv_format=excel),
         }
         paths = data_files(path, _folder_files)
         self.name = shown_paths(path)
@@ -109,6 +110,7 @@ def open_rows(
     header: bool | None = None,
     comment: str | None = None,
     format: str | None = None,  # noqa: A002
+    sheet: str | None = None,
 ) -> RowSource:
     """Return the rows of files of any known format, which are read some thousand rows at a time.
 
@@ -128,6 +130,8 @@ def open_rows(
         For CSV files, as for :func:`~uptonoise.scan_csv`.
     format : {"csv", "parquet", "arrow", "numpy", "excel"}, optional
         The format, whatever the suffix.
+    sheet : str, optional
+        The sheet of an Excel file, by default the first.
 
     {returned_rows}
 
@@ -144,7 +148,14 @@ def open_rows(
     (3, [1.0, 3.0, 5.0])
     """
     files = OpenFiles(
-        path, delimiter=delimiter, decimal=decimal, encoding=encoding, header=header, comment=comment, format=format
+        path,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        header=header,
+        comment=comment,
+        format=format,
+        sheet=sheet,
     )
     return files.rows(columns=columns, exclude=exclude, by=by, missing=missing, progress=progress)
 

@@ -11,11 +11,12 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.excel import sheet_note
-from uptonoise.engines.files.lines import SHEET, Cleaner, blanks_to_tabs, without_comments
+from uptonoise.engines.files.lines import Cleaner, Sheet, blanks_to_tabs, without_comments
 from uptonoise.engines.files.table import first_line
 from uptonoise.engines.files.text import (
     BLANKS,
@@ -32,6 +33,7 @@ from uptonoise.rows import is_date_text, numbered_columns
 
 _COMMENT_MARKS = ("#", "%", "//")
 _UNITS_IN_NOTE = 6
+_WORDS = "x,y\n1.5,-2\n"
 
 
 @dataclass(frozen=True)
@@ -43,25 +45,31 @@ class CsvFormat:
     encoding: str = "utf-8"
     header: bool | None = None
     comment: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         is_character = isinstance(self.delimiter, str) and len(self.delimiter) == 1
         if self.delimiter is not None and (not is_character or self.delimiter in '"\r\n'):
             raise ValueError(f"delimiter must be one character, such as ',' or ';'; got {self.delimiter!r}")
-        if self.decimal not in (".", ","):
+        if not isinstance(self.decimal, str) or self.decimal not in (".", ","):
             raise ValueError(f"decimal must be '.' or ','; got {self.decimal!r}")
         if self.decimal == self.delimiter:
             raise ValueError(f"delimiter and decimal must differ; both are {self.decimal!r}")
-        if self.header not in (None, True, False):
+        if self.header is not None and not isinstance(self.header, bool):
             raise ValueError(f"header must be True, False or None; got {self.header!r}")
         if self.comment is not None and (not isinstance(self.comment, str) or not self.comment.strip()):
             raise ValueError(f"comment must be what a comment line starts with, such as '#'; got {self.comment!r}")
-        try:
-            codecs.lookup(self.encoding)
-        except (LookupError, TypeError):
-            raise ValueError(
-                f"encoding must be one that Python knows, such as 'utf-8'; got {self.encoding!r}"
-            ) from None
+        if not _is_text_encoding(self.encoding):
+            raise ValueError(f"encoding must be one of text that Python knows, such as 'utf-8'; got {self.encoding!r}")
+
+
+def _is_text_encoding(encoding: Any) -> bool:
+    """Tell whether an encoding makes text of bytes, piece by piece; some make bytes of bytes."""
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+        return bool(decoder.decode(_WORDS.encode(encoding), final=True) == _WORDS)
+    except (LookupError, TypeError, ValueError, AttributeError, AssertionError):
+        return False
 
 
 class Layout:
@@ -83,8 +91,8 @@ class Layout:
 
     def __init__(self, path: Path, csv_format: CsvFormat) -> None:
         self.path, self.decimal, self.comment = path, csv_format.decimal, csv_format.comment
-        text, self.is_whole, self.encoding, self.packing = text_sample(path, csv_format.encoding)
-        note = sheet_note(path) if self.packing == SHEET else None
+        text, self.is_whole, self.encoding, self.packing = text_sample(path, csv_format.encoding, csv_format.sheet)
+        note = sheet_note(path) if self.packing == Sheet(None) else None
         self.notes: list[str] = [] if note is None else [note]
         marked = _commented_names(text, self.comment)
         text = without_comments(text, self.comment)

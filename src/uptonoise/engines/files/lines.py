@@ -11,34 +11,42 @@ import io
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 from uptonoise.engines.files.excel import EXCEL_SUFFIXES, sheet_as_csv
 from uptonoise.engines.files.table import arrow
 
 _BLOCK_CHARACTERS = 1 << 20
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-SHEET = "sheet"  # of an Excel file, as if it were packed text
 _QUOTED_OR_BLANKS = re.compile(r'"[^"\n\r]*"|[ \t]+')
 
 Cleaner = Callable[[str], str]
 
 
-def packing_of(path: Path) -> str | None:
+class Sheet(NamedTuple):
+    """A sheet of an Excel file, which is read as if it were packed text; the first one where it has no name."""
+
+    name: str | None
+
+
+Packing = str | Sheet | None
+
+
+def packing_of(path: Path, sheet: str | None = None) -> Packing:
     """Return how a file is compressed; its first bytes say so, since names lie."""
     if path.suffix.lower() in EXCEL_SUFFIXES:
-        return SHEET
+        return Sheet(sheet)
     with path.open("rb") as file:
         start = file.read(4)
     return next((packing for mark, packing in _PACKED.items() if start.startswith(mark)), None)
 
 
-def unpacked(path: Path, packing: str | None) -> BinaryIO:
+def unpacked(path: Path, packing: Packing) -> BinaryIO:
     """Open a file, compressed or not."""
     if packing is None:
         return path.open("rb")
-    if packing == SHEET:
-        return io.BytesIO(sheet_as_csv(path))
+    if isinstance(packing, Sheet):
+        return io.BytesIO(sheet_as_csv(path, packing.name))
     if packing == "gzip":
         return cast(BinaryIO, gzip.open(path))
     return cast(BinaryIO, arrow().CompressedInputStream(arrow().OSFile(str(path)), packing))

@@ -103,7 +103,8 @@ class ParquetFile(TypedFile):
         done = 0
         try:
             # pre_buffer, the default of recent versions, would read the whole file ahead.
-            with pq.ParquetFile(self.path, buffer_size=_READ_BYTES, pre_buffer=False) as file:
+            options = {"buffer_size": _READ_BYTES, "pre_buffer": False, "page_checksum_verification": True}
+            with pq.ParquetFile(self.path, **options) as file:
                 for batch in file.iter_batches(CHUNK_ROWS, row_groups=self._groups, columns=wanted):
                     done += batch.num_rows
                     yield batch_piece(batch, columns, by, done / max(self.n_rows or 0, 1))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from copy import copy
+from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
 
 import numpy as np
@@ -71,7 +72,7 @@ class FileRows(RowSource):
         left_out: Mapping[str, str] | None = None,
         called: Sequence[str] | None = None,
     ) -> None:
-        if missing not in get_args(Missing):
+        if not isinstance(missing, str) or missing not in get_args(Missing):
             raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
         self.name, self.named = name, files[0].named
         self._file_columns = used_columns(files, columns, by, exclude)
@@ -81,6 +82,7 @@ class FileRows(RowSource):
         self._left_out = _not_used(files, self._file_columns, by, exclude) if left_out is None else left_out
         self._nobody_chose = columns is None and left_out is None and self.named
         self.groups = GroupIds()
+        self._stamps: dict[Path, tuple[int, int]] = {}
         self.bag_ids = None if by is None else self.groups.ids
         self.files, self.by, self.missing, self._progress = files, by, missing, progress
         counts = [file.n_rows for file in files if file.n_rows is not None]
@@ -137,7 +139,7 @@ class FileRows(RowSource):
         self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
         for size, file in zip(sizes, self.files, strict=True):
             first_row = 0
-            with closing(file.pieces(self._file_columns, self.by)) as pieces:
+            with _unchanged(file.path, self._stamps), closing(file.pieces(self._file_columns, self.by)) as pieces:
                 for piece in pieces:
                     block = self._block(file, first_row, piece)
                     first_row += len(piece.values)
@@ -192,11 +194,42 @@ class FileRows(RowSource):
             ) from None
 
 
+@contextmanager
+def _unchanged(path: Path, stamps: dict[Path, tuple[int, int]]) -> Iterator[None]:
+    """Raise where a file changes while it is read, or from pass to pass: the rows may be neither old nor new ones."""
+    before = stamps.setdefault(path, _stamp(path))
+    try:
+        yield
+    except GeneratorExit:  # nobody wants more rows
+        raise
+    except Exception as error:
+        if _stamp(path) != before:
+            raise _changed(path, before) from error
+        raise
+    if _stamp(path) != before:
+        raise _changed(path, before)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return -1, -1
+    return status.st_size, status.st_mtime_ns
+
+
+def _changed(path: Path, before: tuple[int, int]) -> ValueError:
+    now = _stamp(path)[0]
+    how = "was removed" if now < 0 else f"changed (from {before[0]:,} to {now:,} bytes)"
+    return ValueError(f"{path} {how} while it was read; run it again when nobody writes to it")
+
+
 def _not_used(
     files: Sequence[TableFile], used: Sequence[str], by: str | None, exclude: Sequence[str]
 ) -> dict[str, str]:
     """Return the columns that are not used, with the reason."""
-    names = dict.fromkeys(name for file in files for name in file.data_names if name not in used and name != by)
+    taken = {*used, by}
+    names = dict.fromkeys(name for file in files for name in file.data_names if name not in taken)
     return {name: "excluded" if name in exclude else NOT_CHOSEN for name in names}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from uptonoise._util.errors import hinted
-from uptonoise.engines.files.lines import packing_of, unpacked
+from uptonoise.engines.files.lines import Packing, packing_of, unpacked
 from uptonoise.engines.files.paths import suffix_of
 from uptonoise.engines.files.table import first_line
 
@@ -40,15 +40,15 @@ class TextSample(NamedTuple):
     text: str
     is_whole: bool
     encoding: str
-    packing: str | None
+    packing: Packing
 
 
-def text_sample(path: Path, encoding: str) -> TextSample:
+def text_sample(path: Path, encoding: str, sheet: str | None = None) -> TextSample:
     """Look at the first lines of a file.
 
     Its first bytes say whether it is compressed, since names lie; the mark at the start of UTF-16 overrules UTF-8.
     """
-    encoding, packing = codecs.lookup(encoding).name, packing_of(path)
+    encoding, packing = codecs.lookup(encoding).name, packing_of(path, sheet)
     with unpacked(path, packing) as file:
         data, size = b"", _SAMPLE_BYTES
         while size <= _LONGEST_SAMPLE:
@@ -183,6 +183,19 @@ def other_decimal(value: str, decimal: str) -> str | None:
     """
     other = {".": ",", ",": "."}[decimal]
     return other if is_number(value, other) and not has_thousands(value) else None
+
+
+def is_too_long(value: str) -> bool:
+    """Tell whether a value is a whole number that float64 would round.
+
+    Examples
+    --------
+    >>> from uptonoise.engines.files.text import is_too_long
+    >>> is_too_long("1700000000000000001"), is_too_long("1700000000"), is_too_long("1e30")
+    (True, False, False)
+    """
+    digits = value.strip(" \t").lstrip("+-")
+    return len(digits) > 15 and digits.isascii() and digits.isdigit() and len(digits) < 400 and int(digits) > 2**53
 
 
 def is_truth(value: str) -> bool:

@@ -15,12 +15,12 @@ from torch import Tensor
 
 from uptonoise._util.typing import Floats
 from uptonoise.engines.gpu.features import Projection, as_vector, cosine_and_sine
-from uptonoise.fourier import CosineSine, labelled_feature_sums, mean_variance
+from uptonoise.fourier import CosineSine, column_variances, labelled_feature_sums
 
 
-@mean_variance.register(Tensor)
-def _mean_variance(X: Tensor, Y: Tensor) -> float:
-    return float(torch.cat([X, Y]).var(dim=0).mean())
+@column_variances.register(Tensor)
+def _column_variances(X: Tensor, Y: Tensor) -> Floats:
+    return np.asarray(torch.cat([X, Y]).var(dim=0).cpu().numpy(), dtype=np.float64)
 
 
 @labelled_feature_sums.register(Tensor)

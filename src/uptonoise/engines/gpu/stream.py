@@ -47,6 +47,10 @@ class StreamedRows(DeviceRows):
         """Return the values of the first rows, at most `n_rows`."""
         return self.source.head(n_rows)
 
+    def first_part(self, n_rows: int) -> NDArray[Any]:
+        """Return the first part of the source below."""
+        return self.source.first_part(n_rows)
+
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers."""
         return self.source.take(rows)

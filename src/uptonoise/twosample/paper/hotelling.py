@@ -27,6 +27,7 @@ import numpy as np
 from scipy.special import betaincc, chdtrc
 
 from uptonoise._util.typing import Floats
+from uptonoise.twosample.result import representable
 
 Null = Literal["f", "chi2"]
 
@@ -61,7 +62,7 @@ def hotelling_test(F: Floats, G: Floats, null: Null) -> Hotelling:
     Q = min(float(contributions.sum()), (N - 1) * (1 - 1e-15))
     to_hotelling = (N - 2) / (N - 1 - Q)
     if null == "chi2":
-        pvalue, freedoms = float(chdtrc(root.shape[1], Q * to_hotelling)), (float(root.shape[1]), np.inf)
+        pvalue, freedoms = float(representable(chdtrc(root.shape[1], Q * to_hotelling))), (float(root.shape[1]), np.inf)
     else:
         leverages = np.sum((centred @ root) ** 2, axis=1)
         pvalue, freedoms = _corrected_f(Q, leverages, root.shape[1], n / N)
@@ -81,4 +82,4 @@ def _corrected_f(Q: float, leverages: Floats, J: int, share: float) -> tuple[flo
     freedom = max(free / stretch, 0.1)
     rest = max(N - 1 - freedom, 1.0)
     inside = float(np.clip((Q - constant) / stretch / (N - 1), 0, 1))
-    return float(betaincc(freedom / 2, rest / 2, inside)), (freedom, rest)
+    return float(representable(betaincc(freedom / 2, rest / 2, inside))), (freedom, rest)

@@ -15,6 +15,8 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_choice, checked_number, positive_int
+from uptonoise.twosample.canonical import canonical
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
 from uptonoise.twosample.paper.gradient_ascent import ascend_bumps
 from uptonoise.twosample.paper.hotelling import Null, hotelling_test
@@ -25,6 +27,7 @@ from uptonoise.twosample.samples import Samples, read_samples
 Optimizer = Literal["penalised", "gradient"]
 
 _ENOUGH_TO_LEARN = 20_000
+_MOST_LOCATIONS = 1_000
 _LEARNERS = {"penalised": learn_bumps, "gradient": ascend_bumps}
 
 
@@ -70,6 +73,7 @@ class MeResult(TwoSampleResult):
         ]
 
 
+@explained
 def me_test(
     X: Any,
     Y: Any,
@@ -119,9 +123,9 @@ def me_test(
     >>> result.pvalue < 0.01, result.locations.shape
     (True, (10, 2))
     """
-    J = positive_int(n_locations, "n_locations")
+    J = positive_int(n_locations, "n_locations", most=_MOST_LOCATIONS)
     checked_choice(optimizer, _LEARNERS, "optimizer")
-    if null not in get_args(Null):
+    if not isinstance(null, str) or null not in get_args(Null):
         raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
     checked_number(train_size, "train_size", above=True, most=1.0)
     samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)", clusters=clusters)
@@ -143,6 +147,8 @@ def _learnt_and_tested(
     generator: np.random.Generator,
 ) -> dict[str, Any]:
     """Learn bumps on a part of the rows, test on the others, and return the fields of the result."""
+    own = canonical(samples, keep_units=False)
+    samples = own.samples
     train, test = _split(samples, train_size, generator)
     X_train, Y_train = samples.X[train[0]], samples.Y[train[1]]
     X_test, Y_test = samples.X[test[0]], samples.Y[test[1]]
@@ -159,12 +165,12 @@ def _learnt_and_tested(
         "null": f"F with {first:.3g} and {second:.4g} degrees of freedom"
         if null == "f"
         else f"chi-squared with {first:.3g} degrees of freedom",
-        "locations": bumps.locations,
-        "widths": bumps.widths,
+        "locations": own.as_given(bumps.locations),
+        "widths": own.as_given(bumps.widths),
         "contributions": hotelling.contributions,
-        "regions": _regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps),
-        "differences": F.mean(axis=0) - G.mean(axis=0),
-        "n_train": (len(X_train), len(Y_train)),
+        "regions": own.as_given(_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps)),
+        "differences": (F.mean(axis=0) - G.mean(axis=0)) * (-1 if own.is_swapped else 1),
+        "n_train": own.pair_as_given((len(X_train), len(Y_train))),
     }
 
 

@@ -28,13 +28,14 @@ from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
 from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
+from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.low_rank import kernel_factor
-from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_fields
+from uptonoise.twosample.permutation import check_permutations, feature_means_by_label, label_blocks, permutation_fields
 from uptonoise.twosample.phase import Pair, SampleMoments, comparable
-from uptonoise.twosample.result import TwoSampleResult
+from uptonoise.twosample.result import TwoSampleResult, representable
 from uptonoise.twosample.samples import Samples, read_samples
 
 Method = Literal["quadratic", "fourier"]
@@ -74,6 +75,7 @@ class MmdResult(TwoSampleResult):
         return [f"Gaussian kernel of length {', '.join(f'{length:.4g}' for length in lengths)}{more}, {self.method}"]
 
 
+@explained
 def mmd_test(
     X: Any,
     Y: Any,
@@ -118,21 +120,22 @@ def mmd_test(
     >>> un.mmd_test(X, Y, random_state=0).pvalue > 0.05, un.mmd_test(X, 2 * Y, random_state=0).pvalue < 0.01
     (True, True)
     """
-    if method not in get_args(Method):
+    if not isinstance(method, str) or method not in get_args(Method):
         raise ValueError(f"method must be one of {', '.join(get_args(Method))}; got {method!r}")
     if frequencies is not None and method != "fourier":
         raise ValueError('frequencies must be left out where method is not "fourier"')
-    positive_int(n_permutations, "n_permutations")
-    positive_int(n_frequencies, "n_frequencies")
+    check_permutations(n_permutations, n_frequencies)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         return mmd_of_pair(Pair.of(*comparable(X, Y, clusters)))
     samples = read_samples(X, Y, needed=2, why="the MMD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
-    length = None if frequencies is not None else _length(samples, scale, generator)
+    own = canonical(samples, keep_columns=frequencies is not None)
+    length = None if frequencies is not None else _length(own.samples, scale, generator)
     if length is not None and method == "fourier":
         frequencies = sample_frequencies(n_frequencies, len(samples.columns), random_state=generator) / length
-    statistics = _statistics(samples, length, frequencies, n_permutations, generator)
-    return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=length)
+    statistics = _statistics(own.samples, length, frequencies, n_permutations, generator)
+    given = own.as_given(length) if isinstance(length, np.ndarray) else length
+    return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=given)
 
 
 def _statistics(
@@ -184,10 +187,10 @@ def _few_clusters_pvalue(statistic: float, left: SampleMoments, right: SampleMom
     parts = [sample.covariance / sample.size for sample in (left, right)]
     trace, square = float(np.trace(parts[0] + parts[1])), float(np.sum((parts[0] + parts[1]) ** 2))
     if not square > 0:
-        return 1.0 if statistic <= _ROUNDING else 0.0
+        return 1.0 if statistic <= _ROUNDING else float(representable(0.0))
     freedoms = [float(sample.size) - 1 for sample in (left, right)]
     spread = sum(float(np.trace(part)) ** 2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
-    return float(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.cos) / trace))
+    return float(representable(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.cos) / trace)))
 
 
 def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
@@ -195,13 +198,14 @@ def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
     squared = covariance @ covariance
     first, second, third = np.trace(covariance), 2 * np.trace(squared), 8 * np.sum(squared * covariance)
     if not third > 0:
-        return 1.0 if value <= _ROUNDING else 0.0
+        return 1.0 if value <= _ROUNDING else float(representable(0.0))
     freedom = 8 * second**3 / third**2
-    return float(chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second))))
+    tail = chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second)))
+    return float(representable(tail))
 
 
 def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float | Floats:
-    if scale != "median":
+    if not isinstance(scale, str) or scale != "median":
         if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
             raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
         return float(scale)
@@ -259,4 +263,6 @@ def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, NDArray[np.
         halves = rows[start:stop] @ rows[first:].T
         halves -= squares[start:stop, None] / 2
         halves -= squares[first:] / 2
-        yield start, np.exp(np.minimum(halves, 0).astype(np.float32))
+        with np.errstate(over="ignore"):  # so far apart that the kernel is 0
+            exponents = np.minimum(halves, 0).astype(np.float32)
+        yield start, np.exp(exponents)

@@ -16,6 +16,8 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
+from uptonoise.twosample.canonical import canonical
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.mean_embedding import me_test
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
@@ -50,6 +52,7 @@ class SmeResult(PairedDifferenceResult):
     test: ClassVar[str] = "SME test"
 
 
+@explained
 def paired_difference_test(
     X: Any,
     Y: Any,
@@ -97,6 +100,7 @@ def paired_difference_test(
     return PairedDifferenceResult(**_fields(X, Y, test, clusters, random_state, options))
 
 
+@explained
 def sme_test(X: Any, Y: Any, *, clusters: Any = None, random_state: RandomState = 0, **options: Any) -> SmeResult:
     """Test whether two samples differ up to symmetric noise: the paper's SME test, ME on paired differences.
 
@@ -137,7 +141,10 @@ def _fields(
         raise ValueError(f"test must be a two-sample test, something to call; got {test!r}")
     samples = read_samples(X, Y, needed=4, why="two differences in each half", clusters=clusters)
     generator, seed = seeded_generator(random_state)
-    forward, backward = _paired_differences(samples, generator)
+    own = canonical(samples)
+    forward, backward = _paired_differences(own.samples, generator)
+    if own.is_swapped and not getattr(test, "__module__", "").startswith("uptonoise."):
+        forward, backward = -forward, -backward  # X - Y, as others may want it; ours see no difference in the sign
     if _takes_random_state(test):
         options = {"random_state": generator} | options
     inner = test(forward, backward, **options)

@@ -15,12 +15,18 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
-from uptonoise._util.validation import positive_int
-from uptonoise.fourier import as_complex, as_frequencies, mean_variance, sample_frequencies, squared_phd
+from uptonoise.fourier import as_complex, as_frequencies, column_variances, sample_frequencies, squared_phd
+from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label
-from uptonoise.twosample.permutation import feature_means_by_label, permutation_fields, permutation_pvalue
+from uptonoise.twosample.docs import explained
+from uptonoise.twosample.permutation import (
+    check_permutations,
+    feature_means_by_label,
+    permutation_fields,
+    permutation_pvalue,
+)
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import resident_samples
+from uptonoise.twosample.samples import Samples, resident_samples
 
 _WARNING_ALPHA = 0.01
 _CONSEQUENCE = (
@@ -61,6 +67,7 @@ class PhdResult(TwoSampleResult):
         return lines
 
 
+@explained
 def phd_test(
     X: Any,
     Y: Any,
@@ -82,7 +89,7 @@ def phd_test(
     X, Y : array, frame, or RowSource
         The two samples, without weights; they are read into memory.
     n_frequencies : int
-        How many frequencies are sampled from the paper's radial distribution, scaled by the samples' variance.
+        How many frequencies are sampled from the paper's radial distribution, scaled by each column's variance.
     n_permutations : int
         How many permutations make the null.
     clusters : pair of arrays, or str, optional
@@ -103,24 +110,29 @@ def phd_test(
     >>> un.phd_test(X, Y, random_state=0).pvalue > 0.05, un.phd_test(X, Z, random_state=0).pvalue < 0.01
     (True, True)
     """
-    positive_int(n_permutations, "n_permutations")
-    positive_int(n_frequencies, "n_frequencies")
+    check_permutations(n_permutations, n_frequencies)
     samples = resident_samples(X, Y, needed=2, why="the PhD test", clusters=clusters)
     d = len(samples.columns)
     generator, seed = seeded_generator(random_state)
+    own = canonical(samples, keep_columns=frequencies is not None)
     if frequencies is None:
-        # The square root of the pooled variance, averaged over columns; 1 where all rows are equal.
-        scale = float(np.sqrt(mean_variance(samples.X, samples.Y))) or 1.0
-        frequencies = sample_frequencies(n_frequencies, d, law="radial", scale=scale, random_state=generator)
+        frequencies = _own_frequencies(own.samples, n_frequencies, generator)
     used = as_frequencies(frequencies, d)
     means_by_label = feature_means_by_label if samples.clusters is None else cluster_means_by_label
-    phi_X, phi_Y = map(as_complex, means_by_label(samples, used, n_permutations, generator))
+    phi_X, phi_Y = map(as_complex, means_by_label(own.samples, used, n_permutations, generator))
     amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
     if amplitude_pvalue < _WARNING_ALPHA:
         problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"
         warnings.warn(f"{problem}; {_CONSEQUENCE}", UnequalNoiseWarning, stacklevel=2)
     fields = permutation_fields(samples, squared_phd(phi_X, phi_Y), seed)
-    return PhdResult(**fields, amplitude_pvalue=amplitude_pvalue, frequencies=used)
+    return PhdResult(**fields, amplitude_pvalue=amplitude_pvalue, frequencies=own.as_given(used))
+
+
+def _own_frequencies(samples: Samples, n_frequencies: int, generator: np.random.Generator) -> Floats:
+    """Return frequencies of the paper's radial distribution, in units of one over the columns' standard deviations."""
+    variances = column_variances(samples.X, samples.Y)
+    scale = np.sqrt(np.where(variances > 0, variances, 1.0))  # 1 where all rows are equal
+    return sample_frequencies(n_frequencies, len(samples.columns), law="radial", scale=scale, random_state=generator)
 
 
 def _amplitude_difference(phi_X: Complex, phi_Y: Complex) -> Floats:

@@ -36,6 +36,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.offset import fitted_shift, why_no_shift
 from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
 from uptonoise.twosample.phase.test import phase_pvalue
@@ -116,6 +117,7 @@ class ExtraNoise(Result):
         return f"{name}: {variance:+{digits}} +- {error:{digits}}, {noisier}"
 
 
+@explained
 def extra_noise(
     X: Any,
     Y: Any,

@@ -17,9 +17,11 @@ from uptonoise._util.random import RandomState
 from uptonoise._util.results import Result
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_flag
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
 from uptonoise.rows import aligned, clustered_rows
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import (
     FrequencyBlocks,
@@ -93,6 +95,7 @@ class PairwiseResult(Result):
         return "\n".join([*lines, "  ..."] if len(i) > _SHOWN else lines)
 
 
+@explained
 def pairwise_phase_test(
     sketches: Mapping[str, Any] | Sequence[Any],
     *,
@@ -106,7 +109,7 @@ def pairwise_phase_test(
     Parameters
     ----------
     sketches : dict or sequence of Sketch, or of samples
-        The groups: sketches with the same frequencies, or samples as for :func:`phase_test`. By default called 0, 1, ...
+        The groups: sketches with the same frequencies, or samples as for :func:`phase_test`; names are 0, 1, ...
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs: Holm's and Bonferroni's bound the chance of any false
         difference, Benjamini and Hochberg's the share of false ones among those found.
@@ -133,12 +136,12 @@ def pairwise_phase_test(
     >>> bool((result.adjusted[3, :3] < 0.05).all()), bool((result.adjusted[:3, :3] > 0.05).all())
     (True, True)
     """
-    if adjust not in get_args(Adjustment):
+    if not isinstance(adjust, str) or adjust not in get_args(Adjustment):
         raise ValueError(f"adjust must be one of {', '.join(get_args(Adjustment))}; got {adjust!r}")
     named = _named(sketches, clusters, random_state)
     group = list(named.values())
     with single_threaded_blas:
-        pvalues, noncentralities = _all_pairs(group, bool(positivity))
+        pvalues, noncentralities = _all_pairs(group, checked_flag(positivity, "positivity"))
     pairs = np.triu_indices(len(group), 1)
     adjusted = np.ones_like(pvalues)
     adjusted[pairs] = adjusted[pairs[::-1]] = adjusted_pvalues(pvalues[pairs], adjust)

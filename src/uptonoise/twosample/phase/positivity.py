@@ -34,6 +34,7 @@ from scipy.special import stdtr
 
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.result import representable
 
 POSITIVITY_SHARE = 0.1  # of the significance level, that positivity has beside the phases
 _SEED = 0
@@ -97,4 +98,4 @@ def _pvalue(statistic: float, correlations: Floats, freedom: float, generator: n
     largest = normal.max(axis=1) / np.sqrt(generator.chisquare(freedom, _DRAWS) / freedom)
     resampled = (1 + np.count_nonzero(largest >= statistic)) / (1 + _DRAWS)
     # Draws cannot tell how small a p-value is; where it is that small the sum is close, and never too small.
-    return float(min(resampled, len(w) * stdtr(freedom, -statistic)))
+    return float(representable(min(resampled, len(w) * stdtr(freedom, -statistic))))

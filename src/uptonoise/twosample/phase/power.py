@@ -27,9 +27,10 @@ from numpy.typing import ArrayLike, NDArray
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import checked_number, positive_int
+from uptonoise._util.validation import checked_flag, checked_number, positive_int
 from uptonoise.fourier import Sketch, turned
 from uptonoise.rows import read_rows, some_rows, two_clustered
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.cluster_plan import between_clusters, planned_clusters
 from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, comparable
@@ -39,11 +40,13 @@ from uptonoise.twosample.phase.test import cauchy_combination
 
 _LEAST_ROWS = 20
 _LEAST_CLUSTERS = 10
+_MOST_DRAWS = 100_000
 _PILOT_ROWS = 20_000  # that are resampled
 _LARGEST_RESAMPLED = 20_000
 _AT_ONCE = 25  # draws
 
 
+@explained
 def phase_test_power(
     pilot_X: Any,
     pilot_Y: Any,
@@ -96,13 +99,12 @@ def phase_test_power(
     """
     checked_number(alpha, "alpha", above=True, most=1.0)
     sizes_X, sizes_Y = _sizes(n, n if k is None else k)
-    positive_int(n_draws, "n_draws")
+    positive_int(n_draws, "n_draws", most=_MOST_DRAWS)
     pilot = _pilot(pilot_X, pilot_Y, noise, random_state, clusters, cluster_size)
+    both = checked_flag(positivity, "positivity")
+    pairs = zip(sizes_X.ravel().tolist(), sizes_Y.ravel().tolist(), strict=True)
     with single_threaded_blas:
-        powers = [
-            np.mean(_pvalues(pilot, (int(a), int(b)), n_draws, bool(positivity)) <= alpha)
-            for a, b in zip(sizes_X.ravel(), sizes_Y.ravel(), strict=True)
-        ]
+        powers = [np.mean(_pvalues(pilot, sizes, n_draws, both) <= alpha) for sizes in pairs]
     return float(powers[0]) if sizes_X.ndim == 0 else np.array(powers)
 
 
@@ -191,8 +193,8 @@ def _pvalues(pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positivity: bo
     """Return the p-values of data sets of these sizes."""
     left, right = _expected(pilot)
     if pilot.rows is None or max(sizes) > _LARGEST_RESAMPLED:
-        return _from_means(left, right, pilot, sizes, n_draws, positivity)
-    return _from_rows(pilot, left.S(right), sizes, n_draws, positivity)
+        return _from_means(left, right, pilot, sizes, n_draws, checked_flag(positivity, "positivity"))
+    return _from_rows(pilot, left.S(right), sizes, n_draws, checked_flag(positivity, "positivity"))
 
 
 def _expected(pilot: _Pilot) -> tuple[SampleMoments, SampleMoments]:

@@ -47,6 +47,7 @@ from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.result import representable
 
 _RIDGE = 0.1
 _RIDGE_ROWS = 20.0
@@ -135,7 +136,7 @@ class Ridge:
         freedom, ratio = 2 * mean**2 / variance, statistic / mean
         with_few = fdtrc(freedom, np.minimum(self.few_rows, _MANY_ROWS), ratio)
         pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
-        return np.where(self.has_rank, pvalue, 1.0)
+        return np.asarray(np.where(self.has_rank, representable(pvalue), 1.0))
 
     @property
     def noncentrality(self) -> Floats:

@@ -16,6 +16,8 @@ import numpy as np
 from uptonoise._util.random import RandomState
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_flag
+from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.effect import EffectSize, effect_size
 from uptonoise.twosample.phase.noncentrality import noncentrality_of, powers_against, reference_effects
 from uptonoise.twosample.phase.offset import fitted_shift
@@ -23,6 +25,7 @@ from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, combined_pvalue
 from uptonoise.twosample.phase.result import PhaseResult
 from uptonoise.twosample.phase.statistic import Ridge, decomposed
+from uptonoise.twosample.result import representable
 
 Invariance = Literal["noise", "noise+shift"]
 
@@ -31,6 +34,7 @@ _ROUNDING = 1e-5  # of cosines and sines, which are good to 1e-7
 _NO_VETO = 0.99  # the largest p-value of a block that counts: none can undo what others find
 
 
+@explained
 def phase_test(
     X: Any,
     Y: Any,
@@ -85,11 +89,12 @@ def phase_test(
     """
     if not isinstance(invariant_to, str) or invariant_to not in get_args(Invariance):
         raise ValueError(f"invariant_to must be one of {', '.join(get_args(Invariance))}; got {invariant_to!r}")
+    positivity = checked_flag(positivity, "positivity")
     left, right, seed = as_sketches(X, Y, weights, frequencies, random_state, clusters)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         pair = Pair.of(left, right) if invariant_to == "noise" else fitted_shift(left, right)
         effect = effect_size(pair, up_to_offset=pair.shift is not None)
-        return phase_result(pair, effect, positivity=bool(positivity), seed=seed)
+        return phase_result(pair, effect, positivity=positivity, seed=seed)
 
 
 def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, seed: int | None = None) -> PhaseResult:
@@ -155,7 +160,7 @@ def _merged_pvalue(pair: Pair, statistics: dict[str, Ridge]) -> float:
     if pair.shift is None and not any(block.has_rank for block in statistics.values()):
         # No row differs from the others of its sample: the p-value is that of the flip test.
         differ = bool(np.abs(pair.left.S(pair.right)).max() > _ROUNDING)
-        return float(2.0 ** (1 - np.minimum(pair.left.size, pair.right.size))) if differ else 1.0
+        return float(representable(2.0 ** (1 - np.minimum(pair.left.size, pair.right.size)))) if differ else 1.0
     pvalues = np.array([float(block.pvalue) for block in statistics.values()])
     return float(cauchy_combination(pvalues, pair.blocks.weights))
 

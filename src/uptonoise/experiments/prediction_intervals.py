@@ -1,0 +1,87 @@
+"""Coverage of intervals of predictions from bags: several sizes and kinds of noise (beyond the paper).
+
+The six tasks of ``prediction`` with numbers as targets. The intervals of ``BagRegressor`` are to hold the targets of
+0.9 of the test bags, at every noise size; "varies" is noise of another size in each bag, up to 3. `width` is that of
+the intervals, over the standard deviation of the targets. `outside` is the share of bags that the model flags.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise.bags import Bags
+from uptonoise.datasets import symmetric_noise
+from uptonoise.experiments._bag_tasks import REPORTED
+from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._figures import dots
+from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.learning import BagRegressor
+
+SEED = 282
+COVERAGE = 0.9
+NOISES = (*(("gaussian", size) for size in (0.0, 0.5, 1.0, 3.0, 10.0)), ("t", 1.0), ("t", 3.0), ("varies", 3.0))
+_TASKS = {task.name: task for task in REPORTED if task.kind == "regression"}
+
+
+def coverages(name: str, split: int, n_bags: int) -> list[list[float]]:
+    """Return coverage, width and share of flagged bags for each noise."""
+    fit, test = _TASKS[name].split(SEED, split, n_bags, n_bags)
+    generator = np.random.default_rng([SEED, split, 1])
+    deviations = fit.bags.values.std(axis=0)
+    measured = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of bags that are flagged, which are counted
+        model = BagRegressor(random_state=split).fit(fit.bags, fit.y)
+        for kind, size in NOISES:
+            bags = _noisy(test.bags, kind, size, deviations, generator)
+            low, high = model.predict_interval(bags, COVERAGE).T
+            covered = np.mean((low <= test.y) & (test.y <= high))
+            width = np.mean(high - low) / fit.y.std()
+            measured.append([float(covered), float(width), float(model.check(bags).outside.mean())])
+    return measured
+
+
+def _noisy(bags: Bags, kind: str, size: float, deviations: Floats, generator: np.random.Generator) -> Bags:
+    sizes = generator.uniform(0, size, len(bags)) if kind == "varies" else np.full(len(bags), size)
+    law = "gaussian" if kind == "varies" else kind
+    noise = symmetric_noise(len(bags.values), bags.n_columns, 1.0, law, generator)
+    values = bags.values + np.repeat(sizes, bags.sizes)[:, None] * deviations * noise
+    return Bags.__new__(Bags)._set(values, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
+
+
+def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
+    return [
+        Task(f"{name} / {split}", coverages, (name, split, values["bags"]))
+        for split in range(repetitions)
+        for name in values["tasks"]
+    ]
+
+
+def _table(values: Values, results: list[Any]) -> list[Row]:
+    means = np.array(results).reshape(-1, len(values["tasks"]), len(NOISES), 3).mean(axis=0)
+    return [
+        {
+            "task": name,
+            "noise": f"{kind} {size:g}",
+            **{what: f"{means[row, column, place]:.3f}" for place, what in enumerate(("coverage", "width", "outside"))},
+        }
+        for row, name in enumerate([*values["tasks"]])
+        for column, (kind, size) in enumerate(NOISES)
+    ]
+
+
+EXPERIMENT = TaskExperiment(
+    "prediction-intervals",
+    __doc__.splitlines()[0],
+    {"tasks": list(_TASKS), "bags": 300},
+    _tasks,
+    _table,
+    quick_values={"tasks": ["skewness"], "bags": 60},
+    repetitions=3,
+    seed=SEED,
+    draw=dots(("task", "noise"), ["coverage"], "coverage of 90 % intervals", COVERAGE),
+)

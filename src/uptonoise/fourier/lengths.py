@@ -1,0 +1,146 @@
+"""The length of each column: how far its values lie apart, in its own units and whatever the order of the rows.
+
+It is the median distance of two values over sqrt(2). Where most values are equal it is the median distance of the
+others from them, and where all values that were looked at are equal, a pass over all rows finds the rare ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist
+
+from uptonoise._util.typing import Floats
+from uptonoise.rows import CHUNK_ROWS, SCALE_ROWS, Accumulator, Block, RowSource, scale_rows, warn_of_codes
+
+_POINTS = 400  # values of a column whose distances are taken
+_SMALLEST = np.finfo(np.float64).smallest_subnormal
+
+RareLengths = Callable[[Floats, Sequence[int]], Floats]
+"""From the constants of each sample, of shape (n_samples, k), in k columns to the lengths of these; NaN if unknown."""
+
+
+def column_lengths(samples: Sequence[Floats], rare_lengths: RareLengths) -> Floats:
+    """Return the length of each column, wherever each sample lies.
+
+    A column that is constant in all samples gets the distance between them, and 1 where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.lengths import column_lengths
+    >>> X = np.random.default_rng(0).normal(size=(500, 2)) * [1, 1_000]
+    >>> column_lengths([X, X + 5], lambda constants, columns: np.full(len(columns), np.nan)).round(1)
+    array([  0.7, 648.7])
+    """
+    centres = np.stack([np.median(rows, axis=0) for rows in samples])
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused with the rows
+        apart = [rows - centre for rows, centre in zip(samples, centres, strict=True)]
+    pooled = np.concatenate(apart)
+    lengths = np.array([_length(column) for column in pooled.T])
+    unknown = np.flatnonzero(np.isnan(lengths))
+    if len(unknown):
+        lengths[unknown] = rare_lengths(centres[:, unknown], unknown.tolist())
+        between = np.ptp(centres, axis=0)
+        lengths = np.where(np.isnan(lengths), np.where(between > 0, between, 1.0), lengths)
+    return np.asarray(np.maximum(lengths, _SMALLEST))
+
+
+def _length(apart: Floats) -> float:
+    """Return the length of values minus the median of their sample; NaN where all are equal."""
+    largest = float(np.abs(apart).max())
+    if not 0 < largest < np.inf:
+        return np.nan
+    # In units of the largest, the squares of huge and of tiny numbers stay inside float64.
+    median = float(np.median(pdist(order_points(apart, _POINTS)[:, None] / largest, "cityblock")))
+    if median == 0:
+        median = float(np.median(np.abs(apart[apart != 0]) / largest))
+    return float(largest * median / np.sqrt(2))
+
+
+def order_points(values: Floats, count: int) -> Floats:
+    """Return values in ascending order; of more than `count`, as many at equal steps of their ranks."""
+    ordered = np.sort(values)
+    if len(ordered) <= count:
+        return ordered
+    return ordered[np.rint(np.linspace(0, len(ordered) - 1, count)).astype(np.int64)]
+
+
+def lengths_of(samples: Sequence[Floats]) -> Floats:
+    """Return the length of each column of samples all of whose rows are here."""
+    return column_lengths(samples, lambda constants, columns: np.full(len(columns), np.nan))
+
+
+class RareValues(Accumulator[NDArray[np.float64]]):
+    """Of each column, how many values are not a constant, and the sum of the logarithms of their distances from it.
+
+    The geometric mean of these distances does not depend on the order of rows, and follows the units.
+
+    Parameters
+    ----------
+    constants : array of shape (k,), or (n_bags, k) for the rows of bags
+        The values that do not count.
+    columns : sequence of int
+        The places of the k columns.
+    """
+
+    block_rows = CHUNK_ROWS
+
+    def __init__(self, constants: Floats, columns: Sequence[int]) -> None:
+        self.constants, self.columns = constants, list(columns)
+        self.needs_known_bags = constants.ndim == 2
+
+    def part(self, block: Block) -> NDArray[np.float64]:
+        """Return both sums over the rows of the block."""
+        constants = self.constants if block.bags is None or self.constants.ndim == 1 else self.constants[block.bags]
+        with np.errstate(over="ignore", divide="ignore"):
+            logs = np.log(np.abs(block.values[:, self.columns] - constants))
+        counted = np.isfinite(logs) & (1 if block.weights is None else (block.weights > 0)[:, None])
+        return np.stack([counted.sum(axis=0), np.where(counted, logs, 0.0).sum(axis=0)])
+
+
+def rare_lengths_of(sources: Sequence[RowSource]) -> RareLengths:
+    """Return what finds lengths in a pass over samples that can be read again."""
+
+    def lengths(constants: Floats, columns: Sequence[int]) -> Floats:
+        totals = np.zeros((2, len(columns)))
+        for source, constant in zip(sources, constants, strict=True):
+            if source.can_be_read_again:
+                totals += source.fold(RareValues(constant, columns)).total()
+        return _geometric(totals)
+
+    return lengths
+
+
+def rare_lengths_of_bags(source: RowSource) -> RareLengths:
+    """Return what finds lengths in a pass over bags, each with constants of its own."""
+    return lambda constants, columns: _geometric(source.fold(RareValues(constants, columns)).total())
+
+
+def _geometric(totals: NDArray[np.float64]) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.exp(totals[1] / totals[0]) / np.sqrt(2))
+
+
+def scale_rows_of(sources: Sequence[RowSource]) -> Callable[[int], list[Floats]]:
+    """Return what gives, for a seed, rows of each source that tell its scale, after a look for codes in them."""
+
+    def rows_of(seed: int) -> list[Floats]:
+        samples = [scale_rows(source, np.random.default_rng(seed)) for source in sources]
+        for source, rows in zip(sources, samples, strict=True):
+            warn_of_codes(rows, source.columns, source.name, stacklevel=6)
+        return samples
+
+    return rows_of
+
+
+def scale_rows_of_bags(source: RowSource, of_bags: list[Floats]) -> Callable[[int], list[Floats]]:
+    """Return what gives, for a seed, rows of each bag that tell its scale, and keeps them in the list as well."""
+
+    def rows_of(seed: int) -> list[Floats]:
+        of_bags.extend(source.sampled_by_bag(SCALE_ROWS, seed))
+        return of_bags
+
+    return rows_of

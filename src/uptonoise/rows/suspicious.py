@@ -1,0 +1,138 @@
+"""Values that may not be what they seem: codes for missing values, and a stream whose scale changes on its way."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
+from uptonoise.rows.keys import random_keys, smallest
+
+_NINES = [sign * value for value in (99, 999, 9_999, 99_999, 999_999, 999.9, 99.99, 999.99) for sign in (1, -1)]
+_LIMITS = [-(2**15), 2**15 - 1, 2**16 - 1, -(2**31), 2**31 - 1, 2**32 - 1, -999.25]
+_FILLS = [sign * value for value in (1e10, 1e20, 1e30, 1e34, 1e35, 1e36, 1e37, 9.96921e36) for sign in (1, -1)]
+_FLOAT32 = [
+    sign * float(np.float32(value)) for value in (1e20, 9.96921e36, np.finfo(np.float32).max) for sign in (1, -1)
+]
+CODES = np.unique([*_NINES, *_LIMITS, *_FILLS, *_FLOAT32])
+"""Numbers that often stand for a missing value."""
+
+_KEPT = 500  # rows of a stream that tell its scale
+_OTHER_SCALE = 3.0  # how many times another scale is another one
+_NAMES_IN_MESSAGE = 5
+
+_is_looked_at: ContextVar[bool] = ContextVar("values were looked at already", default=False)
+
+
+class SuspiciousValuesWarning(UserWarning):
+    """Values may not be what they seem: a code for missing values, or a stream whose later rows have another scale."""
+
+
+@contextmanager
+def looked_at() -> Iterator[None]:
+    """Let nobody within warn again of rows that were looked at."""
+    token = _is_looked_at.set(True)
+    try:
+        yield
+    finally:
+        _is_looked_at.reset(token)
+
+
+def warn_of_codes(rows: Floats, columns: Sequence[str], name: str, stacklevel: int = 3) -> None:
+    """Warn where a number that often stands for a missing value lies far from all others of its column."""
+    if _is_looked_at.get():
+        return
+    for place, code, count, low, high in codes_in(rows):
+        warnings.warn(
+            f"{name} has {counted(count, 'value')} of {code:g} in the column {columns[place]!r}, far from all others "
+            f"({low:.3g} to {high:.3g}). If {code:g} stands for a missing value, leave such rows out first",
+            SuspiciousValuesWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def codes_in(rows: Floats) -> list[tuple[int, float, int, float, float]]:
+    """Return columns with a code, the code, how often it occurs, and the range of the other values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows.suspicious import codes_in
+    >>> codes_in(np.array([[12.5], [14.0], [-999.0], [13.0]]))
+    [(0, -999.0, 1, 12.5, 14.0)]
+    """
+    if len(rows) < 2:
+        return []
+    extremes = np.stack([rows.min(axis=0), rows.max(axis=0)])
+    suspects = []
+    for place in np.flatnonzero(np.isin(extremes, CODES).any(axis=0)).tolist():
+        column = rows[:, place]
+        others = column[~np.isin(column, CODES)]
+        if not len(others):
+            continue
+        low, high = float(others.min()), float(others.max())
+        for code in np.unique(extremes[:, place]).tolist():
+            # Half the range each, as the whole range of huge numbers may not be one.
+            gap = max(low / 2 - code / 2, code / 2 - high / 2)
+            if code in CODES and high > low and gap > high / 2 - low / 2:
+                suspects.append((place, code, int(np.count_nonzero(column == code)), low, high))
+    return suspects
+
+
+class ScaleWatch:
+    """Compares the first part of a stream, from which its scale was taken, with all of its rows."""
+
+    def __init__(self, first: NDArray[np.floating]) -> None:
+        generator = np.random.default_rng(0)
+        self._n_first, self._n_rows = len(first), 0
+        self._first = _finite(first)[smallest(random_keys(len(_finite(first)), None, generator), _KEPT)]
+        self._generator = np.random.default_rng(1)
+        self._keys, self._kept = np.empty(0), np.empty((0, first.shape[1]))
+
+    def see(self, values: NDArray[np.floating]) -> None:
+        """Keep some of the next rows."""
+        self._n_rows += len(values)
+        keys = np.concatenate([self._keys, random_keys(len(values), None, self._generator)])
+        chosen = smallest(keys, _KEPT)
+        before = len(self._keys)
+        new = np.asarray(values[chosen[chosen >= before] - before], dtype=np.float64)
+        self._keys, self._kept = keys[chosen], np.concatenate([self._kept[chosen[chosen < before]], new])
+
+    def warn(self, columns: Sequence[str], name: str) -> None:
+        """Warn where the scale of the first part is not that of all rows."""
+        kept = _finite(self._kept)
+        if self._n_rows <= self._n_first or not len(kept) or not len(self._first):
+            return
+        first, whole = _spreads(self._first), _spreads(kept)
+        differs = (np.maximum(first, whole) > _OTHER_SCALE * np.minimum(first, whole)) & (whole > 0)
+        if differs.any():
+            named = ", ".join(columns[place] for place in np.flatnonzero(differs)[:_NAMES_IN_MESSAGE])
+            warnings.warn(
+                f"the first {self._n_first:,} rows of {name}, which decided the scale of the frequencies, have another "
+                f"scale than all {self._n_rows:,} (columns {named}): differences may be missed. Give the rows in "
+                "random order, or a source that can be read again",
+                SuspiciousValuesWarning,
+                stacklevel=2,
+            )
+
+
+def _finite(rows: NDArray[np.floating]) -> Floats:
+    values = np.asarray(rows, dtype=np.float64)
+    return values[np.isfinite(values).all(axis=1)]
+
+
+def _spreads(rows: Floats) -> Floats:
+    """Return the median distance from the median in each column; of the other values where most are equal."""
+    with np.errstate(over="ignore"):
+        apart = np.abs(rows - np.median(rows, axis=0))
+    spreads = np.median(apart, axis=0)
+    for column in np.flatnonzero(spreads == 0):
+        others = apart[:, column][apart[:, column] > 0]
+        spreads[column] = np.median(others) if len(others) else 0.0
+    return spreads

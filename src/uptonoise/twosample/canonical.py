@@ -1,0 +1,100 @@
+"""Samples in an order that only their values decide: neither the order of rows, columns or samples nor units matter.
+
+Tests that sample random numbers assign them to rows, columns and samples by their places. On samples in this order the
+same numbers always fall to the same rows, so that a test gives the same answer however the samples were handed over.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uptonoise._util.typing import Floats
+from uptonoise.fourier import column_order, lengths_of
+from uptonoise.twosample.samples import Samples
+
+_DIGITS = 9  # that rounding does not change
+
+
+class Canonical(NamedTuple):
+    """Samples in their own order, and the way back."""
+
+    samples: Samples
+    is_swapped: bool
+    order: NDArray[np.intp]  # of the columns
+    units: Floats  # of the columns as they came, 1 where values were not divided
+
+    def as_given(self, values: Floats) -> Floats:
+        """Return values by column, in the last axis, in the order and the units that the columns came in."""
+        given = np.empty_like(values)
+        given[..., self.order] = values
+        return np.asarray(given * self.units)
+
+    def pair_as_given(self, pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Return something of each sample in the order that these came in."""
+        return (pair[1], pair[0]) if self.is_swapped else pair
+
+
+def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool = True) -> Canonical:
+    """Return samples of independent rows in their own order; those of clusters as they are.
+
+    Parameters
+    ----------
+    samples : Samples
+        The samples as they were handed over.
+    keep_columns : bool
+        Whether columns stay where they are, as where frequencies were given for them.
+    keep_units : bool
+        Whether values stay as they are; otherwise they are divided by the length of their column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.canonical import canonical
+    >>> from uptonoise.twosample.samples import Samples
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 5, 2))
+    >>> first = canonical(Samples(X, Y, ("a", "b"))).samples
+    >>> second = canonical(Samples(1_000 * Y[::-1, ::-1], 1_000 * X[:, ::-1], ("b", "a"))).samples
+    >>> np.allclose(1_000 * first.X, second.X)
+    True
+    """
+    d = len(samples.columns)
+    if samples.clusters is not None:
+        return Canonical(samples, False, np.arange(d), np.ones(d))
+    values = [_here(rows) for rows in (samples.X, samples.Y)]
+    lengths = lengths_of(values)
+    order = np.arange(d) if keep_columns else column_order(values, lengths)
+    keys = _row_keys(values)
+    places = [np.lexsort(keys_of_sample.T) for keys_of_sample in keys]
+    X, Y = (rows[at][:, order] for rows, at in zip((samples.X, samples.Y), places, strict=True))
+    units = np.ones(d)
+    if not keep_units:
+        units, X, Y = lengths, X / lengths[order], Y / lengths[order]
+    is_swapped = _comes_second(samples.sizes, keys)
+    columns = tuple(samples.columns[place] for place in order)
+    ordered = Samples(Y, X, columns) if is_swapped else Samples(X, Y, columns)
+    return Canonical(ordered, is_swapped, order, units)
+
+
+def _here(rows: Any) -> Floats:
+    """Return rows in this machine's memory; a tensor itself stays where it is."""
+    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.cpu().numpy(), dtype=np.float64)
+
+
+def _row_keys(values: list[Floats]) -> list[Floats]:
+    """Return what the rows of each sample are sorted by: sums over columns of powers of their ranks among all rows."""
+    pooled = np.concatenate(values)
+    keys = np.zeros((len(pooled), 2))
+    for column in pooled.T:
+        _, ranks = np.unique(column, return_inverse=True)
+        share = (ranks + 1) / (ranks.max() + 1)
+        keys += np.stack([share**3, share], axis=1)
+    return np.split(np.round(keys, _DIGITS), [len(values[0])])
+
+
+def _comes_second(sizes: tuple[int, int], keys: list[Floats]) -> bool:
+    """Tell whether X is the second sample: the larger one, or of two equally large ones that with the larger ranks."""
+    means = [np.round(of_sample.mean(axis=0), _DIGITS).tolist() for of_sample in keys]
+    return (sizes[0], means[0]) > (sizes[1], means[1])
