@@ -1,6 +1,6 @@
-"""Coverage of the intervals: of the effect size, of the shift between samples, and of extra noise (beyond the paper).
+"""Coverage of the intervals: of the noncentrality, of the shift between samples, and of extra noise (beyond the paper).
 
-`covered` should be 0.95. The true effect is that of samples of 400,000 rows at the same frequencies. `+-` is the
+`covered` should be 0.95. The true noncentrality is that of samples of 400,000 rows at the same frequencies. `+-` is the
 standard error of the mean estimate.
 """
 
@@ -42,11 +42,11 @@ _TRUE_ROWS = 400_000
 
 
 def cells() -> Sequence[Measured]:
-    """Return the cells of effects, of shifts, and of extra noise."""
-    of_effects = [
+    """Return the cells of noncentralities, of shifts, and of extra noise."""
+    of_noncentralities = [
         Measured(
-            _settings("effect", NoisyPair("chi-squared", sizes, d, noise, "gaussian")),
-            partial(_effect, sizes=sizes, d=d, noise=noise),
+            _settings("noncentrality", NoisyPair("chi-squared", sizes, d, noise, "gaussian")),
+            partial(_noncentrality, sizes=sizes, d=d, noise=noise),
         )
         for sizes, d, noise in EFFECTS
     ]
@@ -56,20 +56,22 @@ def cells() -> Sequence[Measured]:
     of_noises = [
         Measured(_settings("extra noise", pair) | {"noise": pair.kind}, partial(_noise, pair)) for pair in NOISES
     ]
-    return [*of_effects, *of_shifts, *of_noises]
+    return [*of_noncentralities, *of_shifts, *of_noises]
 
 
 def _settings(interval: str, pair: NoisyPair) -> dict[str, Any]:
     return {"interval": interval} | {key: value for key, value in pair.settings.items() if key != "noise"}
 
 
-def _effect(
+def _noncentrality(
     generator: np.random.Generator, sizes: tuple[int, int], d: int, noise: tuple[float, float]
 ) -> dict[str, float]:
-    empty, true = _true_effect(sizes, d, noise)
+    empty, true = _true_noncentrality(sizes, d, noise)
     X, Y = make_chi2_samples(sizes, d, noise=noise, freedoms=(4, 8), random_state=generator)
-    effect = phase_test(Sketch.like(empty).update(X), Sketch.like(empty).update(Y), positivity=False).noncentrality
-    return _interval(true, effect.estimate, effect.low, effect.high)
+    noncentrality = phase_test(
+        Sketch.like(empty).update(X), Sketch.like(empty).update(Y), positivity=False
+    ).noncentrality
+    return _interval(true, noncentrality.estimate, noncentrality.low, noncentrality.high)
 
 
 def _interval(true: float, estimate: Any, low: Any, high: Any) -> dict[str, float]:
@@ -83,7 +85,7 @@ def _interval(true: float, estimate: Any, low: Any, high: Any) -> dict[str, floa
 
 
 @cache
-def _true_effect(sizes: tuple[int, int], d: int, noise: tuple[float, float]) -> tuple[Sketch, float]:
+def _true_noncentrality(sizes: tuple[int, int], d: int, noise: tuple[float, float]) -> tuple[Sketch, float]:
     """Return the frequencies, and the noncentrality per row that samples of these sizes have at them."""
     many = make_chi2_samples(_TRUE_ROWS, d, noise=noise, freedoms=(4, 8), random_state=0)
     empty = Sketch.for_samples(*many)
