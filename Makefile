@@ -94,9 +94,10 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/scale.py
 
-# What the pages say of the tables in docs/results is checked first, links and the search afterwards.
+# What the pages say of the tables in docs/results is checked first, and that no picture is older than what it shows;
+# links and the search afterwards.
 docs: $(DOCS_INSTALLED)
-	$(BIN)/python -m pytest --quiet docs/check_findings.py
+	$(BIN)/python -m pytest --quiet docs/check_findings.py docs/check_pictures.py
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -b html docs docs/_build/html
 	$(BIN)/python -m pytest --quiet docs/check_site.py
 

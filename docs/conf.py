@@ -12,7 +12,7 @@ copyright = "2026, The uptonoise developers"
 version = release = installed_version("uptonoise")
 
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -22,7 +22,12 @@ extensions = [
 ]
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+nb_execution_mode = "force"  # the notebook is kept without output, and is run whenever the pages are made
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_output_stderr = "remove"  # progress bars
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # nothing comes from another server
+exclude_patterns = ["_build", "jupyter_execute"]
 templates_path = ["_templates"]
 html_math_renderer = "mathml"
 html_theme = "furo"

@@ -4,9 +4,12 @@ import doctest
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import textwrap
+import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from picture_sources import record
 
 import uptonoise as un
 from uptonoise import plots
@@ -23,8 +27,12 @@ DOCS = Path(__file__).parent
 STATIC = DOCS / "_static"
 
 
+DRAWN: list[str] = []
+
+
 def save(axes: object, name: str) -> None:
     """Write the figure of some Axes, and close it."""
+    DRAWN.append(name)
     figure = np.ravel(axes)[0].figure
     # Without a date or a version the same picture is the same file.
     figure.savefig(STATIC / name, dpi=110, metadata={"Software": None})
@@ -137,6 +145,56 @@ def draw_report() -> None:
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,760"]
         command = [browser, *options, f"--screenshot={STATIC / 'report.png'}", page.as_uri()]
         subprocess.run(command, check=True, capture_output=True)
+    DRAWN.append("report.png")
+
+
+def draw_local_page() -> None:
+    """Take a picture of the page of ``uptonoise serve``, with two files and their answer."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    browser, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if browser is None or chromedriver is None:
+        raise FileNotFoundError("no Chromium with its driver to take a picture of the local page")
+    rng = np.random.default_rng(1)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, shift in (("old", 0.0), ("new", 0.4)):
+            frame = pd.DataFrame(rng.gamma(2, size=(1_000, 3)), columns=["flow", "pressure", "pH"])
+            frame["pressure"] += shift
+            frame.to_csv(Path(folder, f"{name}.csv"), index=False)
+        server = subprocess.Popen(
+            [sys.executable, "-m", "uptonoise", "serve", "--no-browser"], stdout=subprocess.PIPE, text=True
+        )
+        assert server.stdout is not None
+        options = webdriver.ChromeOptions()
+        options.binary_location = browser
+        for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,1560"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options=options, service=Service(chromedriver))
+        try:
+            driver.get(server.stdout.readline().split()[-1])
+            for place, name in (("first", "old"), ("second", "new")):
+                driver.find_element("id", place).send_keys(str(Path(folder, f"{name}.csv")))
+            _wait(lambda: "is ready" in driver.find_element("id", "second-state").text)
+            _wait(lambda: driver.find_element("id", "compare").is_enabled())
+            driver.find_element("id", "compare").click()
+            _wait(lambda: driver.find_element("id", "answer").is_displayed())
+            time.sleep(2)  # for the report in its frame
+            driver.execute_script("document.activeElement.blur(); scrollTo(0, 0)")
+            driver.save_screenshot(str(STATIC / "serve.png"))
+        finally:
+            driver.quit()
+            server.terminate()
+            server.wait()
+    DRAWN.append("serve.png")
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise TimeoutError("the local page did not get there within a minute")
 
 
 def draw_plots() -> None:
@@ -169,11 +227,12 @@ def main() -> None:
     draw_plots()
     for page in ("gallery.md", "case-sensor.md"):
         draw_page(page)
-    for draw in (draw_report, draw_blood_pressure, draw_air):
+    for draw in (draw_report, draw_local_page, draw_blood_pressure, draw_air):
         try:
             draw()
         except FileNotFoundError as error:
             print(f"left as it is: {error}")
+    record(DRAWN)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
 import io
+import json
+import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
-from uptonoise._util.progress import Progress
+from uptonoise._util.progress import PROGRESS_LINE, PROGRESS_VARIABLE, Progress
 
 
 class Terminal(io.StringIO):
@@ -27,6 +30,28 @@ def test_a_terminal_shows_it_after_a_second_and_is_left_clean(monkeypatch):
         progress.advance(1_000)
         assert "reading a.csv:  50%" in stream.getvalue()
     assert stream.getvalue().rsplit("\r", 2)[1].strip() == ""
+
+
+def test_a_notebook_shows_it_with_widgets_or_without(monkeypatch):
+    monkeypatch.setattr("uptonoise._util.progress._PATIENCE", 0.0)
+    kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    console = SimpleNamespace(get_ipython=lambda: SimpleNamespace())
+    for shell, seen in ((kernel, True), (console, False)):
+        monkeypatch.setitem(sys.modules, "IPython", shell)
+        stream = io.StringIO()
+        with Progress("reading", 10, stream=stream) as progress:
+            time.sleep(0.15)
+            progress.advance(5)
+        assert ("reading:  50%" in stream.getvalue()) == seen
+
+
+def test_another_program_gets_lines(monkeypatch):
+    monkeypatch.setenv(PROGRESS_VARIABLE, "1")
+    stream = io.StringIO()
+    with Progress("reading a.csv", 10, stream=stream) as progress:
+        progress.advance(5)
+    lines = [json.loads(line.removeprefix(PROGRESS_LINE)) for line in stream.getvalue().splitlines()]
+    assert lines == [{"label": "reading a.csv", "fraction": 0.5}, {"label": "computing", "fraction": None}]
 
 
 def test_a_fraction_says_how_many_there_are():

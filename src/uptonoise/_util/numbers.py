@@ -30,6 +30,21 @@ def number(value: float, digits: int = 3) -> str:
     return f"\N{MINUS SIGN}{text}" if value < 0 else text
 
 
+def bound(value: float, digits: int = 2) -> str:
+    """Return an upper bound, rounded up: what is below 0.151 need not be below 0.15.
+
+    Examples
+    --------
+    >>> from uptonoise._util.numbers import bound
+    >>> bound(0.151), bound(0.15), bound(1203)
+    ('0.16', '0.15', '1,300')
+    """
+    if not math.isfinite(value) or value <= 0:
+        return number(value, digits)
+    unit = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+    return number(math.ceil(value / unit - 1e-9) * unit, digits)
+
+
 def signed(value: float, digits: int = 3) -> str:
     """Return a number with its sign."""
     return ("+" if value > 0 else "") + number(value, digits)

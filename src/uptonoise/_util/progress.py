@@ -102,6 +102,12 @@ class _Lines:
         print(f"{PROGRESS_LINE}{said}", file=self._file, flush=True)
 
 
+def _in_notebook() -> bool:
+    """Tell whether a kernel runs the code: without widgets the bar is text there, below the cell."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+
+
 def _bar(label: str, total: int | None, show: bool | None, file: TextIO, units: str) -> Any:
     if os.environ.get(PROGRESS_VARIABLE):
         return _Lines(label, total, file)
@@ -115,7 +121,7 @@ def _bar(label: str, total: int | None, show: bool | None, file: TextIO, units: 
         unit=f" {units}",
         file=file,
         delay=0 if show else _PATIENCE,
-        disable=not (show or is_terminal or tqdm.__module__ == "tqdm.notebook"),
+        disable=not (show or is_terminal or _in_notebook()),
         leave=not is_terminal,
         dynamic_ncols=True,
     )

@@ -24,6 +24,7 @@ from uptonoise.cli.options import (
     Units,
     Weights,
     command,
+    command_line,
     split_columns,
 )
 
@@ -123,7 +124,8 @@ def compare(
         if by is not None:
             _check_groups(second, weights, frequencies, units.block, paired, column_a or column_b)
             source = reader.rows(first, reader.choose(first, kept_apart=[by]), by)
-            groups = un.compare_groups(source, clusters=units.cluster, **options)
+            with reader.noting_warnings():
+                groups = un.compare_groups(source, clusters=units.cluster, **options)
             groups = reader.finished(groups, answer, [first])
             print_groups(groups, answer)
             _write_report(groups, report, answer)
@@ -215,7 +217,8 @@ def _short_names(first: str, second: str) -> tuple[str, str]:
 def _write_report(comparison: un.Comparison | un.GroupComparison, path: Path | None, answer: Answer) -> None:
     if path is None:
         return
-    comparison.report(path, force=answer.force)
+    record = replace(comparison.input, settings=comparison.input.settings | command_line())
+    replace(comparison, input=record).report(path, force=answer.force)
     if answer.in_words:
         print(printable(f"The report is in {path}"))
 

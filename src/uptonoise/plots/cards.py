@@ -12,7 +12,7 @@ import numpy as np
 from uptonoise._util.card import card
 from uptonoise._util.density import common_grid, density_of
 from uptonoise._util.drawing import Axis, Drawing, Kind, shortened
-from uptonoise._util.numbers import interval, number, pvalue
+from uptonoise._util.numbers import bound as upper, interval, number, pvalue
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison, Verdict
@@ -76,7 +76,7 @@ def _of_comparison(result: Comparison) -> str:
 
 
 def _bound_text(bound: float, alpha: float) -> str:
-    return f"below {number(bound, 2)} SD ({100 * (1 - alpha):g} % confidence)" if math.isfinite(bound) else ""
+    return f"below {upper(bound)} SD ({100 * (1 - alpha):g} % confidence)" if math.isfinite(bound) else ""
 
 
 def _densities(result: Comparison) -> str:
@@ -201,7 +201,7 @@ def _of_phase(result: PhaseResult) -> str:
 @card_of.register
 def _of_effect(result: EffectSize) -> str:
     parts = sorted(((part.name, result.in_column(part.name)) for part in result.parts), key=lambda part: -part[1].low)
-    facts = [("below", f"{number(result.upper_bound(), 2)} SD (95 %)"), ("seen", f"{result.seen:.0%}")]
+    facts = [("below", f"{upper(result.upper_bound())} SD (95 %)"), ("seen", f"{result.seen:.0%}")]
     return card(_effect_text(result), facts, _effects(parts[:_LINES], None))
 
 

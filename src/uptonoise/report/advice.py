@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from uptonoise._util.numbers import number
+from uptonoise._util.numbers import bound as upper, number
 from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison, Verdict
 from uptonoise.fourier import Sketch
@@ -42,7 +42,7 @@ def what_next(comparison: Comparison, columns: Columns) -> list[str]:
 
 def _for_verdict(comparison: Comparison, columns: Columns) -> list[str]:
     first, second = comparison.names
-    margin, bound = f"{comparison.margin:g} SD", f"{number(columns.bound, 2)} SD"
+    margin, bound = f"{comparison.margin:g} SD", f"{upper(columns.bound)} SD"
     most = _first_of(columns, Kind.SHAPE, Kind.OFFSET, Kind.BEYOND_NOISE)
     match comparison.verdict:
         case Verdict.BEYOND_OFFSET | Verdict.BEYOND_NOISE:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from uptonoise._util.numbers import number
 from uptonoise._util.wording import counted
-from uptonoise.comparison import ColumnComparison, Comparison, NoiseAdded, Verdict
+from uptonoise.comparison import ColumnComparison, Comparison, NoiseAdded, Offset, Verdict
 from uptonoise.twosample import EffectSize, column_spreads
 
 _LISTED = 4  # columns of one kind that the verdict names
@@ -143,16 +143,27 @@ def _kind(comparison: Comparison, column: ColumnComparison, noise: NoiseAdded | 
     return Kind.NOISIER if is_noise else Kind.UNCLEAR
 
 
+def _offset_text(offset: Offset, names: tuple[str, str], spread: float) -> str:
+    """Return which sample reads higher, and by how much."""
+    in_sd = f" ({number(abs(offset.shift) / spread, 2)} SD)" if spread > 0 else ""
+    return f"{number(abs(offset.shift))} higher in {names[0 if offset.shift > 0 else 1]}{in_sd}"
+
+
+def _shape_text(column: ColumnComparison, names: tuple[str, str], spread: float) -> str:
+    """Return how large the change of shape is, after the offset where that is the larger part."""
+    size, offset = column.effect_beyond_offset.estimate, column.offset
+    shape = f"another shape ({number(size, 2)} SD)" if math.isfinite(size) and size > 0 else "another shape"
+    if offset is None or not offset.is_clear or not spread > 0 or abs(offset.shift) / spread <= size:
+        return shape
+    return f"{_offset_text(offset, names, spread)}, and {shape}"
+
+
 def _text(comparison: Comparison, column: ColumnComparison, kind: Kind, noise: NoiseAdded | None, spread: float) -> str:
-    first, second = comparison.names
     match kind:
         case Kind.SHAPE:
-            return "another shape"
+            return _shape_text(column, comparison.names, spread)
         case Kind.OFFSET if column.offset is not None:
-            shift = column.offset.shift
-            higher = first if shift > 0 else second
-            in_sd = f" ({number(abs(shift) / spread, 2)} SD)" if spread > 0 else ""
-            return f"{number(abs(shift))} higher in {higher}{in_sd}"
+            return _offset_text(column.offset, comparison.names, spread)
         case Kind.OFFSET | Kind.BEYOND_NOISE:
             return "differs beyond noise"
         case Kind.NOISIER if noise is not None:

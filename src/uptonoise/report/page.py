@@ -80,7 +80,8 @@ def _comparison_page(comparison: Comparison) -> str:
     differing = columns.differing
     shown = columns.findings if len(columns.findings) <= _FEW_COLUMNS else differing[:_SHOWN_COLUMNS]
     folded = [finding for finding in columns.findings if finding not in shown]
-    most = max([1.25 * comparison.margin, *(f.effect.high for f in columns.findings if math.isfinite(f.effect.high))])
+    seen = [finding.effect.high for finding in columns.findings if finding.effect.seen == 1]  # others would be far out
+    most = max([1.5 * comparison.margin, *(high for high in seen if math.isfinite(high))])
     return _rendered(
         "comparison.html.j2",
         comparison=comparison,
@@ -132,12 +133,12 @@ def _effect_text(comparison: Comparison, columns: Columns) -> str:
     ends = numbers.interval(effect.low, effect.high, 2)
     text = f"Effect: {numbers.number(effect.estimate, 2)} SD (95 % interval {ends})"
     if math.isfinite(columns.bound):
-        text += f", below {numbers.number(columns.bound, 2)} SD with {confidence}"
+        text += f", below {numbers.bound(columns.bound)} SD with {confidence}"
     if len(columns.findings) == 1 and math.isfinite(columns.bound):
         spread = columns.findings[0].spread
         text += (
             f"; in units of the column {numbers.number(effect.estimate * spread, 2)}, below "
-            f"{numbers.number(columns.bound * spread, 2)}"
+            f"{numbers.bound(columns.bound * spread)}"
         )
     unseen = "" if effect.seen == 1 else " Not all phases can be seen, and the rest counts as the largest difference."
     return f"{text}. Margin: {comparison.margin:g} SD.{unseen}"
@@ -204,6 +205,7 @@ def environment() -> jinja2.Environment:
     environment.filters.update(
         number=numbers.number,
         signed=numbers.signed,
+        bound=numbers.bound,
         pvalue=numbers.pvalue,
         count=counted,
         plain=lambda value: f"{value:g}",
