@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from typing import Any
-
-import numpy as np
 
 _DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # which turn the order of letters
 
 
 def shown(value: Any) -> str:
     """Return how a message shows an id or a label: as users write it, not as numpy keeps it."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    numpy = sys.modules.get("numpy")  # not imported here, so that help on the command line is quick
+    return repr(value.item() if numpy is not None and isinstance(value, numpy.generic) else value)
 
 
 def counted(number: int, noun: str) -> str:
