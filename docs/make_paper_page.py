@@ -472,6 +472,23 @@ PARTS: dict[str, list[Claim]] = {
 
 WHY = """
 ## Why
+
+**Tuning decides how robust a ridge model is.** Clean bags cannot tell settings apart that differ a hundredfold under
+noise; [errors over scale and penalty](tuning.md) shows where phases help: from about twice the median scale on. All
+models here are tuned by one rule, the largest penalty and then the largest scale within one standard error of the
+smallest error, and no choice lies at the edge of its grid.
+
+**Dark matter: phases tell the number of galaxies.** A heavy cluster has more galaxies, and the logarithm of their
+number alone predicts the mass with a squared error of 0.004 (seed 52, 2,547 bags of at least 30 rows). At high
+frequencies, where a tuned PLRR has its scale, the amplitude of a bag is near its sampling error, and how far phases are from their
+common value tells how many rows the bag has. On these bags PLRR has 0.024 and GLRR 0.034 at an eighth of the median
+scale; with 30 random rows of each bag PLRR has 0.058 and GLRR 0.057, and PLRR is ahead at no scale. So the lead of PLRR
+without noise comes from the number of rows here, and noise, which makes all phases unreliable, turns it round. Whether
+that is so on the paper's catalogue cannot be told here.
+
+**PhD and ME** are comparable from 500 rows on; at 100 rows ME has twice the power.
+
+NETWORKS_WHY
 """
 
 NOT_TESTABLE = """

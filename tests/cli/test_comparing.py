@@ -96,6 +96,44 @@ def test_groups_are_compared_by_a_column(folder):
     assert run("compare", "all.parquet", "--by", "site", "--fail").exit_code == 1
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_two_groups_get_the_answer_of_two_files(folder, suffix):
+    a, b = frames(300)
+    samples = {"north": a, "south": b.add([0.8, 0.0])}
+    write = {"csv": pd.DataFrame.to_csv, "parquet": pd.DataFrame.to_parquet}[suffix]
+    for name, sample in samples.items():
+        write(sample, f"{name}.{suffix}", index=False)
+    mixed = pd.concat([sample.assign(site=name) for name, sample in samples.items()])
+    write(mixed.sample(frac=1, random_state=0).sort_index(kind="stable"), f"all.{suffix}", index=False)
+    files = json.loads(run("compare", f"north.{suffix}", f"south.{suffix}", "--json").stdout)
+    groups = json.loads(run("compare", f"all.{suffix}", "--by", "site", "--json").stdout)["two"]
+    if groups["names"] != ["north", "south"]:  # as they come in the file
+        files = json.loads(run("compare", f"south.{suffix}", f"north.{suffix}", "--json").stdout)
+    assert groups["verdict"] == files["verdict"] == "differ by noise and an offset"
+    for key in ("effect", "noise", "by_column", "places", "at_all_pvalue", "beyond_noise_pvalue", "up_to_offset"):
+        text = json.dumps(groups[key]), json.dumps(files[key])
+        assert text[0] == text[1].replace(f".{suffix}", ""), key
+    shown = one_line(run("compare", f"all.{suffix}", "--by", "site"))
+    assert files["sentence"].replace(f".{suffix}", "") in shown
+    assert "noise added" in shown
+    assert "all 600 rows" in shown
+
+
+def test_groups_are_shown_by_similarity_with_outliers_first(folder):
+    generator = np.random.default_rng(0)
+    shifts = {"a": 0.0, "b": 1.0, "c": 0.0, "d": 1.0, "e": 4.0}
+    frame = pd.DataFrame({"site": np.repeat(list(shifts), 300), "x": generator.gamma(2, size=1_500)})
+    frame["x"] += frame["site"].map(shifts)
+    frame.to_csv("all.csv", index=False)
+    read = json.loads(run("compare", "all.csv", "--by", "site", "--json").stdout)
+    assert read["outliers"] == ["e"]
+    assert [set(read["by_similarity"][i : i + 2]) for i in (1, 3)] in (
+        [{"a", "c"}, {"b", "d"}],
+        [{"b", "d"}, {"a", "c"}],
+    )
+    assert f"alike {', '.join(read['by_similarity'])}" in one_line(run("compare", "all.csv", "--by", "site"))
+
+
 def test_fail_ends_with_1_only_where_they_differ_beyond_noise(folder):
     a, _ = frames()
     (-a).to_csv("c.csv", index=False)

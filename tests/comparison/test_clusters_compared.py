@@ -114,6 +114,40 @@ def test_groups_of_clusters_from_a_frame_bags_a_dict_and_files(diagnoses, tmp_pa
     assert from_frame.sketches["ill"].n_clusters == 40
 
 
+def test_two_groups_of_clusters_get_the_answer_of_two_samples(diagnoses, tmp_path):
+    columns = ["size", "colour"]
+    two = diagnoses[diagnoses["diagnosis"] != "well"].sample(frac=1, random_state=0)
+    samples = [two[two["diagnosis"] == name][[*columns, "patient"]] for name in two["diagnosis"].unique()]
+    expected = un.compare(*samples, clusters="patient", names=list(two["diagnosis"].unique()))
+    assert expected.verdict == "differ beyond noise and an offset"
+    two.to_csv(tmp_path / "two.csv", index=False)
+    bags = un.Bags.from_long(two, by="patient", values=columns, label="diagnosis")
+    kinds = [
+        un.compare_groups(two, by="diagnosis", clusters="patient"),
+        un.compare_groups(un.scan_csv(tmp_path / "two.csv", columns=columns, by="diagnosis"), clusters="patient"),
+        un.compare_groups(dict(zip(expected.names, samples, strict=True)), clusters="patient"),
+        un.compare_groups(bags),
+    ]
+    for groups in kinds:
+        assert groups.two is not None
+        assert groups.two.n_clusters == (40, 40)
+        assert groups.verdict(*groups.names) == expected.verdict
+        assert groups.differing == [groups.names]
+        assert groups.two.me is not None
+    for groups in kinds[:3]:
+        assert groups.two == expected
+
+
+def test_ids_beside_a_frame_follow_its_rows(diagnoses):
+    frame, ids = diagnoses.drop(columns="patient"), diagnoses["patient"]
+    frame.loc[3, "size"] = np.nan
+    dropped = un.compare_groups(frame, by="diagnosis", clusters=ids, missing="drop")
+    expected = un.compare_groups(diagnoses.drop(index=3), by="diagnosis", clusters="patient")
+    np.testing.assert_array_equal(dropped.pairs.pvalues, expected.pairs.pvalues)
+    with pytest.raises(ValueError, match="one id for each row of groups"):
+        un.compare_groups(frame, by="diagnosis", clusters=ids[1:], missing="drop")
+
+
 def test_rows_without_clusters_would_differ(diagnoses):
     two = diagnoses[diagnoses["diagnosis"] != "other"]
     with pytest.warns(un.DependentRowsWarning, match="neighbouring rows of the group (ill|well) are alike"):
@@ -125,7 +159,7 @@ def test_rows_without_clusters_would_differ(diagnoses):
     ("options", "message"),
     [
         ({"by": "diagnosis", "clusters": "unit"}, "no column 'unit'"),
-        ({"clusters": "patient"}, "without by"),
+        ({"clusters": "patient"}, "by must name the column"),
         ({"by": "diagnosis", "columns": ["size"], "clusters": [1, 2]}, "one id for each row"),
     ],
 )

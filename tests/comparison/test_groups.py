@@ -71,6 +71,26 @@ class TestGroups:
         frame = pd.DataFrame({"g": np.repeat(["a", "b"], n), "x0": np.r_[X[:, 0], Y[:, 0]]})
         assert un.compare_groups(frame, by="g").pair("a", "b") == alone
 
+    def test_groups_that_are_alike_stand_side_by_side_after_the_outliers(self, rng):
+        groups = {name: rng.gamma(2, size=400) + shift for name, shift in zip("abcd", [0, 1, 0, 5], strict=True)}
+        result = un.compare_groups(groups)
+        assert set(result.outliers) == {"b", "d"}
+        assert set(result.by_similarity[:2]) == {"b", "d"}
+        assert set(result.by_similarity[2:]) == {"a", "c"}
+        assert result.effect("a", "c") == result.effect("c", "a") == result.pair("a", "c").effect
+        many = un.compare_groups({str(number): rng.normal(number % 2, size=60) for number in range(18)})
+        order = [int(name) % 2 for name in many.by_similarity]
+        assert sorted(many.by_similarity, key=int) == list(many.names)
+        assert np.count_nonzero(np.diff(order)) <= 4
+
+    def test_few_rows_of_two_groups_are_judged_by_the_exact_test(self):
+        rng = np.random.default_rng(1)
+        groups = {"a": rng.exponential(size=25), "b": 3 - rng.exponential(size=25)}
+        result = un.compare_groups(groups)
+        assert result.two.flip is not None
+        assert result.verdict("a", "b") == result.two.verdict
+        assert bool(result.differing) == result.two.differs_beyond_noise
+
     def test_columns_choose(self):
         assert un.compare_groups(self.frame(), by="site", columns=["y"]).differing == []
 

@@ -27,12 +27,12 @@ def bags(arrays):
 class TestNoiseAugmented:
     def test_features_are_noisy_in_fitting_only(self):
         bags = np.random.default_rng(0).gamma(2.0, size=(50, 40, 2))
-        features = un.NoiseAugmented(PhaseFeatures(10, random_state=0), level=2.0, random_state=0)
+        features = un.NoiseAugmented(PhaseFeatures(10, amplitude="plain", random_state=0), level=2.0, random_state=0)
         noisy = features.fit_transform(bags)
-        plain = PhaseFeatures(10, random_state=0).fit(bags).transform(bags)
+        plain = PhaseFeatures(10, amplitude="plain", random_state=0).fit(bags).transform(bags)
         np.testing.assert_array_equal(features.transform(bags), plain)
         assert np.abs(noisy - plain).max() > 0.01
-        none = un.NoiseAugmented(PhaseFeatures(10, random_state=0), level=0.0, random_state=0)
+        none = un.NoiseAugmented(PhaseFeatures(10, amplitude="plain", random_state=0), level=0.0, random_state=0)
         np.testing.assert_allclose(none.fit_transform(bags), plain, atol=1e-12)
         assert list(features.get_feature_names_out()) == list(PhaseFeatures(10).fit(bags).get_feature_names_out())
 

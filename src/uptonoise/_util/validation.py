@@ -11,11 +11,12 @@ import numpy as np
 
 def positive_int(value: Any, name: str, most: int | None = None) -> int:
     """Return `value` as an int, or raise where it is not a positive whole number, or more than is affordable."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+    number = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else 0
+    if number < 1:
         raise ValueError(f"{name} must be a positive integer; got {value!r}")
-    if most is not None and int(value) > most:
-        raise ValueError(f"{name} must be at most {most:,}, since more take too much memory; got {int(value):,}")
-    return int(value)
+    if most is not None and number > most:
+        raise ValueError(f"{name} must be at most {most:,}, since more take too much memory; got {number:,}")
+    return number
 
 
 def checked_choice(value: Any, choices: Iterable[str], name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import unicodedata
 from typing import Any
 
@@ -11,8 +10,8 @@ _DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u206
 
 def shown(value: Any) -> str:
     """Return how a message shows an id or a label: as users write it, not as numpy keeps it."""
-    numpy = sys.modules.get("numpy")  # not imported here, so that help on the command line is quick
-    return repr(value.item() if numpy is not None and isinstance(value, numpy.generic) else value)
+    is_numpys = type(value).__module__ == "numpy" and value.ndim == 0  # without an import, which help has no time for
+    return repr(value.item() if is_numpys else value)
 
 
 def counted(number: int, noun: str) -> str:

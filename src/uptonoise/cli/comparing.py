@@ -124,7 +124,8 @@ def compare(
         if by is not None:
             _check_groups(second, weights, frequencies, units.block, paired, column_a or column_b)
             source = reader.rows(first, reader.choose(first, kept_apart=[by]), by)
-            groups = un.compare_groups(source, clusters=units.cluster, **options)
+            with reader.noting_warnings():
+                groups = un.compare_groups(source, clusters=units.cluster, **options)
             groups = reader.finished(groups, answer, [first])
             print_groups(groups, answer)
             _write_report(groups, report, answer)

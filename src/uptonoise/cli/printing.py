@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,9 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
     if answer.as_json:
         print_json(groups.to_dict())
         return
+    if groups.two is not None:
+        print_comparison(replace(groups.two, input=groups.input), answer)
+        return
     console = _console()
     console.print(Text(groups.sentence, style="bold"), soft_wrap=True)
     if answer.quiet:
@@ -128,8 +132,16 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
         comparison = groups.pair(*names)
         effect = f"{comparison.effect.estimate:.2g}"
         table.add_row(*map(Text, names), pvalue_text(pairs.adjusted[i, j]), Text(groups.verdict(*names)), effect)
-    console.print(_input_lines(groups.input))
+    lines = _input_lines(groups.input)
+    lines.add_row("alike", Text(_few(groups.by_similarity) + " (groups that are alike side by side, outliers first)"))
+    console.print(lines)
     console.print(table)
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first names with commas, and how many more there are."""
+    more = len(names) - _TABLE_ROWS
+    return ", ".join(names[:_TABLE_ROWS]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _input_lines(record: InputRecord) -> Table:

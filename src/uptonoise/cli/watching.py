@@ -177,12 +177,8 @@ def monitor(
     answer.check_output("--report", report, ".html")
     chosen = split_columns(columns)
     files = OpenFiles(reference, **reading.text_options())
-    choice = chosen_columns(
-        [files],
-        chosen,
-        split_columns(reading.exclude, "--exclude") or [],
-        [] if cluster is None else [cluster],
-    )
+    excluded = split_columns(reading.exclude, "--exclude") or []
+    choice = chosen_columns([files], chosen, excluded, [] if cluster is None else [cluster])
     if choice.left_out and chosen is None:
         print(f"uptonoise: left out: {printable(left_out_text(choice.left_out))}", file=sys.stderr)
     if cluster is None and not state.exists():

@@ -24,12 +24,20 @@ from uptonoise.rows import (
     read_rows,
     some_rows,
     two_clustered,
-    two_samples,
     without_missing,
 )
-from uptonoise.twosample import Pair, as_sketches, check_size, check_weights, read_samples, warn_of_shared_clusters
+from uptonoise.twosample import (
+    Pair,
+    Samples,
+    as_sketches,
+    check_same_clusters,
+    check_size,
+    check_weights,
+    read_samples,
+    warn_of_shared_clusters,
+)
 
-_IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
+IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
 _MOST_COLUMNS = 1_000
 
@@ -117,8 +125,8 @@ def _clustered_inputs(
         check_size(name, sketch)
     warn_of_shared_clusters(left, right, *sources)
     pair = Pair.of(left, right)
-    if any(source.is_remote for source in sources) or sum(pair.sizes) > _IN_MEMORY:
-        why_none = why_none or f"all rows in memory where they come in clusters, at most {_IN_MEMORY:,}"
+    if any(source.is_remote for source in sources) or sum(pair.sizes) > IN_MEMORY:
+        why_none = why_none or f"all rows in memory where they come in clusters, at most {IN_MEMORY:,}"
     if why_none is not None:
         return Inputs(pair, why_none, names)
     with warnings.catch_warnings():
@@ -140,35 +148,44 @@ def read_pairs(
     missing: Missing = "error",
 ) -> Inputs:
     """Read two samples whose rows belong together, into memory."""
-    if clusters is not None:
-        raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
+    check_weights(weights)
     if missing != "error":
         raise ValueError(f'missing must be "error" with paired=True, as both rows of a pair must go; got {missing!r}')
-    check_weights(weights)
-    if clusters is not None:
-        raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
     if any(weight is not None for weight in weights):
         raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         raise ValueError("paired=True needs the rows of X and Y; a sketch does not know which rows belong together")
-    sources = two_samples(X, Y)
+    sources = two_clustered(X, Y, clusters=clusters)
     names = sources[0].name, sources[1].name
-    rows = read_rows(sources[0]), read_rows(sources[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SharedClustersWarning)  # both rows of a pair are of the same unit
+        samples = read_samples(*sources, needed=2, why="a comparison of pairs")
     records = sources[0].record(), sources[1].record()
     if any(record.n_dropped for record in records) and _origin(sources[0]) is not _origin(sources[1]):
         raise ValueError("paired=True needs all rows; rows with missing values were left out, which breaks pairs")
-    if len(rows[0]) != len(rows[1]):
-        raise ValueError(
-            f"paired=True needs the same number of rows in X and in Y; got {len(rows[0])} and {len(rows[1])}"
-        )
-    columns = (sources[0] if sources[0].named else sources[1]).columns
-    named = [ArrayRows(values, name, columns) for values, name in zip(rows, names, strict=True)]
+    ids = _clusters_of_pairs(samples)
+    rows = samples.X, samples.Y
+    named = [ArrayRows(values, name, samples.columns) for values, name in zip(rows, names, strict=True)]
     empty = Sketch.for_samples(*named, n_frequencies=n_frequencies, random_state=generator)
-    left, right = (Sketch.like(empty).update(source) for source in named)
+    left, right, differences = (
+        Sketch.like(empty).update(source, clusters=ids, complete=True)
+        for source in (*named, ArrayRows(rows[0] - rows[1], "X - Y", samples.columns))
+    )
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
-    differences = Sketch.like(empty).update(ArrayRows(rows[0] - rows[1], "X - Y", columns))
-    return Inputs(Pair.of(left, right), rows, names, differences, records=records)
+    return Inputs(Pair.of(left, right), rows, names, differences, None if ids is None else (ids, ids), records=records)
+
+
+def _clusters_of_pairs(samples: Samples) -> NDArray[np.int64] | None:
+    """Return the number of each pair's cluster; None where pairs are independent."""
+    if samples.sizes[0] != samples.sizes[1]:
+        raise ValueError(
+            f"paired=True needs the same number of rows in X and in Y; got {samples.sizes[0]} and {samples.sizes[1]}"
+        )
+    if samples.clusters is None:
+        return None
+    check_same_clusters(samples.clusters)
+    return samples.clusters[0]
 
 
 def _origin(source: RowSource) -> RowSource:
@@ -188,7 +205,7 @@ def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any])
 
 def _choose_rows(sources: tuple[RowSource, RowSource], generator: np.random.Generator) -> list[Callable[[], Floats]]:
     """Choose all rows, or a sample of them, and return what gives these rows after the second pass."""
-    if sum(source.n_rows or 0 for source in sources) <= _IN_MEMORY:
+    if sum(source.n_rows or 0 for source in sources) <= IN_MEMORY:
         return [partial(read_rows, source) for source in sources]
     chosen: list[Callable[[], Floats]] = []
     for source in sources:
@@ -216,7 +233,8 @@ class KeptRows(RowSource):
     def __init__(self, source: RowSource) -> None:
         self.source = source
         self.name, self.columns, self.named, self.n_rows = source.name, source.columns, source.named, source.n_rows
-        self.all_rows: NDArray[Any] | None = None
+        self.bag_ids, self.bags_in_order = source.bag_ids, source.bags_in_order
+        self.all_rows: Block | None = None
         self._wanted = np.empty(0, dtype=np.int64)
         self._picked: list[NDArray[Any]] = []
 
@@ -227,19 +245,19 @@ class KeptRows(RowSource):
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source, or all rows where they were kept."""
         if self.all_rows is not None:
-            yield Block(self.all_rows)
+            yield self.all_rows
             return
-        kept: list[NDArray[Any]] = []
+        kept: list[Block] = []
         self._picked, stop = [], 0
         for chunk in self.source.chunks():
             start, stop = stop, stop + len(chunk.values)
             first, last = np.searchsorted(self._wanted, [start, stop])
             self._picked.append(chunk.values[self._wanted[first:last] - start])
-            kept = [*kept, chunk.values] if stop <= _IN_MEMORY else []
+            kept = [*kept, chunk] if stop <= IN_MEMORY else []
             yield chunk
         self.n_rows = stop
         if kept:
-            self.all_rows = np.concatenate(kept)
+            self.all_rows = Block.concatenated(kept)
 
     def head(self, n_rows: int = 1_000) -> Floats:
         """Return the first rows, at most `n_rows`."""

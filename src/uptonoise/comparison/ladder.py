@@ -165,17 +165,18 @@ def climb(
     # What is shown of columns and places depends on the verdict.
     with single_threaded_blas:
         by_column = compare_columns(inputs, comparison, missing)
-    places = _places(inputs, comparison, generator)
-    return replace(comparison, by_column=by_column, places=places, missing=tuple(missing))
+    comparison = replace(comparison, by_column=by_column, missing=tuple(missing))
+    return replace(comparison, places=_places(inputs, comparison, generator))
 
 
 def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generator) -> tuple[Place, ...]:
-    """Return where the samples differ, if they do beyond noise, which blurs all places, and the rows are there."""
+    """Return where the samples differ, if they do beyond noise, in the columns that differ by themselves, if any do."""
     if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_beyond_noise:
         return ()
-    if inputs.pair.is_clustered:  # the search is judged by permutations of rows
-        return ()
-    return differing_places(*inputs.rows, comparison.columns, comparison.alpha, generator)
+    differ = [column.column for column in comparison.by_column if column.adjusted_beyond_noise <= comparison.alpha]
+    columns = differ or list(comparison.columns)
+    X, Y = (rows[:, [comparison.columns.index(column) for column in columns]] for rows in inputs.rows)
+    return differing_places(X, Y, columns, comparison.alpha, generator, inputs.clusters)
 
 
 def _tests_of_rows(
@@ -192,8 +193,9 @@ def _tests_of_rows(
         return mmd_of_pair(pair), None, None
     X, Y = inputs.rows
     if inputs.differences is not None:
-        of_pairs = flip_test(X, Y, paired=True, random_state=generator)
-        at_all = swap_test(X, Y, random_state=generator)
+        n_pairings = 1 if clusters is None else _N_PAIRINGS  # each has one row per cluster
+        of_pairs = flip_test(X, Y, paired=True, clusters=clusters, n_pairings=n_pairings, random_state=generator)
+        at_all = swap_test(X, Y, clusters=None if clusters is None else clusters[0], random_state=generator)
         return replace(at_all, columns=columns), None, replace(of_pairs, columns=columns)
     has_all = (len(X), len(Y)) == pair.sizes
     if has_all:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
+from uptonoise.datasets import data_file
 
 Sampled = tuple[list[Floats], NDArray[Any]]
 Generator = np.random.Generator
@@ -182,8 +183,6 @@ def _bent_pairs(generator: Generator, n_bags: int, powers: tuple[int, int]) -> S
 
 @lru_cache(maxsize=1)
 def _hours() -> dict[str, NDArray[Any]]:
-    from uptonoise.datasets.files import data_file
-
     file = data_file(None, ("beijing-aotizhongxin.csv.gz",), "no {place}/beijing-aotizhongxin.csv.gz")
     with gzip.open(file, "rt", newline="") as lines:
         rows = list(csv.DictReader(lines))

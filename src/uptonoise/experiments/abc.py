@@ -128,30 +128,27 @@ class InferenceExperiment(Experiment):
         return _against_sigma if len(self.sigmas) > 1 else several
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
-        """Return the rows of all sigmas."""
-        rows_of_sigmas = runner.map([Task(f"sigma {sigma}", self._rows, (sigma, repetitions)) for sigma in self.sigmas])
-        return [row for rows in rows_of_sigmas for row in rows]
+        """Return the rows of all sigmas and methods, by what is observed."""
+        cells = [(sigma, method) for sigma in self.sigmas for method in self.methods]
+        tasks = [Task(f"sigma {sigma}, {method}", self._rows, (sigma, method, repetitions)) for sigma, method in cells]
+        return [row for rows in runner.map(tasks) for row in rows]
 
-    def _rows(self, sigma: float, n: int) -> list[dict[str, Any]]:
-        """Return the rows of the table at one sigma."""
+    def _rows(self, sigma: float, method: str, n: int) -> list[dict[str, Any]]:
+        """Return the rows of the table of one method at one sigma; all methods have the same simulations."""
         trained_on = HierarchicalGamma(0.0, sigma, n_rows=self.n_rows)
         total = self.n_training + self.n_particles
         everything = simulate(PRIOR, trained_on, total, vectorized=True, random_state=self.seed)
         training, particles = everything[: self.n_training], everything[self.n_training :]
-        observed = {
-            name: simulate(PRIOR, simulator, n, vectorized=True, random_state=self.seed + 1)
-            for name, simulator in self.observed(sigma, self.n_rows).items()
-        }
+        make = METHODS[method]
+        if make is DRABC:
+            training, particles = training[: self.n_exact[0]], particles[: self.n_exact[1]]
+        inference = make(PRIOR, trained_on, vectorized=True, quantile=self.quantile, random_state=self.seed)
+        inference.n_particles = len(particles)
+        inference.fit(training, particles)
         rows = []
-        for method in self.methods:
-            make = METHODS[method]
-            fit, weighed = (training, particles)
-            if make is DRABC:
-                fit, weighed = training[: self.n_exact[0]], particles[: self.n_exact[1]]
-            inference = make(PRIOR, trained_on, vectorized=True, quantile=self.quantile, random_state=self.seed)
-            inference.n_particles = len(weighed)
-            inference.fit(fit, weighed)
-            rows += [_row(sigma, name, method, inference, bags) for name, bags in observed.items()]
+        for name, simulator in self.observed(sigma, self.n_rows).items():
+            bags = simulate(PRIOR, simulator, n, vectorized=True, random_state=self.seed + 1)
+            rows.append(_row(sigma, name, method, inference, bags))
         return rows
 
 

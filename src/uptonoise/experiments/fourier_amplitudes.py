@@ -27,16 +27,16 @@ KINDS = ("random", "learnt")
 def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
     """Return a task for each kind of frequencies and each split."""
     return [
-        Task(f"{kind}, split {split}", amplitudes, (kind, values["tuned"], values["level"], seed, split))
+        Task(f"{kind}, split {split}", amplitudes, (kind, values["quick"], values["level"], seed, split))
         for kind in KINDS
         for split in range(repetitions)
     ]
 
 
-def amplitudes(kind: str, tuned: bool, level: float, seed: int, split: int) -> dict[str, Any]:
+def amplitudes(kind: str, quick: bool, level: float, seed: int, split: int) -> dict[str, Any]:
     """Return the name of the data, and the amplitudes on clean and on noisy test bags."""
-    data = aerosol(not tuned)
-    make = glrr if kind == "random" else network("fourier", tuned=tuned)
+    data = aerosol(quick)
+    make = glrr if kind == "random" else network("fourier", quick=quick)
     fitted = Fit(data, kind, make).on_split(seed, split, random_state=split)
     noise = np.random.default_rng([seed, split, 1])
     noisy = add_noise(fitted.test, level, variances=fitted.variances, random_state=noise)
@@ -46,11 +46,10 @@ def amplitudes(kind: str, tuned: bool, level: float, seed: int, split: int) -> d
 
 
 def _amplitudes(model: Any, bags: Bags) -> Floats:
-    best = getattr(model, "best_estimator_", model)
-    if hasattr(best, "amplitudes"):
-        amplitudes: Floats = best.amplitudes(bags)
+    if hasattr(model, "amplitudes"):
+        amplitudes: Floats = model.amplitudes(bags)
         return amplitudes
-    return np.abs(ecf(bags, best.first_.frequencies_))
+    return np.abs(ecf(bags, model.first_.frequencies_))
 
 
 def table(values: Values, results: list[Any]) -> list[Row]:
@@ -80,10 +79,10 @@ def table(values: Values, results: list[Any]) -> list[Row]:
 EXPERIMENT = TaskExperiment(
     "fourier-amplitudes",
     __doc__.splitlines()[0],
-    {"tuned": True, "level": 3.0, "bins": 40},
+    {"quick": False, "level": 3.0, "bins": 40},
     tasks,
     table,
-    quick_values={"tuned": False, "bins": 20},
+    quick_values={"quick": True, "bins": 20},
     repetitions=10,
     draw=histograms("frequencies", ("test bags",), "amplitude", lambda rows: 1.0, "that of phase features"),
     uses_gpu=True,

@@ -48,5 +48,5 @@ def _renamed(cell: Cell, data: str, what: str) -> Cell:
 
 
 EXPERIMENT = RejectionExperiment(
-    "original-me", __doc__.splitlines()[0], cells, repetitions=200, draw=rates(PANELS, list(TESTS)), quick_repetitions=2
+    "original-me", __doc__.splitlines()[0], cells, repetitions=75, draw=rates(PANELS, list(TESTS)), quick_repetitions=2
 )

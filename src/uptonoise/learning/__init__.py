@@ -8,7 +8,9 @@ from uptonoise.learning.augmentation import (
     checked_noise_sizes,
     pooled_variances,
 )
-from uptonoise.learning.bag_models import BagCheck, BagClassifier, BagRegressor, UnusualBagsWarning
+from uptonoise.learning.bag_classifier import BagClassifier
+from uptonoise.learning.bag_model import BagCheck, UnusualBagsWarning
+from uptonoise.learning.bag_regressor import BagRegressor
 from uptonoise.learning.classifier import make_bag_classifier
 from uptonoise.learning.features import FourierFeatures, PhaseFeatures
 from uptonoise.learning.inputs import FittedColumns, as_bags, bag_source, fitted_columns

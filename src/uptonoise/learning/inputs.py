@@ -91,14 +91,24 @@ def as_bags(X: Any) -> Bags:
 
 def bags_in_memory(X: Any) -> Bags:
     """Return bags in memory for models, which refuse tables: these could be one bag, or many bags of one row."""
-    if isinstance(X, RowSource):
-        return Bags.from_rows(X)
-    if not isinstance(X, Bags) and not isinstance(X, list | tuple | dict) and getattr(X, "ndim", 3) != 3:
+    refuse_tables(X)
+    return Bags.from_rows(X) if isinstance(X, RowSource) else as_bags(X)
+
+
+def refuse_tables(X: Any) -> None:
+    """Raise where models of bags are given a table."""
+    if isinstance(X, Bags | RowSource | list | tuple | dict) or is_bag_array(X):
+        return
+    if getattr(X, "ndim", 3) != 3:
         raise ValueError(
             f"X must be bags: a Bags, a list of arrays or a 3-D array; got a table of shape {tuple(X.shape)}. Give [X] "
             "for one bag, or Bags.from_long(X, by=...) for a table with a column of ids"
         )
-    return as_bags(X)
+
+
+def is_bag_array(X: Any) -> bool:
+    """Tell whether `X` is an array of arrays."""
+    return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object
 
 
 def matched_bags(X: Any, estimator: Any) -> Bags:

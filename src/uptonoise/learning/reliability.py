@@ -86,7 +86,13 @@ class Reliability(NamedTuple):
 
     def shrunk(self, phi: Complex, sizes: Floats) -> Complex:
         """Return the phases of bags, shrunk towards the mean by their reliability."""
-        return np.asarray(self.mean + self.kept(phi, sizes) * (unit(phi) - self.mean))
+        errors = _squared_errors(phi, sizes, self.amplitude, self.rows)
+        # Phases that turn at random average to 0 and not to their mean: what they lose beyond the bound is given back.
+        lost = -np.expm1(-0.5 * np.maximum(errors - self.largest, 0))
+        phases = unit(phi) + lost * self.mean
+        return np.asarray(
+            self.mean + self.spread / (self.spread + np.minimum(errors, self.largest)) * (phases - self.mean)
+        )
 
     def kept(self, phi: Complex, sizes: Floats) -> Floats:
         """Return how much of its distance from the mean each phase keeps: k."""

@@ -23,7 +23,7 @@ from uptonoise._util.validation import checked_choice, checked_flag
 from uptonoise.bags import Bags, checked_weights
 from uptonoise.learning.docs import described
 from uptonoise.learning.features import Amplitude, FourierFeatures, PhaseFeatures
-from uptonoise.learning.inputs import as_bags
+from uptonoise.learning.inputs import as_bags, refuse_tables
 from uptonoise.learning.mean_features import MeanFeatures
 from uptonoise.learning.noise import add_noise
 from uptonoise.learning.ridge_file import load_ridge, save_ridge
@@ -59,6 +59,7 @@ _PAPER_SETTINGS: dict[str, Any] = {
     "n_second": 75,
     "amplitude": "plain",
     "steady": False,
+    "scale": "median",
 }
 _BAGS_AT_ONCE = 8_192
 
@@ -81,8 +82,11 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         As for :class:`PhaseFeatures`, where the first layer is "phase".
     alphas : sequence of float
         The penalties to try.
+    scale : "median-per-column", "median", float, or array
+        The length scale of the first layer, as for :class:`PhaseFeatures`. By default each column has its own, so that
+        no prediction depends on the units of a column; the paper's models have one for all columns.
     scale_factors, second_scale_factors : sequence of float
-        The scales to try in each layer, in units of the median heuristic.
+        The scales to try in each layer, in units of `scale` and of the median heuristic.
     steady : bool
         Whether predictions of bags that are less reliable than those of fit (more noise, fewer rows) are shrunk
         towards the mean: :mod:`uptonoise.learning.steadiness`. It needs phases as the first layer, reads the rows once
@@ -154,6 +158,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     n_second: int = 100
     amplitude: Amplitude = "shrunk"
     alphas: Sequence[float] = ALPHAS
+    scale: Any = "median-per-column"
     scale_factors: Sequence[float] = SCALE_FACTORS
     second_scale_factors: Sequence[float] = SECOND_SCALE_FACTORS
     steady: bool = True
@@ -238,6 +243,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f"first must be one of phase, fourier, mean, or a transformer; got {first!r}")
             options: dict[str, Any] = {
                 "n_frequencies": self.n_frequencies,
+                "scale": self.scale,
                 "random_state": seeds[0],
                 "precision": self.precision,
             }
@@ -327,6 +333,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_bags,) or (n_bags, n_targets)
         """
         check_is_fitted(self)
+        refuse_tables(X)
         if self.steadiness_ is None:
             return np.asarray(self.transform(X) @ self.coef_.T + self.intercept_)
         steady = np.concatenate([self.steadiness_.shrunk(self._predicted(part)) for part in _parts(X)], axis=1)

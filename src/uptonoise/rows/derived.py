@@ -215,6 +215,12 @@ class WeightedRows(DerivedRows):
             start = stop
         self._check_length(start)
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows with a weight have different ones."""
+        positive = self.weights[self.weights > 0]
+        return self.source.is_weighted or not (len(positive) and positive.min() == positive.max())
+
     def _check_length(self, n_rows: int) -> None:
         if len(self.weights) != n_rows:
             raise ValueError(

@@ -119,8 +119,7 @@ def open_rows(
     path : path, or list of paths
         A file: ``.csv``, ``.tsv``, ``.tab``, ``.txt`` or ``.dat``, each also with ``.gz`` or ``.zst``; ``.parquet``
         or ``.pq``; ``.feather``, ``.arrow`` or ``.ipc``; ``.npy`` or ``.npz``; ``.xlsx`` or ``.ods``.
-        Or a folder of CSV, Parquet or Arrow files, or a pattern such as ``"data/2024-*.csv"``. All files must be of one
-        format.
+        Or a folder of CSV, Parquet or Arrow files, or a pattern such as ``"data/2024-*.csv"``, all of one format.
     columns : sequence of str, optional
         The columns to use, in this order; ``x0``, ``x1``, ... in arrays. By default all, which must then hold numbers.
     {exclude}
@@ -141,9 +140,8 @@ def open_rows(
     >>> import numpy as np
     >>> from uptonoise.engines import open_rows
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "a.npy")
-    ...     np.save(path, np.arange(6.0).reshape(3, 2))
-    ...     source = open_rows(path, columns=["x1"])
+    ...     np.save(pathlib.Path(folder, "a.npy"), np.arange(6.0).reshape(3, 2))
+    ...     source = open_rows(f"{folder}/a.npy", columns=["x1"])
     ...     source.n_rows, source.head().ravel().tolist()
     (3, [1.0, 3.0, 5.0])
     """

@@ -98,9 +98,8 @@ def me_test(
     train_size : float
         The share of each sample that the bumps are learnt on, between 0 and 1; at most 20,000 rows.
     optimizer : {"penalised", "gradient"}
-        How bumps are learnt: "penalised" takes a few steps from starts of our own, held back by penalties, which has
-        more power; "gradient" is the original of Jitkrittum et al. (2016), which starts from the samples and goes up
-        to a maximum of the power on the rows to learn from.
+        How bumps are learnt: "penalised" takes a few steps, held back by penalties, which has more power; "gradient" is
+        the original of Jitkrittum et al. (2016), up to a maximum of the power on the rows to learn from.
     null : {"f", "chi2"}
         Hotelling's F distribution, or its limit for many rows as in the paper, which rejects too often for few.
     clusters : pair of arrays, or str, optional
@@ -125,8 +124,7 @@ def me_test(
     """
     J = positive_int(n_locations, "n_locations", most=_MOST_LOCATIONS)
     checked_choice(optimizer, _LEARNERS, "optimizer")
-    if not isinstance(null, str) or null not in get_args(Null):
-        raise ValueError(f"null must be one of {', '.join(get_args(Null))}; got {null!r}")
+    checked_choice(null, get_args(Null), "null")
     checked_number(train_size, "train_size", above=True, most=1.0)
     samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)", clusters=clusters)
     if samples.clusters is None:

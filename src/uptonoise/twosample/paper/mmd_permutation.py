@@ -263,4 +263,6 @@ def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, NDArray[np.
         halves = rows[start:stop] @ rows[first:].T
         halves -= squares[start:stop, None] / 2
         halves -= squares[first:] / 2
-        yield start, np.exp(np.minimum(halves, 0).astype(np.float32))
+        with np.errstate(over="ignore"):  # so far apart that the kernel is 0
+            exponents = np.minimum(halves, 0).astype(np.float32)
+        yield start, np.exp(exponents)

@@ -141,7 +141,10 @@ def _fields(
         raise ValueError(f"test must be a two-sample test, something to call; got {test!r}")
     samples = read_samples(X, Y, needed=4, why="two differences in each half", clusters=clusters)
     generator, seed = seeded_generator(random_state)
-    forward, backward = _paired_differences(canonical(samples).samples, generator)
+    own = canonical(samples)
+    forward, backward = _paired_differences(own.samples, generator)
+    if own.is_swapped and not getattr(test, "__module__", "").startswith("uptonoise."):
+        forward, backward = -forward, -backward  # X - Y, as others may want it; ours see no difference in the sign
     if _takes_random_state(test):
         options = {"random_state": generator} | options
     inner = test(forward, backward, **options)

@@ -1,0 +1,129 @@
+"""Predict the class of each bag, also where new bags are noisier, with calibrated probabilities."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.model_selection import StratifiedKFold
+
+from uptonoise._util.parameters import with_parameters
+from uptonoise._util.typing import Floats
+from uptonoise._util.wording import shown
+from uptonoise.learning.bag_model import BagModel
+from uptonoise.learning.docs import described
+from uptonoise.learning.ensemble import Grow
+from uptonoise.learning.forest import Forest, boosted_classes, class_probabilities
+from uptonoise.learning.inputs import bags_in_memory
+from uptonoise.learning.targets import checked_classes, given_targets
+
+_LEAST_PROBABILITY = 1e-3
+
+
+@described
+@with_parameters
+class BagClassifier(ClassifierMixin, BagModel):  # type: ignore[misc]
+    """Predict the class of each bag, also where new bags are noisier than those of fit.
+
+    As :class:`BagRegressor`, with probabilities that are calibrated under noise: where noise leaves no information they
+    are the shares of the classes in fit.
+
+    Parameters
+    ----------
+    {bag_model}
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The classes.
+    {fitted_bag_model}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> kinds = np.array(["short", "long"])[rng.integers(2, size=120)]
+    >>> bags = un.Bags([rng.gamma(1 if kind == "short" else 3, size=(40, 1)) for kind in kinds])
+    >>> model = un.BagClassifier(random_state=0).fit(bags[:80], kinds[:80])
+    >>> model.score(bags[80:], kinds[80:]) > 0.9
+    True
+    >>> model.predict_proba(bags[80:]).shape
+    (40, 2)
+    """
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Fit on bags, and on copies of them with noise.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags. Those of a source are read into memory.
+        y : array of shape (n_bags,), or dict or pandas Series of classes by bag id, optional
+            The classes; by default the labels of the bags.
+        groups : array of shape (n_bags,), optional
+            Bags of one group are never in different parts of a split.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, groups)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, of shape (n_bags, n_classes).
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+        """
+        shares = np.maximum(self._predicted(X)[1].predicted, _LEAST_PROBABILITY)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each bag; it does not depend on the other bags in the call."""
+        return np.asarray(self.classes_[self._predicted(X)[1].predicted.argmax(axis=1)])
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the share of right classes; `y` is what ``fit`` takes."""
+        return float(super().score(X, given_targets(y, bags_in_memory(X)), sample_weight))
+
+    def _targets(self, y: Any, n_bags: int) -> Floats:
+        self.classes_, codes = np.unique(checked_classes(y, n_bags), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have at least 2 classes; got {shown(self.classes_[0])} for every bag")
+        return np.eye(len(self.classes_))[codes]
+
+    def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
+        is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
+        if not is_count or groups is not None or not 2 <= cv <= len(Y):
+            return cv
+        counts = Y.sum(axis=0)
+        if counts.min() < cv:
+            raise ValueError(
+                f"y must have at least as many bags of each class as folds, {cv}; class "
+                f"{shown(self.classes_[counts.argmin()])} has {int(counts.min())}. Give a smaller cv, or more bags"
+            )
+        return StratifiedKFold(cv, shuffle=True, random_state=seed)
+
+    def _split_targets(self, Y: Floats) -> Any:
+        return Y.argmax(axis=1)
+
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        return float(np.mean(predicted.argmax(axis=1) != Y.argmax(axis=1)))
+
+    def _growing(self, Y: Floats) -> Grow:
+        codes = Y.argmax(axis=1)
+
+        def grow(X: Floats, bag: NDArray[np.int64], seed: int) -> Forest:
+            if len(np.unique(codes[bag])) < Y.shape[1]:
+                raise ValueError("cv must leave bags of every class in each part that is fitted on")
+            return boosted_classes(X, codes[bag], seed)
+
+        return grow
+
+    def _link(self, sums: Floats) -> Floats:
+        return class_probabilities(sums)

@@ -1,0 +1,204 @@
+"""What the regressor and the classifier of bags share: fitting against noise, and checks of new bags."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from uptonoise._util.parameters import with_parameters
+from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.results import Result
+from uptonoise._util.threads import single_threaded_blas
+from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_flag, positive_int
+from uptonoise._util.wording import counted
+from uptonoise.bags import Bags
+from uptonoise.learning.bag_model_file import load_model, save_model
+from uptonoise.learning.docs import described
+from uptonoise.learning.ensemble import Copies, Ensemble, Grow, Inputs, OutOfFold, inputs_of
+from uptonoise.learning.inputs import bags_in_memory, matched_bags
+from uptonoise.learning.noisy_copies import NoisePlan
+from uptonoise.learning.splits import checked_splits
+from uptonoise.learning.summary import BagSummary
+from uptonoise.learning.targets import given_targets
+
+_UNUSUAL_SHARE = 0.05  # of bags outside: one in a hundred is by chance
+_FEW, _FOLDS_OF_FEW, _FOLDS_OF_MANY = 1_000, 5, 3
+
+
+class UnusualBagsWarning(UserWarning):
+    """Bags are unlike those that a model was fitted on, with and without noise: see ``check``."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class BagCheck(Result):
+    """How noisy bags are, and which are unlike those that a model was fitted on.
+
+    Attributes
+    ----------
+    ids : array of shape (n_bags,)
+        The ids of the bags.
+    noise : array of shape (n_bags,)
+        The estimated size of the noise that a bag has and the bags of fit have not: a standard deviation in units of
+        the columns' own.
+    noisier : array of shape (n_bags,)
+        Whether that is more than 99 in 100 of the bags of fit have.
+    outside : array of shape (n_bags,)
+        Whether a bag is outside of what predictions were calibrated for: more noise, another place, fewer rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> flags = np.array([False, True])
+    >>> un.BagCheck(ids=np.array(["a", "b"]), noise=np.array([0.0, 20.0]), noisier=flags, outside=flags)
+    2 bags: 1 noisier than those of fit, 1 outside of what was calibrated (b)
+    """
+
+    ids: NDArray[Any]
+    noise: Floats
+    noisier: NDArray[np.bool_]
+    outside: NDArray[np.bool_]
+
+    def table(self) -> dict[str, Any]:
+        """Return the columns of the table: one row per bag."""
+        return {"bag": self.ids, "noise": self.noise, "noisier": self.noisier, "outside": self.outside}
+
+    def __repr__(self) -> str:
+        names = [str(bag) for bag in self.ids[self.outside][:5]]
+        more = ", ..." if self.outside.sum() > len(names) else ""
+        which = f" ({', '.join(names)}{more})" if names else ""
+        return (
+            f"{counted(len(self.ids), 'bag')}: {self.noisier.sum()} noisier than those of fit, "
+            f"{self.outside.sum()} outside of what was calibrated{which}"
+        )
+
+
+@described
+@with_parameters
+class BagModel(BaseEstimator):  # type: ignore[misc]
+    """What the regressor and the classifier of bags share."""
+
+    noise: Any = field(default="unknown", kw_only=False)
+    invariant: bool = False
+    n_frequencies: int = 30
+    cv: Any = None
+    random_state: RandomState = None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        tags.input_tags.two_d_array = False  # a table could be one bag, or many bags of one row
+        return tags
+
+    def _fit(self, X: Any, y: Any, groups: Any) -> Self:
+        bags = bags_in_memory(X)
+        if len(bags) < 2:
+            raise ValueError(f"X must have at least 2 bags; got {len(bags)}")
+        checked_flag(self.invariant, "invariant")
+        positive_int(self.n_frequencies, "n_frequencies")
+        Y = self._targets(given_targets(y, bags), len(bags))
+        generator = seeded_generator(self.random_state)[0]
+        seed = int(generator.integers(2**31))
+        cv = (_FOLDS_OF_FEW if len(bags) <= _FEW else _FOLDS_OF_MANY) if self.cv is None else self.cv
+        splits = checked_splits(self._splitter(cv, Y, groups, seed), self._split_targets(Y), groups, seed)
+        plan = NoisePlan.of(self.noise, bags)
+        self.n_features_in_ = bags.n_columns
+        if bags.named:
+            self.feature_names_in_ = np.array(bags.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        kind = "invariant" if self.invariant else "all"
+        self.summary_ = BagSummary(kind, n_frequencies=self.n_frequencies, random_state=seed).fit(bags)
+        with single_threaded_blas:
+            copies = Copies.of(bags, self.summary_, plan, generator)
+            grow = None if self.invariant else self._growing(Y)
+            self.ensemble_, out_of_fold = Ensemble.learnt(copies, Y, splits, grow, self._link, plan.largest, generator)
+            self._calibrate(copies, Y, out_of_fold)
+        clean = copies.sizes[out_of_fold.places] == 0
+        self.cv_error_ = self._error(out_of_fold.predicted[clean], Y[copies.bag[out_of_fold.places[clean]]])
+        self.largest_noise_, self.noise_range_ = plan.largest, (0.0, plan.largest**2)
+        self.by_: str | None = None
+        return self
+
+    def _targets(self, y: Any, n_bags: int) -> Floats:
+        raise NotImplementedError
+
+    def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
+        return cv
+
+    def _split_targets(self, Y: Floats) -> Any:
+        return Y
+
+    def _growing(self, Y: Floats) -> Grow:
+        raise NotImplementedError
+
+    def _link(self, sums: Floats) -> Floats:
+        return sums
+
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        raise NotImplementedError
+
+    def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
+        """Learn more from predictions of bags that the learners have not seen."""
+
+    def _inputs(self, X: Any) -> tuple[Bags, Inputs]:
+        check_is_fitted(self)
+        bags = matched_bags(X, self)
+        return bags, inputs_of(self.summary_, bags)
+
+    def _predicted(self, X: Any) -> tuple[Bags, OutOfFold]:
+        """Return predictions; warn where bags are unlike those of fit."""
+        bags, inputs = self._inputs(X)
+        with single_threaded_blas:
+            predicted = self.ensemble_.predicted(inputs, self._link)
+        outside = self._check(bags, inputs).outside
+        if outside.mean() > _UNUSUAL_SHARE:
+            warnings.warn(
+                f"{counted(int(outside.sum()), 'bag')} of {len(bags):,} are unlike the bags of fit, with and without "
+                "noise: predictions and intervals are not calibrated for them. check(bags) says which",
+                UnusualBagsWarning,
+                stacklevel=3,
+            )
+        return bags, predicted
+
+    def check(self, X: Any) -> BagCheck:
+        """Return how noisy bags are, and which are unlike those that the model was fitted on.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+
+        Returns
+        -------
+        BagCheck
+        """
+        return self._check(*self._inputs(X))
+
+    def _check(self, bags: Bags, inputs: Inputs) -> BagCheck:
+        profile = self.ensemble_.profile
+        noise = profile.sizes(inputs.profile)
+        return BagCheck(
+            ids=bags.ids,
+            noise=noise,
+            noisier=noise > profile.noisiest_clean,
+            outside=profile.distances(inputs.profile) > profile.farthest,
+        )
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
+        """Write the fitted model to a plain .npz file, whole or not at all; `force` replaces a file that exists."""
+        check_is_fitted(self)
+        save_model(self, path, force=force)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that :meth:`save` wrote."""
+        return load_model(cls, path)

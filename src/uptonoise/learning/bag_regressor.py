@@ -1,0 +1,138 @@
+"""Predict a number from each bag, also where new bags are noisier, with intervals."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from uptonoise._util.parameters import with_parameters
+from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_number
+from uptonoise.learning.bag_model import BagModel
+from uptonoise.learning.conformal import Conformal, Known
+from uptonoise.learning.docs import described
+from uptonoise.learning.ensemble import Copies, Grow, OutOfFold
+from uptonoise.learning.forest import boosted_regression
+from uptonoise.learning.inputs import bags_in_memory
+from uptonoise.learning.targets import checked_targets, given_targets
+
+
+@described
+@with_parameters
+class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
+    """Predict a number from each bag, also where new bags are noisier than those of fit.
+
+    Summaries of the bags (:class:`BagSummary`) and of copies with noise of many sizes go to ridge regression, kernel
+    ridge regression and boosted trees. Their weights depend on the noise of a bag, which is estimated, and are chosen
+    by cross-validation under noise. No parameter needs tuning.
+
+    Parameters
+    ----------
+    {bag_model}
+
+    Attributes
+    ----------
+    {fitted_bag_model}
+
+    See Also
+    --------
+    BagRidgeCV : A linear model of phases, which is faster, and reads bags that do not fit into memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> rng = np.random.default_rng(0)
+    >>> shapes = rng.uniform(1, 6, size=300)
+    >>> bags = un.Bags([rng.gamma(shape, size=(50, 1)) for shape in shapes])
+    >>> model = un.BagRegressor(random_state=0).fit(bags[:200], shapes[:200])
+    >>> model.score(bags[200:], shapes[200:]) > 0.9
+    True
+    >>> low, high = model.predict_interval(bags[200:], coverage=0.9).T
+    >>> bool(np.mean((low <= shapes[200:]) & (shapes[200:] <= high)) > 0.8)
+    True
+    """
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Fit on bags, and on copies of them with noise.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags. Those of a source are read into memory.
+        y : array of shape (n_bags,), or dict or pandas Series of targets by bag id, optional
+            The targets; by default the labels of the bags.
+        groups : array of shape (n_bags,), optional
+            Bags of one group are never in different parts of a split.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, groups)
+
+    def predict(self, X: Any) -> Floats:
+        """Predict the target of each bag; it does not depend on the other bags in the call.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+
+        Returns
+        -------
+        array of shape (n_bags,)
+        """
+        return self._predicted(X)[1].predicted[:, 0]
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Return an interval for the target of each bag.
+
+        The intervals are calibrated on bags that the learners have not seen, with noise of all sizes that the model was
+        fitted against; they are wider where a bag is noisier or has fewer rows.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+        coverage : float
+            The share of bags whose target is in the interval.
+
+        Returns
+        -------
+        array of shape (n_bags, 2)
+        """
+        share = checked_number(coverage, "coverage", above=True, most=1.0)
+        bags, predicted = self._predicted(X)
+        known = _known(predicted, bags.sizes)
+        half = self.conformal_.half_widths(known, share)
+        return np.stack([known.predicted - half, known.predicted + half], axis=1)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return R2 of predictions; `y` is what ``fit`` takes."""
+        return float(super().score(X, given_targets(y, bags_in_memory(X)), sample_weight))
+
+    def _targets(self, y: Any, n_bags: int) -> Floats:
+        values = checked_targets(y, n_bags)
+        if values.ndim != 1:
+            raise ValueError(
+                f"y must have one number for each of {n_bags} bags; got shape {values.shape}. Fit one model per target"
+            )
+        return values[:, None]
+
+    def _error(self, predicted: Floats, Y: Floats) -> float:
+        return float(np.sqrt(np.mean((predicted - Y) ** 2)))
+
+    def _growing(self, Y: Floats) -> Grow:
+        return lambda X, bag, seed: boosted_regression(X, Y[bag, 0], seed)
+
+    def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
+        known = _known(out_of_fold, copies.rows[out_of_fold.places])
+        targets = Y[copies.bag[out_of_fold.places], 0]
+        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, targets)
+
+
+def _known(predicted: OutOfFold, rows: Any) -> Known:
+    return Known(predicted.sizes, np.asarray(rows, dtype=np.float64), predicted.predicted[:, 0], predicted.disagreement)
