@@ -39,7 +39,7 @@ def test_few_rows_are_read_once(samples):
 
 @pytest.mark.parametrize("limit", [4_000, 100])
 def test_many_rows_are_read_twice_at_most(samples, limit, monkeypatch):
-    monkeypatch.setattr("uptonoise.comparison.inputs._IN_MEMORY", limit)
+    monkeypatch.setattr("uptonoise.comparison.inputs.IN_MEMORY", limit)
     monkeypatch.setattr("uptonoise.comparison.inputs._SAMPLED_ROWS", 500)
     sources = counted(samples)
     comparison = un.compare(*sources)
@@ -50,7 +50,7 @@ def test_many_rows_are_read_twice_at_most(samples, limit, monkeypatch):
 
 
 def test_rows_of_a_sample_are_rows_of_the_source(samples, monkeypatch):
-    monkeypatch.setattr("uptonoise.comparison.inputs._IN_MEMORY", 100)
+    monkeypatch.setattr("uptonoise.comparison.inputs.IN_MEMORY", 100)
     monkeypatch.setattr("uptonoise.comparison.inputs._SAMPLED_ROWS", 50)
     comparison = un.compare(*counted(samples))
     for shown, rows in zip(comparison.shown, samples, strict=True):

@@ -188,6 +188,12 @@ class TestBags:
         model = un.FourierFeatures(15, random_state=0).fit(X)
         np.testing.assert_allclose(model.transform(rows(device, X, torch.float64)), model.transform(X), atol=ERROR)
 
+    def test_blocks_come_to_this_machine(self, device, rng):
+        X, offsets = ragged(rng, [30, 50, 20])
+        blocks = list(tensor_bags(on(device, X), offsets).blocks(40))
+        np.testing.assert_allclose(np.concatenate([block.values for block in blocks]), X, rtol=1e-6)
+        assert np.concatenate([block.bags for block in blocks]).tolist() == [0] * 30 + [1] * 50 + [2] * 20
+
     def test_fitting_draws_the_same_frequencies(self, device, rng):
         X, offsets = ragged(rng, self.SIZES)
         on_gpu = un.PhaseFeatures(5, random_state=0).fit(tensor_bags(on(device, X), offsets))

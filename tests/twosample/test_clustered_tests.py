@@ -176,7 +176,7 @@ def test_planning_with_clusters():
     assert by_ids == un.phase_test_power(*pilot, 20, n_draws=100)
     sketch = un.Sketch.for_samples(*pilot).update(pilot[0])
     with pytest.raises(ValueError, match="must be rows, not sketches"):
-        un.phase_test_power(sketch, un.Sketch.like(sketch).update(pilot[1]), 20)
+        un.phase_test_power(sketch, un.Sketch.like(sketch).update(pilot[1]), 20, cluster_size=5)
     with pytest.raises(ValueError, match="cluster_size must be left out where the pilot has no clusters"):
         un.phase_test_power(pilot[0].values, pilot[1].values, 20, cluster_size=5)
     with pytest.raises(ValueError, match="at least 10 clusters to plan from; got 5"):

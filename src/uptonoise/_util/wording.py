@@ -5,14 +5,13 @@ from __future__ import annotations
 import unicodedata
 from typing import Any
 
-import numpy as np
-
 _DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # which turn the order of letters
 
 
 def shown(value: Any) -> str:
     """Return how a message shows an id or a label: as users write it, not as numpy keeps it."""
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    is_numpys = type(value).__module__ == "numpy" and value.ndim == 0  # without an import, which help has no time for
+    return repr(value.item() if is_numpys else value)
 
 
 def counted(number: int, noun: str) -> str:

@@ -24,6 +24,7 @@ from uptonoise.cli.options import (
     Units,
     Weights,
     command,
+    command_line,
     split_columns,
 )
 
@@ -216,7 +217,8 @@ def _short_names(first: str, second: str) -> tuple[str, str]:
 def _write_report(comparison: un.Comparison | un.GroupComparison, path: Path | None, answer: Answer) -> None:
     if path is None:
         return
-    comparison.report(path, force=answer.force)
+    record = replace(comparison.input, settings=comparison.input.settings | command_line())
+    replace(comparison, input=record).report(path, force=answer.force)
     if answer.in_words:
         print(printable(f"The report is in {path}"))
 

@@ -296,9 +296,9 @@ def _options_of(group: Any) -> list[inspect.Parameter]:
 
 def with_one_line_errors(work: Callable[[], None]) -> None:
     """Do a command's work; print one line instead of a traceback where the input is at fault."""
-    _end_on_request()
     try:
-        work()
+        with _ending_on_request():
+            work()
         sys.stdout.flush()
     except BrokenPipeError:  # nobody reads on, as in a pipe to head
         sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
@@ -309,14 +309,21 @@ def with_one_line_errors(work: Callable[[], None]) -> None:
         stop("interrupted; nothing was written, run it again")
 
 
-def _end_on_request() -> None:
+@contextmanager
+def _ending_on_request() -> Iterator[None]:
     """Let a request to end (SIGTERM) pass through the code, so that it removes its temporary files."""
 
     def end(*_: object) -> NoReturn:
         raise SystemExit(128 + signal.SIGTERM)
 
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, end)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def stop(message: str) -> NoReturn:

@@ -19,7 +19,7 @@ import numpy as np
 import uptonoise as un
 from uptonoise._util.files import check_readable, copy_pipe, is_pipe
 from uptonoise._util.wording import printable
-from uptonoise.cli.options import Answer, Reading, Units, command_line, split_columns
+from uptonoise.cli.options import Answer, Reading, Units, split_columns
 from uptonoise.engines import Choice, OpenFiles, chosen_columns, connected, scan_dask
 from uptonoise.rows import (
     NOT_CHOSEN,
@@ -247,7 +247,7 @@ class Reader:
         stamps = (stamp._replace(name=self._copies.get(stamp.path, stamp.name)) for stamp in comparison.input.files)
         record = replace(
             comparison.input,
-            settings=settings | self.reading.chosen() | command_line(),
+            settings=settings | self.reading.chosen(),
             notes=(*comparison.input.notes, *self.notes),
             files=tuple(stamps),
         )

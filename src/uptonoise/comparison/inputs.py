@@ -24,10 +24,18 @@ from uptonoise.rows import (
     read_rows,
     some_rows,
     two_clustered,
-    two_samples,
     without_missing,
 )
-from uptonoise.twosample import Pair, as_sketches, check_size, check_weights, read_samples, warn_of_shared_clusters
+from uptonoise.twosample import (
+    Pair,
+    Samples,
+    as_sketches,
+    check_same_clusters,
+    check_size,
+    check_weights,
+    read_samples,
+    warn_of_shared_clusters,
+)
 
 IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
@@ -140,35 +148,44 @@ def read_pairs(
     missing: Missing = "error",
 ) -> Inputs:
     """Read two samples whose rows belong together, into memory."""
-    if clusters is not None:
-        raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
+    check_weights(weights)
     if missing != "error":
         raise ValueError(f'missing must be "error" with paired=True, as both rows of a pair must go; got {missing!r}')
-    check_weights(weights)
-    if clusters is not None:
-        raise ValueError("clusters must be left out with paired=True; flip_test(paired=True) takes both")
     if any(weight is not None for weight in weights):
         raise ValueError("weights must be left out with paired=True; the exact test of pairs takes none")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         raise ValueError("paired=True needs the rows of X and Y; a sketch does not know which rows belong together")
-    sources = two_samples(X, Y)
+    sources = two_clustered(X, Y, clusters=clusters)
     names = sources[0].name, sources[1].name
-    rows = read_rows(sources[0]), read_rows(sources[1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SharedClustersWarning)  # both rows of a pair are of the same unit
+        samples = read_samples(*sources, needed=2, why="a comparison of pairs")
     records = sources[0].record(), sources[1].record()
     if any(record.n_dropped for record in records) and _origin(sources[0]) is not _origin(sources[1]):
         raise ValueError("paired=True needs all rows; rows with missing values were left out, which breaks pairs")
-    if len(rows[0]) != len(rows[1]):
-        raise ValueError(
-            f"paired=True needs the same number of rows in X and in Y; got {len(rows[0])} and {len(rows[1])}"
-        )
-    columns = (sources[0] if sources[0].named else sources[1]).columns
-    named = [ArrayRows(values, name, columns) for values, name in zip(rows, names, strict=True)]
+    ids = _clusters_of_pairs(samples)
+    rows = samples.X, samples.Y
+    named = [ArrayRows(values, name, samples.columns) for values, name in zip(rows, names, strict=True)]
     empty = Sketch.for_samples(*named, n_frequencies=n_frequencies, random_state=generator)
-    left, right = (Sketch.like(empty).update(source) for source in named)
+    left, right, differences = (
+        Sketch.like(empty).update(source, clusters=ids, complete=True)
+        for source in (*named, ArrayRows(rows[0] - rows[1], "X - Y", samples.columns))
+    )
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
-    differences = Sketch.like(empty).update(ArrayRows(rows[0] - rows[1], "X - Y", columns))
-    return Inputs(Pair.of(left, right), rows, names, differences, records=records)
+    return Inputs(Pair.of(left, right), rows, names, differences, None if ids is None else (ids, ids), records=records)
+
+
+def _clusters_of_pairs(samples: Samples) -> NDArray[np.int64] | None:
+    """Return the number of each pair's cluster; None where pairs are independent."""
+    if samples.sizes[0] != samples.sizes[1]:
+        raise ValueError(
+            f"paired=True needs the same number of rows in X and in Y; got {samples.sizes[0]} and {samples.sizes[1]}"
+        )
+    if samples.clusters is None:
+        return None
+    check_same_clusters(samples.clusters)
+    return samples.clusters[0]
 
 
 def _origin(source: RowSource) -> RowSource:

@@ -173,9 +173,7 @@ def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generat
     """Return where the samples differ, if they do beyond noise, which blurs all places, and the rows are there."""
     if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_beyond_noise:
         return ()
-    if inputs.pair.is_clustered:  # the search is judged by permutations of rows
-        return ()
-    return differing_places(*inputs.rows, comparison.columns, comparison.alpha, generator)
+    return differing_places(*inputs.rows, comparison.columns, comparison.alpha, generator, inputs.clusters)
 
 
 def _tests_of_rows(
@@ -192,8 +190,9 @@ def _tests_of_rows(
         return mmd_of_pair(pair), None, None
     X, Y = inputs.rows
     if inputs.differences is not None:
-        of_pairs = flip_test(X, Y, paired=True, random_state=generator)
-        at_all = swap_test(X, Y, random_state=generator)
+        n_pairings = 1 if clusters is None else _N_PAIRINGS  # each has one row per cluster
+        of_pairs = flip_test(X, Y, paired=True, clusters=clusters, n_pairings=n_pairings, random_state=generator)
+        at_all = swap_test(X, Y, clusters=None if clusters is None else clusters[0], random_state=generator)
         return replace(at_all, columns=columns), None, replace(of_pairs, columns=columns)
     has_all = (len(X), len(Y)) == pair.sizes
     if has_all:

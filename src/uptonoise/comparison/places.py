@@ -8,7 +8,8 @@ with columns in units of their spread. Half of the rows search: the largest |z| 
 columns and pairs of columns is moved to where |z| is largest nearby. Rows near it are left out, and the search goes on
 for the next one. The other half of the rows tests each place that came out, by permutations, with the p-values adjusted
 for the number of places by Holm's method. So the search needs no correction of its own, and where the samples do not
-differ a place is named with a probability of at most alpha.
+differ a place is named with a probability of at most alpha. Where rows come in clusters, whole clusters search or test,
+and clusters are permuted.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.twosample import permutation_pvalue
+from uptonoise.twosample import label_blocks, permutation_pvalue
+
+Numbers = NDArray[np.int64]
 
 _N_WIDTHS = 5  # of places, from the columns' spread down by factors of sqrt(2)
 _N_STARTS = 150  # rows at which the search begins
@@ -87,9 +90,16 @@ class _Candidate(NamedTuple):
 
 
 def differing_places(
-    X: Floats, Y: Floats, columns: Sequence[str], alpha: float, generator: np.random.Generator
+    X: Floats,
+    Y: Floats,
+    columns: Sequence[str],
+    alpha: float,
+    generator: np.random.Generator,
+    clusters: tuple[Numbers, Numbers] | None = None,
 ) -> tuple[Place, ...]:
     """Return at most three places where two samples differ, the clearest one first; none where none is significant.
+
+    `clusters` are the numbers of the rows' clusters, where rows belong together.
 
     Examples
     --------
@@ -102,12 +112,17 @@ def differing_places(
     >>> place.columns, np.round(place.values).tolist()
     (('a', 'b'), [2.0, 2.0])
     """
-    if min(len(X), len(Y)) < _LEAST_ROWS:
+    units = [None, None] if clusters is None else [np.unique(ids, return_inverse=True)[1] for ids in clusters]
+    if min(len(X), len(Y), *(int(ids.max()) + 1 for ids in units if ids is not None)) < _LEAST_ROWS:
         return ()
     centre, unit = _units(X, Y)
-    (search_X, test_X), (search_Y, test_Y) = (_halves((rows - centre) / unit, generator) for rows in (X, Y))
+    halves = [_halves(len(rows), ids, generator) for rows, ids in zip((X, Y), units, strict=True)]
+    (search_X, test_X), (search_Y, test_Y) = (
+        [(rows[half] - centre) / unit for half in both] for rows, both in zip((X, Y), halves, strict=True)
+    )
+    tested = [None if ids is None else ids[both[1]] for ids, both in zip(units, halves, strict=True)]
     candidates = _searched(search_X, search_Y, np.flatnonzero((X[0] != X).any(0) | (X[0] != Y).any(0)), generator)
-    pvalues = np.array([_permuted(one.kernel(test_X), one.kernel(test_Y), generator) for one in candidates])
+    pvalues = np.array([_permuted(at.kernel(test_X), at.kernel(test_Y), tested, generator) for at in candidates])
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.maximum.accumulate(pvalues[order] * (len(order) - np.arange(len(order))))
     places = []
@@ -138,10 +153,16 @@ def _units(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
     return np.median(both, axis=0), unit
 
 
-def _halves(rows: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    order = generator.permutation(len(rows))[: 2 * _MOST_ROWS]
-    middle = len(order) // 2
-    return rows[order[:middle]], rows[order[middle:]]
+def _halves(n_rows: int, clusters: Numbers | None, generator: np.random.Generator) -> tuple[Numbers, Numbers]:
+    """Return the numbers of rows that search, and of rows that test; the rows of a cluster are on one side."""
+    if clusters is None:
+        order = generator.permutation(n_rows)[: 2 * _MOST_ROWS]
+        middle = len(order) // 2
+        return order[:middle], order[middle:]
+    of_rows = generator.permutation(int(clusters.max()) + 1)[clusters]
+    halves = of_rows < (int(clusters.max()) + 1) // 2
+    search, test = np.flatnonzero(halves), np.flatnonzero(~halves)
+    return generator.permutation(search)[:_MOST_ROWS], generator.permutation(test)[:_MOST_ROWS]
 
 
 def _searched(X: Floats, Y: Floats, varying: NDArray[np.intp], generator: np.random.Generator) -> list[_Candidate]:
@@ -233,10 +254,27 @@ def _at_peak(X: Floats, Y: Floats, candidate: _Candidate, sign: float) -> _Candi
     return candidate
 
 
-def _permuted(of_X: Floats, of_Y: Floats, generator: np.random.Generator) -> float:
-    """Return the p-value of a difference of means, by permutations of the rows."""
+def _permuted(of_X: Floats, of_Y: Floats, clusters: list[Numbers | None], generator: np.random.Generator) -> float:
+    """Return the p-value of a difference of means, by permutations of the rows, or of clusters."""
+    if clusters[0] is not None and clusters[1] is not None:
+        return _permuted_clusters((of_X, of_Y), (clusters[0], clusters[1]), generator)
     both = np.concatenate([of_X, of_Y])
     total, n = both.sum(), len(of_X)
     orders = generator.random((_N_PERMUTATIONS, len(both))).argpartition(n - 1, axis=1)[:, :n]
     sums = np.concatenate([[of_X.sum()], both[orders].sum(axis=1)])
     return permutation_pvalue(np.abs(sums / n - (total - sums) / (len(both) - n)))
+
+
+def _permuted_clusters(
+    values: tuple[Floats, Floats], clusters: tuple[Numbers, Numbers], generator: np.random.Generator
+) -> float:
+    sums, counts = [], []
+    for of_sample, numbers in zip(values, clusters, strict=True):
+        places = np.unique(numbers, return_inverse=True)[1]
+        sums.append(np.bincount(places, of_sample))
+        counts.append(np.bincount(places))
+    totals, sizes = np.concatenate(sums), np.concatenate(counts)
+    n_units = len(sums[0]), len(sums[1])
+    labels = np.asarray(next(label_blocks(n_units, [sum(n_units)], _N_PERMUTATIONS, generator)), dtype=np.float64)
+    called, n_called = labels @ totals, labels @ sizes
+    return permutation_pvalue(np.abs(called / n_called - (totals.sum() - called) / (sizes.sum() - n_called)))

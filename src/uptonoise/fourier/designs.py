@@ -32,9 +32,10 @@ MOST_FREQUENCIES = 2_000
 MOST_COLUMNS = MOST_FREQUENCIES // 2 - 1  # each with a low and a high frequency
 _MOST_GROUPS = 2_000
 _GROUP_BYTES = 600 << 20  # of the covariances of all groups
+_PAIR_PRODUCTS = 8e9  # the third power of the number of frequencies, over all pairs of groups: a minute
 _N_OF_A_KIND = 60
 _EACH_COLUMN = 2  # frequencies that each column has for itself, unless there are very many columns
-_FEW_COLUMNS = 400
+_LEAST_PER_COLUMN, _LEAST_MORE = 2, 20  # frequencies that any design needs
 _RADII = (0.42, 0.63, 0.21, 0.315, 0.14, 0.525)  # of frequencies on one column, in the order in which columns get them
 _REACH = 0.5  # of the frequencies on several columns
 _HIGH_RADII = (1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8)  # many columns get only the first ones
@@ -114,15 +115,17 @@ def affordable_frequencies(n_groups: int) -> int:
     Examples
     --------
     >>> from uptonoise.fourier.designs import affordable_frequencies
-    >>> affordable_frequencies(3), affordable_frequencies(1_000)
-    (2000, 140)
+    >>> affordable_frequencies(3), affordable_frequencies(200), affordable_frequencies(1_000)
+    (2000, 73, 25)
     """
     if n_groups > _MOST_GROUPS:
         raise ValueError(
             f"groups must be at most {_MOST_GROUPS:,}, as all pairs are compared; got {n_groups:,}. Merge groups, or "
             "compare some of them"
         )
-    return min(MOST_FREQUENCIES, int((_GROUP_BYTES / (8 * 4 * max(n_groups, 1))) ** 0.5))
+    by_memory = (_GROUP_BYTES / (8 * 4 * max(n_groups, 1))) ** 0.5
+    by_time = (_PAIR_PRODUCTS / max(n_groups * (n_groups - 1) / 2, 1)) ** (1 / 3)
+    return min(MOST_FREQUENCIES, int(by_memory), int(by_time))
 
 
 def _affordable_design(
@@ -135,7 +138,7 @@ def _affordable_design(
     if wanted <= most:
         return design
     generator.bit_generator.state = beginning
-    design = default_design(lengths, generator, most, spreads)
+    design = default_design(lengths, generator, max(most, _LEAST_PER_COLUMN * len(lengths) + _LEAST_MORE), spreads)
     warnings.warn(
         f"{len(design.frequencies):,} frequencies are used in place of {wanted:,}, so that the sketches of "
         f"{counted(len(spreads), 'sample')} with {counted(len(lengths), 'column')} fit into memory; fewer columns get "
@@ -226,7 +229,7 @@ def effect_frequencies(spreads: Floats) -> Floats:
 def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
     """Return the number of frequencies of a kind, and the high ones, that together are within a maximum number."""
     kinds = min(d, 3)
-    each = _EACH_COLUMN if 2 * _EACH_COLUMN * d + kinds - 1 <= n_frequencies or d <= _FEW_COLUMNS else 1
+    each = _EACH_COLUMN if 2 * _EACH_COLUMN * d + kinds - 1 <= n_frequencies else 1
     high, singles = high_columns(d, _N_HIGH * n_frequencies // (4 * _N_OF_A_KIND), each), each * d
     left = n_frequencies - len(high)
     n = left // kinds

@@ -116,10 +116,10 @@ class _Noise(NamedTuple):
     clearest: NoiseAdded | None = None
 
     @classmethod
-    def of(cls, pair: Pair, effect: EffectSize, names: tuple[str, str], spreads: Floats, quietest: int) -> _Noise:
+    def of(cls, pair: Pair, different: list[str], names: tuple[str, str], spreads: Floats, quietest: int) -> _Noise:
         """Return the median over the columns in which the signals agree, and the column where it is clearest."""
         extra, sign = noise_difference(pair, None), -1 if quietest == 0 else 1
-        different, other = set(_columns_of(effect)), names[1 - quietest]
+        other = names[1 - quietest]
         shares, noises = [], []
         for column, name in enumerate(extra.columns):
             error = float(extra.standard_errors[column])
@@ -140,6 +140,7 @@ class _Measured(NamedTuple):
 
     names: list[str]
     sizes: dict[tuple[int, int], EffectSize]
+    columns: dict[tuple[int, int], list[str]]  # that clearly differ
     effects: Floats
     quietest: int
     noises: list[_Noise]
@@ -151,26 +152,28 @@ class _Measured(NamedTuple):
         middle = np.median(spreads, axis=0)
         relative = np.divide(spreads, middle, out=np.ones_like(spreads), where=middle > 0)
         quietest = int(np.argmin(np.median(relative, axis=1)))
-        sizes, noises = dict[tuple[int, int], EffectSize](), [_Noise()] * len(names)
+        sizes, columns = dict[tuple[int, int], EffectSize](), dict[tuple[int, int], list[str]]()
+        noises = [_Noise()] * len(names)
         noises[quietest] = _Noise(0.0)
         for i, j in itertools.combinations(range(len(names)), 2):
             pair = Pair.of(sketches[i], sketches[j])
             sizes[i, j] = effect_size(pair, up_to_offset=False)
+            columns[i, j] = _columns_of(sizes[i, j])
             if quietest in (i, j):
                 place = (i, j).index(quietest)
                 both = names[i], names[j]
-                noises[(i, j)[1 - place]] = _Noise.of(pair, sizes[i, j], both, spreads[quietest], place)
+                noises[(i, j)[1 - place]] = _Noise.of(pair, columns[i, j], both, spreads[quietest], place)
         effects = np.zeros((len(names), len(names)))
         for (i, j), effect in sizes.items():
             effects[i, j] = effects[j, i] = effect.estimate if math.isfinite(effect.estimate) else math.nan
-        return cls(names, sizes, effects, quietest, noises)
+        return cls(names, sizes, columns, effects, quietest, noises)
 
     def lines(self, groups: GroupComparison) -> list[PairLine]:
         """Return all pairs: those that differ first, and of these the largest lower end of the effect."""
         lines = []
         for (i, j), effect in self.sizes.items():
             first, second = self.names[i], self.names[j]
-            adjusted, columns = _adjusted(groups, first, second), _columns_of(effect)
+            adjusted, columns = _adjusted(groups, first, second), self.columns[i, j]
             differs = adjusted <= groups.alpha
             lines.append(PairLine(first, second, adjusted, effect, columns[0] if columns else "", differs))
         return sorted(lines, key=lambda line: (not line.differs, -line.effect.low, line.adjusted))
@@ -182,7 +185,7 @@ class _Measured(NamedTuple):
         for i, name in enumerate(self.names):
             others = [j for j in range(len(self.names)) if j != i]
             differing = [j for j in others if _adjusted(groups, name, self.names[j]) <= groups.alpha]
-            columns = [_columns_of(self.sizes[min(i, j), max(i, j)])[:1] for j in differing]
+            columns = [self.columns[min(i, j), max(i, j)][:1] for j in differing]
             often = [column for column, _ in Counter(itertools.chain(*columns)).most_common(3)]
             typical = float(np.median(self.effects[i, differing])) if differing else 0.0
             size, clearest = self.noises[i]

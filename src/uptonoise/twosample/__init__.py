@@ -21,7 +21,7 @@ from uptonoise.twosample.paper import (
     phd_test,
     sme_test,
 )
-from uptonoise.twosample.permutation import permutation_pvalue
+from uptonoise.twosample.permutation import label_blocks, permutation_pvalue
 from uptonoise.twosample.phase import (
     POSITIVITY_SHARE,
     Adjustment,
@@ -53,4 +53,4 @@ from uptonoise.twosample.phase import (
     warn_of_shared_clusters,
 )
 from uptonoise.twosample.result import TwoSampleResult, p_is, pvalue_text
-from uptonoise.twosample.samples import read_samples
+from uptonoise.twosample.samples import Samples, check_same_clusters, read_samples

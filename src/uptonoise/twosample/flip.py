@@ -32,7 +32,7 @@ from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import read_samples, resident_samples
+from uptonoise.twosample.samples import check_same_clusters, read_samples, resident_samples
 
 _RIDGE = 0.1
 _RADII = (0.25, 0.5, 0.75, 1.0)  # of frequencies on one column, in units of one over the median difference
@@ -188,9 +188,8 @@ def _clustered_pairs(X: RowSource, Y: RowSource) -> _Pairs:
         samples = read_samples(X, Y, needed=2, why=_WHY)
     _check_equal(samples.sizes)
     z = samples.X - samples.Y
-    if samples.clusters is not None and not np.array_equal(*samples.clusters):
-        row = int(np.argmax(samples.clusters[0] != samples.clusters[1]))
-        raise ValueError(f"clusters must be the same for both rows of a pair; they differ in row {row}")
+    if samples.clusters is not None:
+        check_same_clusters(samples.clusters)
 
     def differences(generator: np.random.Generator) -> RowSource:
         rows = z if samples.clusters is None else z[samples.one_row_each(generator)[0]]

@@ -61,6 +61,13 @@ def _one_of_each(numbers: Numbers, generator: np.random.Generator) -> Numbers:
     return np.asarray(generator.permutation(shuffled[first]))
 
 
+def check_same_clusters(clusters: tuple[Numbers, Numbers]) -> None:
+    """Raise where the rows of a pair are in different clusters."""
+    if not np.array_equal(*clusters):
+        row = int(np.argmax(clusters[0] != clusters[1]))
+        raise ValueError(f"clusters must be the same for both rows of a pair; they differ in row {row}")
+
+
 def read_samples(X: Any, Y: Any, needed: int, why: str, clusters: Any = None) -> Samples:
     """Read both samples into arrays; each must have as many rows, or clusters, as a test needs."""
     left, right = _local_sources(X, Y, clusters)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import uptonoise as un
 from uptonoise.twosample.phase.noise_size import ExtraNoise, extra_noise
@@ -151,3 +152,14 @@ class TestResult:
         for level in (0, 1, 95, -0.1):
             with pytest.raises(ValueError, match="level must be a number above 0 and below 1"):
                 result.interval(level)
+
+
+def test_few_clusters_widen_the_interval(rng):
+    ids = np.repeat(np.arange(12), 50)
+    X, Y = (rng.gamma(2, size=12)[ids] + rng.normal(size=600) for _ in range(2))
+    noise = un.extra_noise(X, Y, clusters=(ids, ids + 12))
+    assert noise.freedom == pytest.approx(11)
+    low, high = noise.interval()[0]
+    assert (high - low) / 2 == pytest.approx(stats.t.ppf(0.975, 11) * noise.standard_errors[0])
+    assert np.isinf(un.extra_noise(X, Y).freedom)
+    assert un.extra_noise(X, Y).to_dict()["freedom"] is None

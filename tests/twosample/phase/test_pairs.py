@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
@@ -76,7 +77,7 @@ def test_blocks_are_those_of_any_group_that_names_them(sketches):
 def test_bad_input(sketches, rng):
     with pytest.raises(ValueError, match="names that differ as text"):
         un.pairwise_phase_test({1: sketches["a"], "1": sketches["b"]})
-    with pytest.raises(ValueError, match="a dict or a sequence of Sketch objects; got a int"):
+    with pytest.raises(ValueError, match="a dict or a sequence of groups; got a int"):
         un.pairwise_phase_test(3)
     with pytest.raises(ValueError, match="adjust must be one of holm, bonferroni"):
         un.pairwise_phase_test(sketches, adjust="sidak")
@@ -90,3 +91,56 @@ def test_bad_input(sketches, rng):
         un.pairwise_phase_test({**sketches, "e": un.Sketch.like(sketches["a"])})
     with pytest.raises(ValueError, match="different frequencies"):
         un.pairwise_phase_test({**sketches, "e": un.Sketch([[1.0, 2.0]]).update(rng.normal(size=(9, 2)))})
+
+
+class TestSamples:
+    """Samples in place of sketches, with and without clusters."""
+
+    def test_samples_are_sketched(self, rng):
+        samples = {name: rng.gamma(2, size=(200, 2)) for name in "abc"}
+        empty = un.Sketch.for_samples(*samples.values())
+        sketches = {name: un.Sketch.like(empty).update(rows) for name, rows in samples.items()}
+        expected = un.pairwise_phase_test(sketches)
+        assert un.pairwise_phase_test(samples) == expected
+        np.testing.assert_array_equal(un.pairwise_phase_test(list(samples.values())).pvalues, expected.pvalues)
+
+    def test_clusters_of_arrays_and_of_a_column(self, rng):
+        ids = {name: np.array([f"{name}{number}" for number in np.repeat(np.arange(20), 15)]) for name in "abc"}
+        samples = {name: rng.gamma(2, size=20).repeat(15) + rng.normal(size=300) for name in "abc"}
+        result = un.pairwise_phase_test(samples, clusters=ids)
+        pair = un.phase_test(samples["a"], samples["b"], clusters=(ids["a"], ids["b"]))
+        assert 0.2 < result.pvalues[0, 1] / pair.pvalue < 5  # the frequencies are those of three samples
+        assert (result.pvalues > un.pairwise_phase_test(samples).pvalues - 1e-12).mean() > 0.6
+        frames = {name: pd.DataFrame({"x": rows, "unit": ids[name]}) for name, rows in samples.items()}
+        by_column = un.pairwise_phase_test(frames, clusters="unit")
+        np.testing.assert_allclose(by_column.pvalues, result.pvalues, rtol=1e-9)
+        in_order = un.pairwise_phase_test(list(samples.values()), clusters=list(ids.values()))
+        np.testing.assert_array_equal(in_order.pvalues, result.pvalues)
+
+    def test_the_same_units_in_two_groups_are_a_warning(self, rng):
+        ids = np.repeat(np.arange(5), 10)
+        with pytest.warns(un.SharedClustersWarning, match="share 5 cluster ids"):
+            un.pairwise_phase_test({"a": rng.normal(size=50), "b": rng.normal(size=50)}, clusters={"a": ids, "b": ids})
+
+    @pytest.mark.parametrize(
+        ("clusters", "message"),
+        [
+            ({"a": [1, 2, 3, 4]}, "ids for every group"),
+            ([[1, 2, 3, 4]] * 3, "ids for every group"),
+            ({"a": [1, 2, 3], "b": [4, 5, 6, 7]}, "one id for each row of the group a"),
+            ({"a": [1, 2, 3, None], "b": [4, 5, 6, 7]}, "must have an id for every row"),
+            ({"a": [1, 1, 2, 2], "b": [4, 5, 6, 7]}, "the group a .* must have at least 3 clusters"),
+            ({"a": [1, "x", 2, 2], "b": [4, 5, 6, 7]}, "of one type"),
+        ],
+    )
+    def test_bad_clusters(self, clusters, message):
+        samples = {"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 2.0, 3.0, 4.5]}
+        with pytest.raises(ValueError, match=message):
+            un.pairwise_phase_test(samples, clusters=clusters)
+
+    def test_sketches_bring_their_own(self, rng):
+        sketch = un.Sketch.for_samples(rng.normal(size=50)).update(rng.normal(size=50))
+        with pytest.raises(ValueError, match="left out for sketches"):
+            un.pairwise_phase_test([sketch, sketch], clusters=[[1] * 50] * 2)
+        with pytest.raises(ValueError, match="all be sketches, or all samples; the group 1 is a list"):
+            un.pairwise_phase_test([sketch, [1.0, 2.0]])

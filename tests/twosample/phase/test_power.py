@@ -89,3 +89,18 @@ def test_bad_input(pilot, arguments, message):
 def test_a_pilot_of_a_few_rows(rng):
     with pytest.raises(ValueError, match="pilot_Y must have at least 20 rows to plan from; got 5"):
         un.phase_test_power(rng.normal(size=50), rng.normal(size=5), 100)
+
+
+def test_sketches_of_clusters_plan_for_clusters_like_those(rng):
+    ids = np.repeat(np.arange(60), 10)
+    X, Y = (rng.gamma(shape, size=60)[ids] + rng.normal(size=600) for shape in (2, 4))
+    empty = un.Sketch.for_samples(X, Y)
+    pilots = [un.Sketch.like(empty).update(rows, clusters=ids) for rows in (X, Y)]
+    sizes = [6, 30]
+    from_sketches = un.phase_test_power(*pilots, sizes, n_draws=80)
+    from_rows = un.phase_test_power(X, Y, sizes, clusters=(ids, ids + 60), n_draws=80)
+    np.testing.assert_allclose(from_sketches, from_rows, atol=0.2)  # three standard errors of 80 draws
+    assert from_sketches[0] < from_sketches[1]
+    for options in ({"cluster_size": 5}, {"noise": 1.0}):
+        with pytest.raises(ValueError, match="must be rows, not sketches"):
+            un.phase_test_power(*pilots, 20, **options)

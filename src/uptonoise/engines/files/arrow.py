@@ -71,7 +71,7 @@ class ArrowFile(TypedFile):
                 for batch in itertools.chain.from_iterable(map(cut, map(_validated, _batches(reader)))):
                     done += batch.num_rows
                     yield batch_piece(
-                        batch, columns, by, done / self.n_rows if self.n_rows else file.tell() / file.size()
+                        batch, self.path, columns, by, done / self.n_rows if self.n_rows else file.tell() / file.size()
                     )
                 _check_end(self.path)
         except (pa.ArrowException, OSError) as error:
@@ -137,23 +137,23 @@ def cut(batch: Any) -> Iterator[Any]:
     return (batch.slice(start, CHUNK_ROWS) for start in range(0, batch.num_rows, CHUNK_ROWS))
 
 
-def batch_piece(batch: Any, columns: Sequence[str], by: str | None, fraction: float) -> Piece:
+def batch_piece(batch: Any, path: Path, columns: Sequence[str], by: str | None, fraction: float) -> Piece:
     """Return a record batch as a piece of rows.
 
     The values lie column by column, as Arrow has them; whoever computes turns them, block by block and in threads.
     """
     values = np.empty((len(columns), batch.num_rows))
     for number, name in enumerate(columns):
-        values[number] = _floats(batch.column(name), name)
+        values[number] = _floats(batch.column(name), path, name)
     return Piece(values.T, None if by is None else _groups(batch.column(by)), fraction)
 
 
-def _floats(column: Any, name: str) -> Floats:
+def _floats(column: Any, path: Path, name: str) -> Floats:
     pa = arrow()
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_integer(column.type) and column.type.bit_width == 64:
-        column = _exact(column, name)
+        column = _exact(column, path, name)
     elif not pa.types.is_floating(column.type):
         column = column.cast(pa.float64(), safe=False)
     if column.null_count:
@@ -162,14 +162,14 @@ def _floats(column: Any, name: str) -> Floats:
     return np.from_dlpack(column)  # type: ignore[return-value]
 
 
-def _exact(column: Any, name: str) -> Any:
+def _exact(column: Any, path: Path, name: str) -> Any:
     """Return 64-bit integers as float64, or raise where that would round them."""
     pa = arrow()
     try:
         return column.cast(pa.float64())
     except pa.ArrowInvalid as error:
         raise ValueError(
-            f"the column {name!r} must have whole numbers up to 2^53 in size, which float64 holds exactly: "
+            f"{path}: the column {name!r} must have whole numbers up to 2^53 in size, which float64 holds exactly: "
             f"{first_line(error)}. Subtract a constant first, such as the smallest value of both samples"
         ) from None
 

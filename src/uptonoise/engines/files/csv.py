@@ -225,7 +225,7 @@ class CsvFile(TableFile):
         try:
             with self._reader(columns, by) as (reader, fraction):
                 for batch in itertools.chain.from_iterable(map(cut, reader)):
-                    piece = batch_piece(self._without_percent_signs(batch, columns), columns, by, fraction())
+                    piece = batch_piece(self._without_percent_signs(batch, columns), self.path, columns, by, fraction())
                     n_rows += batch.num_rows
                     yield piece if piece.groups is None else piece._replace(groups=_with_types(piece.groups))
         except (pa.ArrowException, OSError, UnicodeError) as error:

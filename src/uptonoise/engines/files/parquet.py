@@ -107,7 +107,7 @@ class ParquetFile(TypedFile):
             with pq.ParquetFile(self.path, **options) as file:
                 for batch in file.iter_batches(CHUNK_ROWS, row_groups=self._groups, columns=wanted):
                     done += batch.num_rows
-                    yield batch_piece(batch, columns, by, done / max(self.n_rows or 0, 1))
+                    yield batch_piece(batch, self.path, columns, by, done / max(self.n_rows or 0, 1))
         except FileNotFoundError:
             raise  # it was there when it was opened first; the message names it
         except (pa.ArrowException, OSError) as error:

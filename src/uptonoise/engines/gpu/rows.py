@@ -139,6 +139,8 @@ class TensorRows(DeviceRows):
 class TensorBagRows(TensorRows, BagRows):
     """The rows of bags on a GPU, one bag after the other."""
 
+    unchecked_blocks = RowSource.unchecked_blocks  # rows come to this machine's memory by chunks, not as views
+
     def __init__(
         self, values: Tensor, bounds: Bounds, ids: Sequence[Any] | NDArray[Any] | None = None, name: str = "X"
     ) -> None:

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from uptonoise._util.random import RandomState
 from uptonoise._util.results import Result
@@ -62,6 +62,9 @@ class ExtraNoise(Result):
         The names of the columns.
     sizes : tuple of int
         The numbers of rows of X and Y.
+    freedom : float
+        Degrees of freedom of the standard errors: the effective number of clusters of the sample that has fewer, less
+        one; infinite where rows are independent.
     phase_pvalue : float or None
         Whether the signals agree, up to noise and a shift: the p-value of :func:`phase_test`. Where it is small, the
         amplitudes differ for more than noise. None where there are too few rows or frequencies for it.
@@ -72,9 +75,10 @@ class ExtraNoise(Result):
     columns: tuple[str, ...]
     sizes: tuple[int, int]
     phase_pvalue: float | None
+    freedom: float = math.inf
 
     def interval(self, level: float = 0.95) -> Floats:
-        """Return the confidence interval of each column's variance, of shape (d, 2).
+        """Return the confidence interval of each column's variance, of shape (d, 2); by Student's t for clusters.
 
         Examples
         --------
@@ -86,7 +90,9 @@ class ExtraNoise(Result):
         True
         """
         checked_number(level, "level", above=True, most=1.0)
-        reach = float(ndtri((1 + level) / 2)) * self.standard_errors
+        probability = (1 + level) / 2
+        quantile = ndtri(probability) if math.isinf(self.freedom) else stdtrit(self.freedom, probability)
+        reach = float(quantile) * self.standard_errors
         return np.stack([self.variances - reach, self.variances + reach], axis=1)
 
     def __repr__(self) -> str:
@@ -187,6 +193,7 @@ def noise_difference(pair: Pair, signals_agree: float | None) -> ExtraNoise:
         columns=pair.columns,
         sizes=pair.sizes,
         phase_pvalue=signals_agree,
+        freedom=max(1.0, min(pair.X.effective_size, pair.Y.effective_size) - 1) if pair.is_clustered else math.inf,
     )
 
 

@@ -5,6 +5,7 @@ The statistics of a few dozen pairs are computed at once; p-values are adjusted 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -12,22 +13,31 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.random import RandomState
 from uptonoise._util.results import Result
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
+from uptonoise.rows import aligned, clustered_rows
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.noncentrality import noncentral
-from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, check_size
-from uptonoise.twosample.phase.positivity import combined_pvalue
+from uptonoise.twosample.phase.pair import (
+    FrequencyBlocks,
+    SampleMoments,
+    centre_of,
+    check_size,
+    warn_of_shared_clusters,
+)
+from uptonoise.twosample.phase.positivity import combined_pvalue, quick_pvalues
 from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import cauchy_combination
 
 Adjustment = Literal["holm", "bonferroni", "benjamini-hochberg", "none"]
 
 _AT_ONCE = 2**18  # numbers in a matrix of all pairs that are computed together
+_MANY_GROUPS = 150  # beyond which positivity of a pair has no draws of its own
 _SHOWN = 5
 
 
@@ -88,19 +98,28 @@ class PairwiseResult(Result):
 
 @explained
 def pairwise_phase_test(
-    sketches: Mapping[str, Sketch] | Sequence[Sketch], *, adjust: Adjustment = "holm", positivity: bool = True
+    sketches: Mapping[str, Any] | Sequence[Any],
+    *,
+    adjust: Adjustment = "holm",
+    positivity: bool = True,
+    clusters: Any = None,
+    random_state: RandomState = 0,
 ) -> PairwiseResult:
     """Test all pairs of many samples for differences beyond symmetric noise.
 
     Parameters
     ----------
-    sketches : dict of Sketch, or sequence of Sketch
-        The groups, with the same frequencies; without names they are called 0, 1, and so on.
+    sketches : dict or sequence of Sketch, or of samples
+        The groups: sketches with the same frequencies, or samples as for :func:`phase_test`. By default called 0, 1, ...
     adjust : {"holm", "bonferroni", "benjamini-hochberg", "none"}
         How p-values are adjusted for the number of pairs: Holm's and Bonferroni's bound the chance of any false
         difference, Benjamini and Hochberg's the share of false ones among those found.
     positivity : bool
         As for :func:`phase_test`, whose p-values these are; without it, many pairs are much faster.
+    clusters : str, or dict or sequence of arrays, optional
+        Ids of rows of samples that belong together, one array for each, or the column that holds them.
+    random_state : None, int, Generator or RandomState
+        The seed of the frequencies of samples.
 
     Returns
     -------
@@ -120,13 +139,8 @@ def pairwise_phase_test(
     """
     if not isinstance(adjust, str) or adjust not in get_args(Adjustment):
         raise ValueError(f"adjust must be one of {', '.join(get_args(Adjustment))}; got {adjust!r}")
-    named = _named(sketches)
+    named = _named(sketches, clusters, random_state)
     group = list(named.values())
-    if len(group) < 2:
-        raise ValueError(f"sketches must be at least two groups; got {len(group)}")
-    for name, sketch in named.items():
-        group[0].check_comparable(sketch)
-        check_size(f"the group {name} (leave it out, or give more of it)", sketch)
     with single_threaded_blas:
         pvalues, noncentralities = _all_pairs(group, checked_flag(positivity, "positivity"))
     pairs = np.triu_indices(len(group), 1)
@@ -143,19 +157,54 @@ def pairwise_phase_test(
     )
 
 
-def _named(sketches: Any) -> dict[str, Sketch]:
-    if isinstance(sketches, Sketch):
+def _named(groups: Any, clusters: Any, random_state: RandomState) -> dict[str, Sketch]:
+    """Return the sketches of all groups by name."""
+    if isinstance(groups, Sketch):
         raise ValueError("sketches must be at least two groups; got one Sketch")
-    if not isinstance(sketches, Mapping | Sequence):
-        raise ValueError(f"sketches must be a dict or a sequence of Sketch objects; got a {type(sketches).__name__}")
-    named = dict(sketches) if isinstance(sketches, Mapping) else dict(enumerate(sketches))
-    for name, sketch in named.items():
-        if not isinstance(sketch, Sketch):
-            raise ValueError(f"sketches must hold Sketch objects; the group {name} is a {type(sketch).__name__}")
+    if not isinstance(groups, Mapping | Sequence) or isinstance(groups, str):
+        raise ValueError(f"sketches must be a dict or a sequence of groups; got a {type(groups).__name__}")
+    named = dict(groups) if isinstance(groups, Mapping) else dict(enumerate(groups))
+    if any(isinstance(group, Sketch) for group in named.values()):
+        for name, sketch in named.items():
+            if not isinstance(sketch, Sketch):
+                raise ValueError(
+                    f"sketches must all be sketches, or all samples; the group {name} is a {type(sketch).__name__}"
+                )
+        if clusters is not None:
+            raise ValueError("clusters must be left out for sketches, which bring their own")
+    elif named:
+        named = _sketched(named, clusters, random_state)
     by_text = {str(name): sketch for name, sketch in named.items()}
     if len(by_text) < len(named):
         raise ValueError(f"sketches must have names that differ as text; got {list(named)}")
+    if len(by_text) < 2:
+        raise ValueError(f"sketches must be at least two groups; got {len(by_text)}")
+    first = next(iter(by_text.values()))
+    for name, sketch in by_text.items():
+        first.check_comparable(sketch)
+        check_size(f"the group {name} (leave it out, or give more of it)", sketch)
     return by_text
+
+
+def _sketched(samples: dict[Any, Any], clusters: Any, random_state: RandomState) -> dict[Any, Sketch]:
+    """Return one sketch per sample, with the same frequencies, and with clusters where there are any."""
+    ids = dict.fromkeys(samples, clusters)
+    if clusters is not None and not isinstance(clusters, str):
+        ids = dict(clusters) if isinstance(clusters, Mapping) else dict(enumerate(clusters))
+        lacking = [name for name in samples if name not in ids]
+        if lacking or len(ids) != len(samples):
+            raise ValueError(
+                f"clusters must have ids for every group, and no others; got those of {list(ids)} for {list(samples)}"
+            )
+    sources = [clustered_rows(sample, ids[name], f"the group {name}") for name, sample in samples.items()]
+    sources = [aligned(source, sources[0]) for source in sources]
+    empty = Sketch.for_samples(*sources, random_state=random_state)
+    sketches = {
+        name: Sketch.like(empty).update(source, complete=True) for name, source in zip(samples, sources, strict=True)
+    }
+    for (i, left), (j, right) in itertools.combinations(enumerate(sketches.values()), 2):
+        warn_of_shared_clusters(left, right, sources[i], sources[j])
+    return sketches
 
 
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
@@ -168,7 +217,7 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
 
     def tested(part: tuple[int, slice]) -> tuple[Floats, Floats]:
         left, right = (SampleMoments(*(values[chosen] for values in samples)) for chosen in part)
-        return _one_with_others(left, right, blocks, positivity)
+        return _one_with_others(left, right, blocks, positivity, quick=n > _MANY_GROUPS)
 
     pvalues, noncentralities = np.ones((n, n)), np.zeros((n, n))
     for (i, others), results in zip(parts, ordered_map(tested, parts), strict=True):
@@ -178,7 +227,7 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
 
 
 def _one_with_others(
-    left: SampleMoments, right: SampleMoments, blocks: FrequencyBlocks, positivity: bool
+    left: SampleMoments, right: SampleMoments, blocks: FrequencyBlocks, positivity: bool, *, quick: bool
 ) -> tuple[Floats, Floats]:
     block_pvalues = []
     for place in blocks.places.values():
@@ -189,7 +238,9 @@ def _one_with_others(
                 1 / left.size + 1 / right.size
             )
     pvalues = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights)
-    if positivity:
+    if positivity and quick:
+        pvalues = quick_pvalues(pvalues, left, right)
+    elif positivity:
         others = zip(pvalues.tolist(), right.each(), strict=True)
         pvalues = np.array([combined_pvalue(pvalue, left, other)[0] for pvalue, other in others])
     return pvalues, noncentralities

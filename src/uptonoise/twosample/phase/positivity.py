@@ -78,9 +78,36 @@ def combined_pvalue(of_phases: float, left: SampleMoments, right: SampleMoments)
     return min(1.0, of_phases / (1 - POSITIVITY_SHARE), of_positivity / POSITIVITY_SHARE), of_positivity
 
 
+def quick_pvalues(of_phases: Floats, left: SampleMoments, right: SampleMoments) -> Floats:
+    """Return the p-values of a sample and many others, phases and positivity together, in little time.
+
+    Positivity counts by the sum over frequencies alone, which is at most too large.
+    """
+    product = left.cos * right.cos + left.sin * right.sin
+    errors = np.sqrt(_variances(left, right) + _variances(right, left))
+    scores = np.divide(-product, errors, out=np.zeros_like(product), where=errors > 0)
+    compared = (errors > 0) & (scores > -_CLEAR) & (_heard(left) | _heard(right))
+    largest = np.where(compared, scores, -np.inf).max(axis=-1)
+    freedom = np.maximum(np.minimum(left.size, right.size) - 1, 1.0)
+    of_positivity = np.count_nonzero(compared, axis=-1) * stdtr(freedom, np.where(np.isinf(largest), 0.0, -largest))
+    of_positivity = np.where(np.isinf(largest), 1.0, representable(of_positivity))
+    merged = np.minimum(of_phases / (1 - POSITIVITY_SHARE), of_positivity / POSITIVITY_SHARE)
+    return np.asarray(np.minimum(1.0, merged))
+
+
+def _variances(sample: SampleMoments, other: SampleMoments) -> Floats:
+    """Return the diagonal of what one sample adds to Cov(C)."""
+    m = sample.cos.shape[-1]
+    cos, sin = (np.linalg.diagonal(sample.covariance[..., part, part]) for part in (slice(m), slice(m, None)))
+    both = np.linalg.diagonal(sample.covariance[..., :m, m:])
+    influences = other.cos**2 * cos + other.sin**2 * sin + 2 * other.cos * other.sin * both
+    size = sample.size[..., None]
+    return np.asarray(np.maximum(influences, (other.cos**2 + other.sin**2) / size) / size)
+
+
 def _heard(sample: SampleMoments) -> NDArray[np.bool_]:
     """Return at which frequencies abs(phi) is above what chance makes of 0."""
-    return np.asarray((sample.cos**2 + sample.sin**2) * sample.size > _CHANCE)
+    return np.asarray((sample.cos**2 + sample.sin**2) * np.asarray(sample.size)[..., None] > _CHANCE)
 
 
 def _part(sample: SampleMoments, other: SampleMoments) -> Floats:

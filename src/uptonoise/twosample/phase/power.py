@@ -77,7 +77,7 @@ def phase_test_power(
         The significance level of the test, and whether it looks at positivity too.
     clusters, cluster_size : pair of arrays or str, and float, optional
         Ids of rows of the pilot that belong together, as for :func:`phase_test`; `n` and `k` then count clusters, with
-        `cluster_size` rows each, by default as many as those of the pilot.
+        `cluster_size` rows each, by default as many as in the pilot. Sketches of clusters plan for clusters like those.
     n_draws : int
         How many data sets are simulated; the power's standard error is at most 0.5 over the root of it.
     random_state : None, int, Generator or RandomState
@@ -149,13 +149,13 @@ def _pilot(
     if cluster_size is not None:
         checked_number(cluster_size, "cluster_size", least=1.0)
     if isinstance(pilot_X, Sketch) or isinstance(pilot_Y, Sketch):
-        left, right = comparable(pilot_X, pilot_Y)
-        if left.is_clustered or right.is_clustered or clusters is not None or cluster_size is not None:
-            raise ValueError(
-                "pilot_X and pilot_Y must be rows, not sketches, to plan with clusters: a sketch of clusters does not "
-                "tell how rows vary within them"
-            )
+        left, right = comparable(pilot_X, pilot_Y, clusters)
         pilot = _Pilot(left, right, _noises(noise, left.n_columns), None, generator)
+        if cluster_size is not None or (left.is_clustered and any(sd.any() for sd in pilot.noise)):
+            raise ValueError(
+                "pilot_X and pilot_Y must be rows, not sketches, for another cluster_size, or to add noise to rows in "
+                "clusters: a sketch of clusters does not tell how rows vary within them"
+            )
     else:
         sources = two_clustered(pilot_X, pilot_Y, clusters=clusters)
         if cluster_size is not None and sources[0].bag_ids is None:
