@@ -186,7 +186,9 @@ def jet_phi(rows: Rows) -> tuple[str, bool]:
 
 
 def by_split(rows: Rows, model: str, level: float, measure: str = "RMSE") -> list[float]:
-    """Return the errors of a model at a noise size, one for each split."""
+    """Return the errors of a model at a noise size, one for each split; tables of version 0.2 have none."""
+    if "split" not in rows[0]:
+        raise LookupError("the table is of version 0.2, with one split and the smallest error on narrower grids")
     return [float(row[measure]) for row in rows if row["model"] == model and float(row["level"]) == level]
 
 
@@ -261,13 +263,14 @@ def networks_alike(rows: Rows) -> tuple[str, bool]:
 
 def network_plrr(rows: Rows) -> tuple[str, bool]:
     """Judge how much the phase network and PLRR lose with noise."""
-    loss = {}
+    losses = []
     for name in ("plrr", f"phase network, {BATCH}"):
-        clean, noisy = (mean_of(by_split(rows, name, level)) for level in (0.0, 3.0))
-        loss[name] = noisy / clean
-    phase, network = loss.values()
-    said = f"at noise 3 PLRR has {phase:.2f} times its clean error, the phase network {network:.2f} times"
-    return said, network < phase
+        clean, noisy = (by_split(rows, name, level) for level in (0.0, 3.0))
+        losses.append([b / a for a, b in zip(clean, noisy, strict=True)])
+    ahead = sum(network < plrr for plrr, network in zip(*losses, strict=True))
+    ridge, network = (f"{mean_of(loss):.2f}" for loss in losses)
+    said = f"at noise 3 PLRR has {ridge} times its clean error, the phase network {network} times"
+    return f"{said}, fewer in {ahead} of {len(losses[0])} splits", ahead >= 0.8 * len(losses[0])
 
 
 def second_layer(rows: Rows) -> tuple[str, bool]:
@@ -285,7 +288,7 @@ def amplitudes(rows: Rows) -> tuple[str, bool]:
         for row in chosen(rows, **{"test bags": "original"})
     }
     said = "; ".join(f"{kind} {mean} ({low} to {high})" for kind, (mean, low, high) in ranges.items())
-    return said, float(ranges["learnt"][1]) > float(ranges["random"][2])
+    return f"{said}; {rows[0]['splits']} splits", float(ranges["learnt"][1]) > float(ranges["random"][2])
 
 
 DARK = {"mean": 0.16, "plrr": 0.021, "glrr": 0.033, "lgrr": 0.032, "pgrr": 0.021, "ggrr": 0.018}
@@ -293,6 +296,8 @@ DARK = {"mean": 0.16, "plrr": 0.021, "glrr": 0.033, "lgrr": 0.032, "pgrr": 0.021
 
 def dark(rows: Rows, *models: str) -> str:
     """Return the squared errors of models, with their 5 % and 95 % quantiles over runs."""
+    if chosen(rows, model="shrunk plrr + noise"):
+        raise LookupError("the table is of version 0.2, with the smallest error on narrower grids")
     parts = []
     for model in models:
         (row,) = chosen(rows, model=model)
@@ -476,19 +481,31 @@ WHY = """
 **Tuning decides how robust a ridge model is.** Clean bags cannot tell settings apart that differ a hundredfold under
 noise; [errors over scale and penalty](tuning.md) shows where phases help: from about twice the median scale on. All
 models here are tuned by one rule, the largest penalty and then the largest scale within one standard error of the
-smallest error, and no choice lies at the edge of its grid.
+smallest error. In the fits that were looked at one by one (the four maps there, and the paper's five models on a small
+dark matter set) no choice lies at the edge of its grid; elsewhere a warning would tell.
 
 **Dark matter: phases tell the number of galaxies.** A heavy cluster has more galaxies, and the logarithm of their
 number alone predicts the mass with a squared error of 0.004 (seed 52, 2,547 bags of at least 30 rows). At high
-frequencies, where a tuned PLRR has its scale, the amplitude of a bag is near its sampling error, and how far phases are from their
-common value tells how many rows the bag has. On these bags PLRR has 0.024 and GLRR 0.034 at an eighth of the median
-scale; with 30 random rows of each bag PLRR has 0.058 and GLRR 0.057, and PLRR is ahead at no scale. So the lead of PLRR
-without noise comes from the number of rows here, and noise, which makes all phases unreliable, turns it round. Whether
-that is so on the paper's catalogue cannot be told here.
+frequencies, where a tuned PLRR has its scale, the amplitude of a bag is near its sampling error, and how far phases are
+from their common value tells how many rows the bag has. On these bags PLRR has 0.024 and GLRR 0.034 at an eighth of the
+median scale; with 30 random rows of each bag PLRR has 0.058 and GLRR 0.056 there, and PLRR is ahead at no scale. So the
+lead of PLRR without noise comes from the number of rows here, and noise, which makes all phases unreliable, turns it
+round. Whether that is so on the paper's catalogue cannot be told here.
 
 **PhD and ME** are comparable from 500 rows on; at 100 rows ME has twice the power.
 
-NETWORKS_WHY
+The lines on dark matter without a verdict wait for tables with this rule. Of the run under noise that began, GLRR has
+four splits (1 to 4): squared errors without noise are 0.021 to 0.023 (PLRR) and 0.034 to 0.036 (GLRR), at noise 0.25
+they are 0.21 to 0.26 and 0.06 to 0.08, at noise 2 0.55 to 0.61 and 0.42 to 0.70. PLRR is ahead without noise and behind
+with little, as the maps of scale and penalty say.
+
+**Networks.** The code of the paper's authors normalises test bags by their own means and variances. Noise shrinks the
+amplitudes of all bags alike, and that is normalised away. With the statistics of training the same Fourier networks
+have an error of 0.162 at noise 1 and 0.382 at noise 3, rather than 0.086 and 0.119; phase networks do not care (0.072
+and 0.088, rather than 0.073 and 0.087). So the robustness of the Fourier network is that of a procedure that sees all
+test bags at once, and not of its frequencies, although their amplitudes are near 1 (Figure F.8): 0.9985 on clean bags
+and 0.9931 at noise 3. Its output multiplies what is left. Its error grows by 21 % at noise 1 even so, that of the phase
+network by 9 %. Networks have one setting, not a search in each split, and are ahead of ridge regression here.
 """
 
 NOT_TESTABLE = """
