@@ -84,10 +84,15 @@ def _densities(result: Comparison) -> str:
     assert result.shown is not None
     place = 0
     if result.by_column:
-        clearest = min(result.by_column, key=lambda column: (column.adjusted_beyond_noise, column.beyond_noise))
-        place = result.columns.index(clearest.column)
+        place = result.columns.index(min(result.by_column, key=lambda column: _clearness(column, result.alpha)).column)
     samples = [rows[:, place] for rows in result.shown]
     return _curves(samples, result.names, result.columns[place])
+
+
+def _clearness(column: ColumnComparison, alpha: float) -> tuple[bool, float]:
+    """Return what puts columns that differ beyond noise first, then those that differ at all, the clearest first."""
+    beyond = column.adjusted_beyond_noise <= alpha
+    return not beyond, column.beyond_noise if beyond else column.at_all
 
 
 def _curves(samples: Sequence[Floats], names: Sequence[str], label: str) -> str:
