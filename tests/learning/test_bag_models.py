@@ -45,7 +45,8 @@ def test_noise_raises_the_error_up_to_that_of_the_mean_and_no_further(fitted):
     errors = [np.sqrt(np.mean((model.predict(noisy(bags, size)) - y) ** 2)) / y.std() for size in (0, 1, 10, 100)]
     assert errors[0] < 0.35
     assert errors[0] < errors[1] < errors[2]
-    assert max(errors) < 1.1
+    assert max(errors[:3]) < 1.1
+    assert errors[3] < 1.2  # ten times the noise that any bag of fit had
 
 
 @pytest.mark.filterwarnings("ignore::uptonoise.UnusualBagsWarning")

@@ -116,7 +116,7 @@ def affordable_frequencies(n_groups: int) -> int:
     --------
     >>> from uptonoise.fourier.designs import affordable_frequencies
     >>> affordable_frequencies(3), affordable_frequencies(200), affordable_frequencies(1_000)
-    (2000, 73, 25)
+    (1386, 73, 25)
     """
     if n_groups > _MOST_GROUPS:
         raise ValueError(

@@ -44,11 +44,12 @@ def error_limit(least: float, tolerance: Tolerance, size: ErrorSize) -> float:
 def smoothest_within(results: dict[str, Any], limit: float) -> int:
     """Return the place of the largest penalty, then of the largest last scale, among settings within a limit.
 
-    Of equally smooth settings it is the best: they differ in the noise that they are fitted against, or in the scale of
-    a first layer, whose features the second layer measures by their own median.
+    The noise to fit against comes first: the least that has a setting within the limit. Of equally smooth settings it is
+    the best: they differ in the scale of a first layer, whose features the second layer measures by their own median.
     """
     errors = -results["mean_test_score"]
-    within = np.flatnonzero(errors <= limit)
+    sizes = results.get("param_noise_level", np.zeros(len(errors)))
+    within = np.flatnonzero((errors <= limit) & (sizes == sizes[errors <= limit].min()))
     scales = [name for name in ("param_second_scale_factor", "param_scale_factor") if name in results][:1]
     keys = [results[name][within] for name in ("param_alpha", *scales)]
     return int(within[np.lexsort([-errors[within], *reversed(keys)])[-1]])

@@ -29,7 +29,7 @@ def plot_ladder(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
     ----------
     {comparison}
     {axes}
-    >>> X, Y = rng.normal(size=(2, 200))
+    >>> X, Y = rng.normal(size=(2, 300))
     >>> ax = plots.plot_ladder(un.compare(X, Y))
     >>> ax.get_title(loc="left")
     'X and Y: no difference found'

@@ -79,8 +79,8 @@ def phase_test(
     >>> import numpy as np
     >>> import uptonoise as un
     >>> rng = np.random.default_rng(0)
-    >>> X, noisy = rng.exponential(size=(500, 2)), rng.exponential(size=(500, 2)) + rng.normal(size=(500, 2))
-    >>> other = 2 - rng.exponential(size=(500, 2)) + rng.normal(size=(500, 2))
+    >>> X, noisy = rng.exponential(size=(900, 2)), rng.exponential(size=(900, 2)) + rng.normal(size=(900, 2))
+    >>> other = 2 - rng.exponential(size=(900, 2)) + rng.normal(size=(900, 2))
     >>> un.phase_test(X, noisy).pvalue > 0.05, un.phase_test(X, other).pvalue < 0.01
     (True, True)
     >>> moved = un.phase_test(X + 3, noisy, invariant_to="noise+shift")
