@@ -44,8 +44,8 @@ def error_limit(least: float, tolerance: Tolerance, size: ErrorSize) -> float:
 def smoothest_within(results: dict[str, Any], limit: float) -> int:
     """Return the place of the largest penalty, then of the largest last scale, among settings within a limit.
 
-    The noise to fit against comes first: the least that has a setting within the limit. Of equally smooth settings it is
-    the best: they differ in the scale of a first layer, whose features the second layer measures by their own median.
+    The noise to fit against comes first: the least that has a setting within the limit. Of equally smooth settings it
+    is the best: they differ in the scale of a first layer, which the second layer measures by their own median.
     """
     errors = -results["mean_test_score"]
     sizes = results.get("param_noise_level", np.zeros(len(errors)))
