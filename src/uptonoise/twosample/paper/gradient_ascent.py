@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.spatial.distance import pdist
-from scipy.special import chdtri
-from scipy.stats import ncx2
+from scipy.special import chdtri, chndtr
 
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.paper.locations import Bumps, noncentrality
@@ -50,7 +49,7 @@ def _first(rows: Floats, n: int, n_locations: int, generator: np.random.Generato
     median = float(np.median(distances)) or float(distances.mean()) or 1.0
     starts = [np.append(V.ravel(), np.log(median) + power * np.log(2)) for power in _WIDTH_POWERS]
     values = [noncentrality(start, rows, n, n_locations, _RIDGE)[0] for start in starts]
-    powers = ncx2.sf(chdtri(n_locations, _ALPHA), n_locations, np.maximum(values, 1e-12))
+    powers = 1 - chndtr(chdtri(n_locations, _ALPHA), n_locations, np.maximum(values, 1e-12))
     return starts[int(np.argmax(np.round(powers, 3)))]  # of widths with the same power, the smallest
 
 
