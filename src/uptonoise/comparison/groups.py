@@ -96,7 +96,7 @@ def _sketched(
 
 def _several(sketches: Mapping[Any, Sketch]) -> Mapping[Any, Sketch]:
     if len(sketches) < 2:
-        raise ValueError(f"groups must be at least two; got {', '.join(map(str, sketches)) or 'none'}")
+        raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     return sketches
 
 

@@ -205,7 +205,7 @@ class Experiment(ABC):
     def drawing(self) -> Draw:
         """Return what draws the figure."""
         if self.draw is None:
-            raise NotImplementedError(f"{self.name} says nowhere how it is drawn")
+            raise ValueError(f"the experiment {self.name} has no figure")
         return self.draw
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,24 +53,6 @@ class BagClassifier(ClassifierMixin, BagModel):  # type: ignore[misc]
     >>> model.predict_proba(bags[80:]).shape
     (40, 2)
     """
-
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
-        """Fit on bags, and on copies of them with noise.
-
-        Parameters
-        ----------
-        X : Bags, list of arrays, 3-D array, or RowSource with bags
-            The bags. Those of a source are read into memory.
-        y : array of shape (n_bags,), or dict or pandas Series of classes by bag id, optional
-            The classes; by default the labels of the bags.
-        groups : array of shape (n_bags,), optional
-            Bags of one group are never in different parts of a split.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, groups)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, of shape (n_bags, n_classes).

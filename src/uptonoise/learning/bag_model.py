@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -83,7 +84,7 @@ class BagCheck(Result):
 
 @described
 @with_parameters
-class BagModel(BaseEstimator):  # type: ignore[misc]
+class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
     """What the regressor and the classifier of bags share."""
 
     noise: Any = field(default="unknown", kw_only=False)
@@ -98,7 +99,22 @@ class BagModel(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.two_d_array = False  # a table could be one bag, or many bags of one row
         return tags
 
-    def _fit(self, X: Any, y: Any, groups: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Fit on bags, and on copies of them with noise.
+
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags. Those of a source are read into memory.
+        y : array of shape (n_bags,), or dict or pandas Series by bag id, optional
+            The targets or classes; by default the labels of the bags.
+        groups : array of shape (n_bags,), optional
+            Bags of one group are never in different parts of a split.
+
+        Returns
+        -------
+        self
+        """
         bags = bags_in_memory(X)
         if len(bags) < 2:
             raise ValueError(f"X must have at least 2 bags; got {len(bags)}")
@@ -128,8 +144,9 @@ class BagModel(BaseEstimator):  # type: ignore[misc]
         self.by_: str | None = None
         return self
 
+    @abstractmethod
     def _targets(self, y: Any, n_bags: int) -> Floats:
-        raise NotImplementedError
+        """Return the targets as numbers, one row for each bag."""
 
     def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
         return cv
@@ -137,14 +154,16 @@ class BagModel(BaseEstimator):  # type: ignore[misc]
     def _split_targets(self, Y: Floats) -> Any:
         return Y
 
+    @abstractmethod
     def _growing(self, Y: Floats) -> Grow:
-        raise NotImplementedError
+        """Return what grows trees for these targets."""
 
     def _link(self, sums: Floats) -> Floats:
         return sums
 
+    @abstractmethod
     def _error(self, predicted: Floats, Y: Floats) -> float:
-        raise NotImplementedError
+        """Return the error of predictions."""
 
     def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
         """Learn more from predictions of bags that the learners have not seen."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -54,24 +54,6 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
     >>> bool(np.mean((low <= shapes[200:]) & (shapes[200:] <= high)) > 0.8)
     True
     """
-
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
-        """Fit on bags, and on copies of them with noise.
-
-        Parameters
-        ----------
-        X : Bags, list of arrays, 3-D array, or RowSource with bags
-            The bags. Those of a source are read into memory.
-        y : array of shape (n_bags,), or dict or pandas Series of targets by bag id, optional
-            The targets; by default the labels of the bags.
-        groups : array of shape (n_bags,), optional
-            Bags of one group are never in different parts of a split.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, groups)
 
     def predict(self, X: Any) -> Floats:
         """Predict the target of each bag; it does not depend on the other bags in the call.

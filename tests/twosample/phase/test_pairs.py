@@ -125,6 +125,7 @@ class TestSamples:
     @pytest.mark.parametrize(
         ("clusters", "message"),
         [
+            (3, "clusters must be the name of a column, or a dict or sequence of ids for each group; got 3"),
             ({"a": [1, 2, 3, 4]}, "ids for every group"),
             ([[1, 2, 3, 4]] * 3, "ids for every group"),
             ({"a": [1, 2, 3], "b": [4, 5, 6, 7]}, "one id for each row of the group a"),
