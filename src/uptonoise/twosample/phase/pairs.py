@@ -191,7 +191,7 @@ def _sketched(samples: dict[Any, Any], clusters: Any, random_state: RandomState)
     """Return one sketch per sample, with the same frequencies, and with clusters where there are any."""
     ids = dict.fromkeys(samples, clusters)
     if clusters is not None and not isinstance(clusters, str):
-        if not isinstance(clusters, Mapping | Sequence):
+        if not isinstance(clusters, Mapping | Sequence | np.ndarray):
             wanted = "the name of a column, or a dict or sequence of ids for each group"
             raise ValueError(f"clusters must be {wanted}; got {clusters!r}")
         ids = dict(clusters) if isinstance(clusters, Mapping) else dict(enumerate(clusters))
