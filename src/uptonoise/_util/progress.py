@@ -98,8 +98,8 @@ class _Lines:
         self._write("computing", None)
 
     def _write(self, label: str, fraction: float | None) -> None:
-        said = json.dumps({"label": label, "fraction": fraction})
-        print(f"{PROGRESS_LINE}{said}", file=self._file, flush=True)
+        message = json.dumps({"label": label, "fraction": fraction})
+        print(f"{PROGRESS_LINE}{message}", file=self._file, flush=True)
 
 
 def _in_notebook() -> bool:

@@ -129,14 +129,14 @@ def differing_places(
     for number, pvalue in zip(order, adjusted, strict=True):
         if pvalue > alpha:
             break
-        one = candidates[number]
-        here = list(one.columns)
+        candidate = candidates[number]
+        here = list(candidate.columns)
         places.append(
             Place(
                 columns=tuple(columns[column] for column in here),
-                values=tuple((centre[here] + unit[here] * one.point).tolist()),
-                widths=tuple((unit[here] * one.width).tolist()),
-                shares=(float(one.near(test_X).mean()), float(one.near(test_Y).mean())),
+                values=tuple((centre[here] + unit[here] * candidate.point).tolist()),
+                widths=tuple((unit[here] * candidate.width).tolist()),
+                shares=(float(candidate.near(test_X).mean()), float(candidate.near(test_Y).mean())),
                 pvalue=min(1.0, float(pvalue)),
             )
         )

@@ -152,10 +152,10 @@ def _summary(runs: Runs) -> dict[str, str]:
         first = np.array([run[name] for run in runs])
         early = np.mean(first <= _CHANGE)
         late = first[first > _CHANGE]
-        found = late <= _NIGHTS
+        in_time = late <= _NIGHTS
         table[f"{name}: before"] = f"{early:.2f}"
-        table[f"{name}: after"] = f"{found.mean():.2f}" if len(late) else "-"
-        table[f"{name}: nights"] = f"{np.median(late[found]) - _CHANGE:.0f}" if found.any() else "-"
+        table[f"{name}: after"] = f"{in_time.mean():.2f}" if len(late) else "-"
+        table[f"{name}: nights"] = f"{np.median(late[in_time]) - _CHANGE:.0f}" if in_time.any() else "-"
     return table
 
 

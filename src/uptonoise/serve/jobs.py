@@ -100,8 +100,8 @@ def _noted(job: Job, line: str, lines: list[str]) -> None:
     """Take a line of the process: its progress, or something that it says."""
     if line.startswith(PROGRESS_LINE):
         with contextlib.suppress(ValueError, KeyError):
-            said = json.loads(line.removeprefix(PROGRESS_LINE))
-            job.label, job.fraction = str(said["label"]), said["fraction"]
+            progress = json.loads(line.removeprefix(PROGRESS_LINE))
+            job.label, job.fraction = str(progress["label"]), progress["fraction"]
     elif line.strip():
         lines.append(line)
         del lines[:-_MOST_LINES]
