@@ -133,7 +133,8 @@ def test_tabs_are_bounded(two_files):
         running.put(first, "first", "old.csv", two_files[0])
         for _ in range(12):
             last = running.tab()
-        assert running.put(first, "first", "old.csv", two_files[0]).status_code == 410
+        # Without a body: the server refuses before it reads one, which can reset the connection.
+        assert running.put(first, "first", "old.csv", b"").status_code == 410
         assert running.put(last, "first", "old.csv", two_files[0]).status_code == 200
         assert len(list(running.server.folder.iterdir())) == 12
 
