@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from uptonoise.cli import app
+from uptonoise.cli.app import app
 
 
 @pytest.fixture
