@@ -5,8 +5,8 @@ With predictions f_k of the learners, the mean target f0 and hat functions h_j o
     f  =  f0 + sum_jk  w_jk h_j(noise) (f_k - f0)        w >= 0
 
 Where noise leaves no information all weights shrink towards 0, and predictions to the mean. Beyond the noise of any
-copy of fit the weights cannot be learnt: there they fall as the information of a bag does, with one over the variance of
-its noise.
+copy of fit the weights cannot be learnt: there they fall as the information of a bag does, with one over the variance
+of its noise.
 """
 
 from __future__ import annotations

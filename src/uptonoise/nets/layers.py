@@ -246,7 +246,7 @@ class RunningNorm(nn.Module):
 
 
 class BagNetwork(nn.Module):
-    """A layer, normalisation of its features, hidden layers, and a linear output: the paper's Algorithm 1 without these.
+    """A layer, normalisation of its features, hidden layers (none in the paper's Algorithm 1), and a linear output.
 
     The normalisation has no scale and shift of its own, which the output makes up for: so the penalty on the output's
     weights cannot be evaded.
