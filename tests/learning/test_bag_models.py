@@ -184,7 +184,7 @@ def test_bad_classes_are_named():
     bags, _ = gamma_bags(20)
     with pytest.raises(ValueError, match="at least 2 classes"):
         un.BagClassifier().fit(bags, ["a"] * 20)
-    with pytest.raises(ValueError, match="at least 2 bags of each class; class b has 1"):
+    with pytest.raises(ValueError, match="at least 2 bags of each class; class 'b' has 1"):
         un.BagClassifier().fit(bags, ["a"] * 19 + ["b"])
     with pytest.raises(ValueError, match="as many bags of each class as folds, 4"):
         un.BagClassifier(cv=4).fit(bags, ["a"] * 17 + ["b"] * 3)
@@ -207,6 +207,7 @@ def test_small_and_constant_bags_are_no_trouble():
     assert np.isfinite(model.predict_interval(bags)).all()
 
 
+@pytest.mark.filterwarnings("ignore::uptonoise.UnusualBagsWarning")
 def test_few_bags_need_no_cv_and_messages_do_not_name_it():
     bags, y = gamma_bags(8)
     options = {"noise": "as in training", "random_state": 0}
@@ -214,7 +215,7 @@ def test_few_bags_need_no_cv_and_messages_do_not_name_it():
     assert np.isfinite(un.BagRegressor(**options).fit(bags, y, groups=[0, 0, 0, 0, 1, 1, 1, 1]).predict(bags)).all()
     assert len(un.BagClassifier(**options).fit(bags, list("aaaaaabb")).predict(bags)) == 8
     for call, expected in (
-        (lambda: un.BagRegressor().fit(bags[:2], y[:2]), "X must have at least 3 bags; got 2"),
+        (lambda: un.BagRegressor().fit(bags[:2], y[:2]), "X must have at least 3 bags; got n_samples=2"),
         (lambda: un.BagRegressor().fit(bags, y, groups=[1] * 8), "groups must be at least 2"),
         (lambda: un.BagClassifier().fit(bags, list("aaaaaaab")), "at least 2 bags of each class"),
     ):

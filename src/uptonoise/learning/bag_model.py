@@ -118,7 +118,7 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
         """
         bags = bags_in_memory(X)
         if len(bags) < _LEAST_BAGS:
-            raise ValueError(f"X must have at least {_LEAST_BAGS} bags; got {len(bags)}")
+            raise ValueError(f"X must have at least {_LEAST_BAGS} bags; got n_samples={len(bags)}")
         checked_flag(self.invariant, "invariant")
         positive_int(self.n_frequencies, "n_frequencies")
         Y = self._targets(given_targets(y, bags), len(bags))

@@ -112,7 +112,7 @@ class Steadiness(NamedTuple):
 
         start = np.full(_KNOTS, 0.9 / _KNOTS)
         best = minimize(value, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * _KNOTS)
-        return np.minimum(np.cumsum(best.x), 1.0)
+        return np.asarray(np.minimum(np.cumsum(best.x), 1.0))
 
 
 @torch.no_grad()
