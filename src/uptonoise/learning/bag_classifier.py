@@ -79,6 +79,13 @@ class BagClassifier(ClassifierMixin, BagModel):  # type: ignore[misc]
             raise ValueError(f"y must have at least 2 classes; got {shown(self.classes_[0])} for every bag")
         return np.eye(len(self.classes_))[codes]
 
+    def _folds(self, Y: Floats, groups: Any) -> int:
+        least = int(Y.sum(axis=0).min())
+        if least < 2:
+            lonely = shown(self.classes_[Y.sum(axis=0).argmin()])
+            raise ValueError(f"y must have at least 2 bags of each class; class {lonely} has {least}")
+        return super()._folds(Y, groups) if groups is not None else min(super()._folds(Y, groups), least)
+
     def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
         is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
         if not is_count or groups is not None or not 2 <= cv <= len(Y):
