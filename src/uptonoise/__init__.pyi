@@ -65,6 +65,7 @@ from uptonoise.rows import (
     SharedClustersWarning as SharedClustersWarning,
     SuspiciousValuesWarning as SuspiciousValuesWarning,
     blocks as blocks,
+    one_hot as one_hot,
 )
 from uptonoise.twosample import (
     TwoSampleResult as TwoSampleResult,

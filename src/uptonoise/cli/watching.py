@@ -14,6 +14,7 @@ import typer
 from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
     ANSWER,
+    FILES_HELP,
     WHICH,
     Answer,
     Cluster,
@@ -71,7 +72,8 @@ _MissingOption = Annotated[
     Missing,
     typer.Option(
         "--missing",
-        help="Rows with missing values: an error (the default), left out, or used without them.",
+        metavar="error|drop|use",
+        help="What to do with missing values.",
         show_default=False,
         rich_help_panel=WHICH,
     ),
@@ -144,9 +146,9 @@ class Promise:
 @command
 def monitor(
     *,
-    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="A file, folder or pattern of files.")],
+    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help=f"{FILES_HELP}.")],
     batches: Annotated[
-        list[str], typer.Argument(metavar="BATCHES", help="Files, folders or patterns; each file is a batch.")
+        list[str], typer.Argument(metavar="BATCHES", help=f"{FILES_HELP}, or several; each file is a batch.")
     ],
     state: Annotated[Path, typer.Option(metavar="FILE", help="Where the state is kept from night to night (.npz).")],
     columns: Columns = None,
@@ -174,11 +176,13 @@ def monitor(
 
     if state.suffix != ".npz":
         raise ValueError(f"--state must end with .npz; got {state}")
+    if reading.coding is not None and promise.up_to is not UpTo.noise:
+        raise ValueError("--up-to must be noise with --categories one-hot: categories have no zero that could move")
     answer.check_output("--report", report, ".html")
     chosen = split_columns(columns)
     files = OpenFiles(reference, **reading.text_options())
     excluded = split_columns(reading.exclude, "--exclude") or []
-    choice = chosen_columns([files], chosen, excluded, [] if cluster is None else [cluster])
+    choice = chosen_columns([files], chosen, excluded, [] if cluster is None else [cluster], reading.coding)
     if choice.left_out and chosen is None:
         print(f"uptonoise: left out: {printable(left_out_text(choice.left_out))}", file=sys.stderr)
     if cluster is None and not state.exists():

@@ -28,6 +28,7 @@ from uptonoise.twosample.phase import (
     EffectSize,
     ExtraNoise,
     FrequencyBlocks,
+    Movable,
     Noncentrality,
     Pair,
     PairwiseResult,

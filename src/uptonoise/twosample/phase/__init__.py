@@ -6,6 +6,7 @@ from uptonoise.twosample.phase.noncentrality import Noncentrality
 from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import (
     FrequencyBlocks,
+    Movable,
     Pair,
     SampleMoments,
     as_sketches,
