@@ -34,6 +34,7 @@ from uptonoise.twosample.phase import (
     PairwiseResult,
     PhaseResult,
     Phases,
+    Plan,
     SampleMoments,
     adjusted_pvalues,
     as_sketches,
@@ -51,6 +52,7 @@ from uptonoise.twosample.phase import (
     phase_result,
     phase_test,
     phase_test_power,
+    plan,
     warn_of_shared_clusters,
 )
 from uptonoise.twosample.result import TwoSampleResult, p_is, pvalue_text
