@@ -152,6 +152,8 @@ def row_kernel(
     kernel: Any, scale: Any, kernel_params: Mapping[str, Any] | None, reference: BagRowsWithShares
 ) -> tuple[Kernel, Floats]:
     """Return a kernel of rows, and the lengths that rows must be divided by first."""
+    if not isinstance(kernel_params, Mapping | None):
+        raise ValueError(f"kernel_params must be a dict of what the kernel takes, or None; got {kernel_params!r}")
     params = {} if kernel_params is None else dict(kernel_params)
     no_lengths = np.ones(reference.values.shape[1])
     if isinstance(kernel, str) and kernel in _OWN:

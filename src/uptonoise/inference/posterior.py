@@ -14,7 +14,8 @@ from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_choice, checked_number, positive_int
+from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.rows import as_real_array
 
@@ -186,10 +187,8 @@ class Posterior(Result):
         -------
         low, high : floats, or arrays of shape (p,)
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1; got {level!r}")
-        if kind not in ("equal", "highest"):
-            raise ValueError(f"kind must be one of equal, highest; got {kind!r}")
+        checked_number(level, "level", above=True, most=1.0)
+        checked_choice(kind, ("equal", "highest"), "kind")
         if kind == "equal":
             return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
         bounds = np.array([_shortest(column, self.weights, level) for column in self.theta.T])
@@ -207,7 +206,9 @@ class Posterior(Result):
         -------
         float, or array of shape (p,)
         """
-        at = np.broadcast_to(as_real_array(theta, "theta").astype(np.float64), (len(self.names),))
+        at, p = as_real_array(theta, "theta").astype(np.float64), len(self.names)
+        if at.shape not in ((), (1,), (p,)) or np.isnan(at).any():
+            raise ValueError(f"theta must be a number, or one for each of {counted(p, 'parameter')}; got {theta!r}")
         return self._flat(self.weights @ ((self.theta < at) + 0.5 * (self.theta == at)))
 
     @_documented

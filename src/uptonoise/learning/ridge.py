@@ -219,6 +219,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         targets, self._y_is_flat = y.reshape(len(bags), -1), y.ndim == 1
         weights = checked_weights(sample_weight, len(bags))
         checked_flag(self.steady, "steady")
+        checked_flag(self.fit_intercept, "fit_intercept")
         seeds = [int(seed) for seed in seeded_generator(self.random_state)[0].integers(2**31, size=4)]
         splits = checked_splits(self.cv, targets, groups, seeds[2])
         layers = self._layers(seeds)

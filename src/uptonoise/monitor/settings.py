@@ -70,7 +70,7 @@ class Settings:
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         wanted = " or ".join(f'"{choice}"' for choice in choices)
         raise ValueError(f"{name} must be {wanted}; got {value!r}")
 
