@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -60,7 +61,7 @@ FUNCTIONS = {
     ),
     "robustness_curve": (
         lambda **options: un.robustness_curve(
-            **{"model": RIDGE_MODEL, "bags": BAGS, "y": Y, "levels": (0, 1), "n_repeats": 2, "progress": False}
+            **{"model": ridge_model(), "bags": BAGS, "y": Y, "levels": (0, 1), "n_repeats": 2, "progress": False}
             | options
         ),
         un.robustness_curve,
@@ -81,10 +82,10 @@ FUNCTIONS = {
     "Sketch.for_groups": (lambda **options: un.Sketch.for_groups(BAGS, **options), un.Sketch.for_groups),
     "Bags.to_frame": (lambda **options: BAGS.to_frame(**options), un.Bags.to_frame),
     "predict_interval": (
-        lambda **options: REGRESSOR.predict_interval(BAGS, **options),
+        lambda **options: regressor().predict_interval(BAGS, **options),
         un.BagRegressor.predict_interval,
     ),
-    "score": (lambda **options: REGRESSOR.score(BAGS, **{"y": Y} | options), un.BagRegressor.score),
+    "score": (lambda **options: regressor().score(BAGS, **{"y": Y} | options), un.BagRegressor.score),
     "fit": (lambda **options: un.BagRegressor(**SMALL).fit(BAGS, **{"y": Y} | options), un.BagRegressor.fit),
     "fit of a ridge": (lambda **options: un.BagRidgeCV(**RIDGE).fit(BAGS, **{"y": Y} | options), un.BagRidgeCV.fit),
     "BagRidgeCV.paper": (lambda **options: un.BagRidgeCV.paper(**{"name": "plrr"} | options), un.BagRidgeCV.paper),
@@ -112,14 +113,17 @@ FUNCTIONS = {
     "quantile_powers": (lambda **o: un.inference.quantile_powers(**{"bag": ROWS} | o), un.inference.quantile_powers),
     "padded": (lambda **o: un.inference.padded(BAGS, **o), un.inference.padded),
     "calibration": (
-        lambda **o: un.inference.calibration(**{"abc": ABC, "n": 3, "n_draws": 9, "progress": False} | o),
+        lambda **o: un.inference.calibration(**{"abc": rejection(), "n": 3, "n_draws": 9, "progress": False} | o),
         un.inference.calibration,
     ),
-    "posterior": (lambda **o: ABC.posterior(**{"observed": ROWS[:5, :1] ** 2} | o), un.inference.PhaseABC.posterior),
-    "Posterior.interval": (lambda **o: POSTERIOR.interval(**o), un.inference.Posterior.interval),
-    "Posterior.quantile": (lambda **o: POSTERIOR.quantile(**{"q": 0.5} | o), un.inference.Posterior.quantile),
-    "Posterior.resample": (lambda **o: POSTERIOR.resample(**{"n": 5} | o), un.inference.Posterior.resample),
-    "Posterior.cdf": (lambda **o: POSTERIOR.cdf(**{"theta": 1.0} | o), un.inference.Posterior.cdf),
+    "posterior": (
+        lambda **o: rejection().posterior(**{"observed": ROWS[:5, :1] ** 2} | o),
+        un.inference.PhaseABC.posterior,
+    ),
+    "Posterior.interval": (lambda **o: posterior().interval(**o), un.inference.Posterior.interval),
+    "Posterior.quantile": (lambda **o: posterior().quantile(**{"q": 0.5} | o), un.inference.Posterior.quantile),
+    "Posterior.resample": (lambda **o: posterior().resample(**{"n": 5} | o), un.inference.Posterior.resample),
+    "Posterior.cdf": (lambda **o: posterior().cdf(**{"theta": 1.0} | o), un.inference.Posterior.cdf),
     "Posterior.of": (
         lambda **o: un.inference.Posterior.of(**{"theta": Y, "weights": Y + 1} | o),
         un.inference.Posterior.of,
@@ -131,17 +135,34 @@ FUNCTIONS = {
     "RejectionABC": (lambda **o: un.inference.RejectionABC(**ABC_OPTIONS | o).fit(), un.inference.RejectionABC),
 }
 ABC_OPTIONS = {"prior": PRIOR, "simulator": simulator, "n_particles": 40, "progress": False, "random_state": 0}
-# Simulators return as many rows as one asks for, and files stand where they are told.
+# Simulators return as many rows as one asks for.
 AS_ASKED = {
     ("a billion", option)
     for option in ("n_rows", "n_columns", "n_bags", "n_clusters", "n_lines_of_sight", "n", "n_particles", "n_training")
 } | {("a billion", option) for option in ("n_draws", "n_repeats", "n_epochs", "repeats")}
+# A function of somebody else's raises what it likes; workers take seconds to start, and files lie where they are told.
+AS_ASKED |= {("a function", option) for option in ("kernel", "prior")} | {("negative", "n_jobs")}
 FILES = {"cache"}
 
-RIDGE_MODEL = un.plrr(**RIDGE).fit(BAGS, Y)
-REGRESSOR = un.BagRegressor(**SMALL).fit(BAGS, Y)
-ABC = un.inference.RejectionABC(**ABC_OPTIONS, keep_rows=True).fit()
-POSTERIOR = ABC.posterior(np.ones((5, 1)))
+
+@cache
+def ridge_model():
+    return un.plrr(**RIDGE).fit(BAGS, Y)
+
+
+@cache
+def regressor():
+    return un.BagRegressor(**SMALL).fit(BAGS, Y)
+
+
+@cache
+def rejection():
+    return un.inference.RejectionABC(**ABC_OPTIONS, keep_rows=True).fit()
+
+
+@cache
+def posterior():
+    return rejection().posterior(np.ones((5, 1)))
 
 
 def used(model, X, y):
@@ -187,10 +208,10 @@ def bag_calls(models=MODELS):
         yield f"Monitor({kind})", lambda s=sample: un.Monitor(s).update(ROWS[:20])
         yield f"Monitor.update({kind})", lambda s=sample: un.Monitor(ROWS).update(s)
         yield f"Monitor.update(X, {kind})", lambda s=sample: un.Monitor().update(ROWS[:30], s)
-        yield f"check of {kind}", lambda s=sample: REGRESSOR.check(s).noise
+        yield f"check of {kind}", lambda s=sample: regressor().check(s).noise
         yield f"paired {kind}", lambda s=sample: un.compare(ROWS, s, paired=True)
         yield f"Bags of {kind} compared", lambda s=sample: un.compare(BAGS, [ROWS, s, ROWS])
-        yield f"posterior of {kind}", lambda s=sample: ABC.posterior(s).mean()
+        yield f"posterior of {kind}", lambda s=sample: rejection().posterior(s).mean()
 
 
 def target_calls(models=MODELS):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -308,6 +309,8 @@ class Bags:
         """
         import narwhals as nw
 
+        if not isinstance(backend, str | ModuleType | None):
+            raise ValueError(f'backend must be "pandas", "polars", "pyarrow" or one of these modules; got {backend!r}')
         checked_text(by, "by")
         checked_text(label, "label")
         table: dict[str, Any] = {by: np.repeat(self.ids, self.sizes)}

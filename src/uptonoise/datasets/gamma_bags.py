@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 
 import numpy as np
@@ -76,7 +77,7 @@ def make_gamma_bags(
     (True, True)
     """
     n, d = positive_int(n_bags, "n_bags"), positive_int(n_columns, "n_columns")
-    if np.shape(prior) != (2,) or not (np.isfinite(prior).all() and min(prior) > 0):
+    if np.shape(prior) != (2,) or not all(isinstance(value, numbers.Real) and 0 < value < np.inf for value in prior):
         raise ValueError(f"prior must be a positive shape and a positive rate; got {prior!r}")
     checked_number(noise, "noise")
     generator = as_generator(random_state)

@@ -162,7 +162,7 @@ def row_kernel(
         return _OWN[kernel], _lengths(scale, reference)
     if not isinstance(scale, str) or scale != "median":
         raise ValueError(f'scale is the length of "rbf" and "laplacian"; kernel={kernel!r} takes kernel_params')
-    if callable(kernel):
+    if callable(kernel) and not isinstance(kernel, type):
         return partial(kernel, **params), no_lengths
     return _scikit_learn_kernel(kernel, params), no_lengths
 

@@ -14,7 +14,7 @@ from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import checked_choice, checked_number, positive_int
+from uptonoise._util.validation import checked_choice, checked_columns, checked_number, positive_int
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.rows import as_real_array
@@ -47,8 +47,10 @@ def effective_size(weights: Floats) -> float:
 
 def checked_names(names: Sequence[str] | None, p: int) -> tuple[str, ...]:
     """Return the names of p parameters, or raise where there are more or fewer; none stand for theta0, theta1, ..."""
-    own = tuple(names or (["theta"] if p == 1 else [f"theta{number}" for number in range(p)]))
-    if len(own) != p:
+    if names is None or (isinstance(names, list | tuple) and not names):
+        return ("theta",) if p == 1 else tuple(f"theta{number}" for number in range(p))
+    own = tuple(checked_columns(names, "names"))
+    if len(own) != p or not all(isinstance(name, str) for name in own):
         raise ValueError(f"names must be {p}, one for each parameter; got {list(own)}")
     return own
 

@@ -95,7 +95,7 @@ class Statistics:
     """A function of one bag as a function of many; bags of equal sizes at once where it is one of ours."""
 
     def __init__(self, function: Any) -> None:
-        if not callable(function):
+        if not callable(function) or isinstance(function, type):
             raise ValueError(f"summaries must be a function of a bag; got a {type(function).__name__}")
         self.function = function
 

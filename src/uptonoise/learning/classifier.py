@@ -73,7 +73,7 @@ def make_bag_classifier(
 
 def _checked_cv(cv: Any) -> Any:
     """Return what scikit-learn's searches take as cv, or raise where it is something else."""
-    if cv is None or hasattr(cv, "split") or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
+    if cv is None or hasattr(cv, "get_n_splits") or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
         return cv
     try:
         return [(np.asarray(train), np.asarray(test)) for train, test in cv]

@@ -258,7 +258,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f'second must be None, "fourier" or a transformer; got {second!r}')
             second = FourierFeatures(n_frequencies=self.n_second, random_state=seeds[1], precision=self.precision)
         for name, layer in (("first", first), ("second", second)):
-            if not hasattr(layer, "transform") and not (name == "second" and layer is None):
+            is_transformer = hasattr(layer, "fit") and hasattr(layer, "transform")
+            if not is_transformer and not (name == "second" and layer is None):
                 raise ValueError(f"{name} must be the name of features or a transformer; got {layer!r}")
         return first, second
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
-from uptonoise._util.validation import checked_text
+from uptonoise._util.validation import checked_columns, checked_flag, checked_text
 from uptonoise._util.wording import counted
 from uptonoise.monitor.batches import batch_digest, batch_tables, batch_units, known_columns
 from uptonoise.monitor.difference import spreads_of
@@ -112,6 +112,9 @@ class Monitor:
             seed=int(generator.integers(2**63)) if seed is None else seed,
         )
         self._now = Now(history=History(threshold=self._settings.threshold))
+        columns = None if columns is None else checked_columns(columns, "columns")
+        if columns is not None and not columns:
+            raise ValueError("columns must name at least one column; got none")
         if reference is not None:
             table = self._reference_table(read_table(reference, "reference", clusters, columns))
             made = Reference.new(table, self._settings.seed, when_used_up == "reuse")
@@ -194,6 +197,7 @@ class Monitor:
         """
         checked_text(name, "name")
         checked_text(version, "version")
+        checked_flag(paired, "paired")
         moment, time_text = (self._now.last_time, "") if time is None else as_time(time)
         if moment < self._now.last_time:
             last = self._now.state.time if self._now.state is not None else ""
