@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Sketch
+from uptonoise.fourier import FewerFrequenciesWarning, Sketch
 from uptonoise.rows import (
     LEAST_CLUSTERS,
     ArrayRows,
@@ -43,6 +43,8 @@ from uptonoise.twosample import (
 IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
 _MOST_COLUMNS = 1_000
+_SECONDS = 5.4e-9  # of one core, times the third power of the number of frequencies
+_TOLD_SECONDS = 5
 
 
 Missing = Literal["error", "drop"]
@@ -125,6 +127,7 @@ def read_inputs(
     if why_none is None:
         sources = _keeping(sources[0]), _keeping(sources[1])
     empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
+    _tell_of_long_work(empty.n_frequencies)
     rows_of = [] if why_none else _choose_rows(sources, generator)
     left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, sketch in zip(names, (left, right), strict=True):
@@ -132,6 +135,18 @@ def read_inputs(
     records = sources[0].record(), sources[1].record()
     rows = why_none or (rows_of[0](), rows_of[1]())
     return Inputs(Pair.of(left, right), rows, names, dependent=dependent, records=records)
+
+
+def _tell_of_long_work(n_frequencies: int) -> None:
+    """Warn where the tests, which take a time that grows with the third power, take longer than most files to read."""
+    seconds = _SECONDS * n_frequencies**3
+    if seconds > _TOLD_SECONDS:
+        warnings.warn(
+            f"tests with {n_frequencies:,} frequencies take about {seconds:.0f} s of one core after the rows are read; "
+            "fewer columns or frequencies are faster",
+            FewerFrequenciesWarning,
+            stacklevel=4,
+        )
 
 
 def _clustered_inputs(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.validation import checked_columns, checked_flag, checked_text
 from uptonoise._util.wording import counted
 from uptonoise.monitor.batches import batch_digest, batch_tables, batch_units, known_columns
 from uptonoise.monitor.difference import spreads_of
@@ -112,6 +113,9 @@ class Monitor:
             seed=int(generator.integers(2**63)) if seed is None else seed,
         )
         self._now = Now(history=History(threshold=self._settings.threshold))
+        columns = None if columns is None else checked_columns(columns, "columns")
+        if columns is not None and not columns:
+            raise ValueError("columns must name at least one column; got none")
         if reference is not None:
             table = self._reference_table(read_table(reference, "reference", clusters, columns))
             made = Reference.new(table, self._settings.seed, when_used_up == "reuse")
@@ -192,6 +196,9 @@ class Monitor:
         -------
         MonitorState
         """
+        checked_text(name, "name")
+        checked_text(version, "version")
+        checked_flag(paired, "paired")
         moment, time_text = (self._now.last_time, "") if time is None else as_time(time)
         if moment < self._now.last_time:
             last = self._now.state.time if self._now.state is not None else ""
@@ -209,13 +216,13 @@ class Monitor:
         now = now._replace(
             reference=reference, process=process, seen=seen, last_time=moment, rows_used=now.rows_used + len(units.z)
         )
-        state = judged(now, self._settings, mine, len(units.z), number=number, name=str(name), time=time_text)
+        state = judged(now, self._settings, mine, len(units.z), number=number, name=name, time=time_text)
         self._now = now._replace(state=state, history=now.history.with_state(state))
         return state
 
     def has_seen(self, name: str, version: str = "") -> bool:
         """Tell whether a batch with this name, and of this version where one is given, was compared."""
-        return self._now.seen.has_name(name, version)
+        return self._now.seen.has_name(checked_text(name, "name"), checked_text(version, "version"))
 
     def extend_reference(self, rows: Any, *, clusters: Any = None) -> None:
         """Add fresh rows to the reference; they are used after those that are left. The guarantee stays.
