@@ -69,6 +69,7 @@ def test_check_estimates_noise_and_flags_bags_unlike_those_of_fit(fitted):
     assert clean.outside.mean() < 0.1
     assert 2 < np.median(loud.noise) < 4.5
     assert loud.noisier.all()
+    np.testing.assert_allclose(np.median(model.check(noisy(bags, 100.0)).noise), 100, rtol=0.1)
     moved = un.Bags([bag + 300 for bag in bags])
     assert model.check(moved).outside.all()
     assert set(clean.to_frame().columns) == {"bag", "noise", "noisier", "outside"}
@@ -222,3 +223,11 @@ def test_few_bags_need_no_cv_and_messages_do_not_name_it():
         with pytest.raises(ValueError, match=expected) as raised:
             call()
         assert "cv" not in str(raised.value)
+
+
+def test_classes_are_no_measured_numbers():
+    bags, y = gamma_bags(20)
+    with pytest.raises(ValueError, match="Unknown label type"):
+        un.BagClassifier().fit(bags, y)
+    with pytest.raises(NotFittedError):
+        un.BagClassifier().predict(bags)

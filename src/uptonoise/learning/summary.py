@@ -15,7 +15,7 @@ from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_choice, positive_int
 from uptonoise.bags import Bags
 from uptonoise.fourier import characteristic_function, sample_frequencies, unit
-from uptonoise.learning.bag_statistics import QUANTILES, Blocks, statistics
+from uptonoise.learning.bag_statistics import N_SPREADS, QUANTILES, Blocks, statistics
 from uptonoise.learning.docs import described
 from uptonoise.learning.inputs import bags_of
 from uptonoise.learning.transformer import BagTransformer
@@ -163,6 +163,12 @@ class BagSummary(BagTransformer):
         blocks = self.blocks(Bags(np.zeros((1, 1, self.n_features_in_))))
         names = [f"{name}{place}" for name in self._names(blocks) for place in range(blocks[name].shape[1])]
         return np.array(names, dtype=object)
+
+
+def log_spreads(n_features: int) -> slice:
+    """Return where the logarithms of spreads are among so many features of ``PROFILE_BLOCKS``."""
+    d = (n_features - 1) // (1 + N_SPREADS + len(_RADII))
+    return slice(d, (1 + N_SPREADS) * d)
 
 
 def _column_scales(values: Floats) -> Floats:
