@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -20,13 +20,16 @@ from uptonoise.rows import (
     RowSource,
     SharedClustersWarning,
     SourceRecord,
+    categories_in,
     find_dependence,
     read_rows,
     some_rows,
+    split_name,
     two_clustered,
     without_missing,
 )
 from uptonoise.twosample import (
+    Movable,
     Pair,
     Samples,
     as_sketches,
@@ -64,10 +67,30 @@ class Inputs(NamedTuple):
     dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
     records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
 
+    def with_categories(self, categories: Mapping[str, Sequence[str]]) -> Inputs:
+        """Return the same inputs, which know the categories that became columns of 0 and 1."""
+        if not categories:
+            return self
+        left, right = (record._replace(categories=categories) for record in self.records)
+        return self._replace(records=(left, right))
+
+    @property
+    def coded(self) -> set[str]:
+        """The columns of 0 and 1 that stand for categories: they have neither noise nor an offset."""
+        known = self.records[0].categories
+        return {name for name in self.pair.columns if split_name(name, known)}
+
+    @property
+    def movable(self) -> Movable:
+        """Which columns may have an offset; None for all."""
+        coded = self.coded
+        return np.array([name not in coded for name in self.pair.columns]) if coded else None
+
 
 def of_sketches(X: Sketch, Y: Sketch) -> Inputs:
-    """Return two comparable sketches as inputs."""
-    return Inputs(Pair.of(X, Y), "the rows: only sketches were given", ("X", "Y"))
+    """Return two comparable sketches as inputs; names such as ``colour=red`` tell which columns are categories."""
+    inputs = Inputs(Pair.of(X, Y), "the rows: only sketches were given", ("X", "Y"))
+    return inputs.with_categories(categories_in(inputs.pair.columns))
 
 
 def read_inputs(

@@ -16,6 +16,7 @@ from uptonoise.learning.features import FourierFeatures, PhaseFeatures
 from uptonoise.learning.inputs import FittedColumns, as_bags, bag_source, fitted_columns
 from uptonoise.learning.mean_features import MeanFeatures
 from uptonoise.learning.noise import add_noise
+from uptonoise.learning.noisy_copies import LARGEST, NOISE_BOUNDS
 from uptonoise.learning.paper_models import ggrr, glrr, lgrr, pgrr, plrr
 from uptonoise.learning.ridge import BagRidgeCV
 from uptonoise.learning.robustness import RobustnessCurve, robustness_curve

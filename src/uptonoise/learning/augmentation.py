@@ -34,7 +34,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.bags import BagRows, Bags
 from uptonoise.fourier import Characteristic, characteristic_function
 from uptonoise.learning.docs import described
-from uptonoise.learning.inputs import as_bags, bags_in_memory
+from uptonoise.learning.inputs import bag_source, bags_in_memory, bags_of
 from uptonoise.learning.repeated_noise import bags_with_copies
 from uptonoise.learning.targets import given_targets
 
@@ -254,8 +254,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_bags, n_features_out), or as :meth:`transform` returns it
         """
         (level,) = checked_noise_sizes("level", [self.level])
-        bags = as_bags(X)
-        self.fit(bags)
+        bags = X if isinstance(X, Bags) else bags_of(bag_source(X, self))
+        self.fit(X)
         generator = as_generator(self.random_state)
         characteristic = self.transformer_.characteristic(bags)
         levels = generator.uniform(0, level, len(bags))

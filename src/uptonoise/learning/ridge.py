@@ -322,16 +322,11 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         F = np.asarray(self.first_.transform(X))
         return F if self.second_ is None else np.asarray(self.second_.transform(F))
 
+    @described
     def predict(self, X: Any) -> Floats:
         """Predict the target of each bag; it does not depend on the other bags in the call.
 
-        Parameters
-        ----------
-        X : Bags, list of arrays, 3-D array, or RowSource with bags
-            The bags, with the columns of fit.
-
-        Returns
-        -------
+        {bags_to_predict}
         array of shape (n_bags,) or (n_bags, n_targets)
         """
         check_is_fitted(self)

@@ -15,8 +15,9 @@ from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_choice, positive_int
 from uptonoise.bags import Bags
 from uptonoise.fourier import characteristic_function, sample_frequencies, unit
-from uptonoise.learning.bag_statistics import QUANTILES, Blocks, statistics
+from uptonoise.learning.bag_statistics import N_SPREADS, QUANTILES, Blocks, statistics
 from uptonoise.learning.docs import described
+from uptonoise.learning.inputs import bags_of
 from uptonoise.learning.transformer import BagTransformer
 from uptonoise.rows import RowSource, read_rows
 
@@ -121,7 +122,7 @@ class BagSummary(BagTransformer):
         self.pairs_ = pairs
 
     def _transform_rows(self, source: RowSource, X: Any) -> Floats:
-        blocks = self.blocks(X if isinstance(X, Bags) and X.columns == source.columns else _as_bags(source))
+        blocks = self.blocks(X if isinstance(X, Bags) and X.columns == source.columns else bags_of(source))
         return np.concatenate([blocks[name] for name in self._names(blocks)], axis=1)
 
     def blocks(self, bags: Bags) -> Blocks:
@@ -164,17 +165,17 @@ class BagSummary(BagTransformer):
         return np.array(names, dtype=object)
 
 
+def log_spreads(n_features: int) -> slice:
+    """Return where the logarithms of spreads are among so many features of ``PROFILE_BLOCKS``."""
+    d = (n_features - 1) // (1 + N_SPREADS + len(_RADII))
+    return slice(d, (1 + N_SPREADS) * d)
+
+
 def _column_scales(values: Floats) -> Floats:
     low, high = np.quantile(values, [0.25, 0.75], axis=0)
     scales = (high - low) / _NORMAL_QUARTILES
     scales = np.where(scales > 0, scales, values.std(axis=0))
     return np.where(scales > 0, scales, 1.0)
-
-
-def _as_bags(source: RowSource) -> Bags:
-    if source.bag_ids is not None:
-        return Bags.from_rows(source)
-    return Bags(read_rows(source)[:, None])
 
 
 def _reliability(phi: Complex, n_rows: Floats) -> Floats:

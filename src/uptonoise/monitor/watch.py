@@ -25,6 +25,7 @@ from uptonoise.monitor.reference import Reference
 from uptonoise.monitor.settings import Invariance, Settings, WhenUsedUp, as_time
 from uptonoise.monitor.state import MonitorState
 from uptonoise.monitor.storage import load_now, save_now
+from uptonoise.rows import InputRecord
 
 _FEATURES = 1  # marks the random numbers of the features, beside those of batches
 _ENOUGH = 32  # rows of another stream, to tell its spread
@@ -261,8 +262,10 @@ class Monitor:
         """Plot the timeline and return the Axes; :func:`uptonoise.plots.plot_timeline` says how."""
         return self.history.plot(ax=ax, **options)
 
-    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    def report(self, path: str | os.PathLike[str], *, force: bool = False, record: InputRecord | None = None) -> None:
         """Write the timeline as one self-contained page of HTML.
+
+        Batches whose names are paths of files are listed with their sizes and hashes.
 
         Parameters
         ----------
@@ -270,9 +273,11 @@ class Monitor:
             The file; its folder must exist. It is written whole or not at all.
         force : bool
             Whether to overwrite a file that exists.
+        record : InputRecord, optional
+            Further files, such as those of the reference, and the command, for the page to name.
         """
         # By name, so that no module imports what stands below it.
-        import_module("uptonoise.report").write_timeline(self, path, force=force)
+        import_module("uptonoise.report").write_timeline(self, path, force=force, record=record)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, whole or not at all; the rows of the reference are not in it.

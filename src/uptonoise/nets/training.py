@@ -118,9 +118,12 @@ def train(
 def _parameter_groups(network: BagNetwork, settings: Settings) -> list[dict[str, Any]]:
     """Return parameters with their penalties; Adam adds `weight_decay` times a parameter to its gradient."""
     free = [network.output.bias] if network.layer.bias is None else [network.output.bias, network.layer.bias]
+    hidden = dict(network.hidden.named_parameters())
+    free += [part for name, part in hidden.items() if name.endswith("bias")]
+    weights = [part for name, part in hidden.items() if name.endswith("weight")]
     return [
         {"params": [network.layer.frequencies], "weight_decay": settings.frequency_penalty},
-        {"params": [network.output.weight], "weight_decay": settings.output_penalty},
+        {"params": [network.output.weight, *weights], "weight_decay": settings.output_penalty},
         {"params": free},
     ]
 
