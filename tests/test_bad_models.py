@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from bad_calls import VALUES, faults_of, options_of, tricky_samples, value_of
 from scipy import stats
@@ -19,6 +20,7 @@ BAGS = un.Bags([RNG.gamma(1 + i % 4, size=(6, 2)) for i in range(16)])
 Y = np.arange(16.0)
 CLASSES = np.array(["a", "b"] * 8)
 ROWS = RNG.normal(size=(60, 2))
+LETTERS = pd.DataFrame({"letter": ["a", "b"] * 10, "x": np.arange(20.0)})
 W = np.array([[0.5, 1.0], [1.0, -0.3], [0.2, 0.1]])
 SMALL = {"n_frequencies": 3, "random_state": 0}
 RIDGE = {**SMALL, "scale_factors": (1.0, 2.0), "alphas": (0.1, 1.0), "cv": 2}
@@ -71,6 +73,8 @@ FUNCTIONS = {
     "phase_kernel": (lambda **options: un.phase_kernel(BAGS, **{"frequencies": W} | options), un.phase_kernel),
     "pairwise_mmd": (lambda **options: un.pairwise_mmd(BAGS, **{"frequencies": W} | options), un.pairwise_mmd),
     "pairwise_phd": (lambda **options: un.pairwise_phd(BAGS, **{"frequencies": W} | options), un.pairwise_phd),
+    "plan": (lambda **options: un.plan(ROWS, ROWS**2, **{"n": (20, 40), "n_draws": 4} | options), un.plan),
+    "one_hot": (lambda **options: un.one_hot(LETTERS, **options), un.one_hot),
     "phase": (lambda **options: un.phase(ROWS, **{"frequencies": W} | options), un.phase),
     "Monitor": (lambda **options: un.Monitor(**{"reference": ROWS} | options).update(ROWS[:20]), un.Monitor),
     "Monitor.update": (lambda **options: un.Monitor(ROWS).update(**{"batch": ROWS[:20]} | options), un.Monitor.update),

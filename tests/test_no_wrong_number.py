@@ -193,3 +193,24 @@ def test_an_extra_part_of_a_sketch_is_never_unpacked(tmp_path, rng):
     np.savez_compressed(path, **arrays, extra=np.zeros(10))
     with pytest.raises(ValueError, match="is compressed, which uptonoise never writes"):
         un.Sketch.load(path)
+
+
+def test_the_sample_with_the_largest_float_is_named():
+    X, Y = np.random.default_rng(0).normal(size=(2, 200, 1))
+    Y[0] = np.finfo(float).max
+    for call in (un.phase_test, un.compare):
+        with pytest.raises(ValueError, match="Y times frequencies reaches inf"):
+            call(X, Y)
+
+
+def test_groups_of_a_dict_have_as_few_frequencies_as_those_of_a_frame():
+    rows = np.random.default_rng(0).normal(size=(400, 5, 1))
+    with pytest.warns(un.FewerFrequenciesWarning, match="46 frequencies are used in place of"):
+        assert un.Sketch.for_samples(*rows).n_frequencies == 46
+    with pytest.raises(ValueError, match="groups must be at most 2,000"):
+        un.compare_groups({str(number): rows[0] for number in range(2_001)})
+
+
+def test_more_groups_and_columns_than_an_hour_compares_are_refused():
+    with pytest.raises(ValueError, match=r"all pairs of 1,500 groups with 60 columns take about .* GB and .* minutes"):
+        un.Sketch.for_samples(*np.random.default_rng(0).normal(size=(1_500, 4, 60)))

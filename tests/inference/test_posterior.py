@@ -52,7 +52,7 @@ def test_posterior_predictive(fitted, observed):
     ("call", "match"),
     [
         (lambda one: one.quantile(1.1), "q must be between 0 and 1"),
-        (lambda one: one.interval(90), "level must be between 0 and 1; got 90"),
+        (lambda one: one.interval(90), "level must be a number above 0 and below 1; got 90"),
         (lambda one: one.interval(0.9, "shortest"), "kind must be one of"),
         (lambda one: one.resample(0), "n must be a positive integer"),
         (lambda one: Posterior.of([1.0, 2.0], [0.0, 0.0]), "not all 0"),

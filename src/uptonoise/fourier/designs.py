@@ -142,8 +142,14 @@ def pair_seconds(n_groups: int, n_frequencies: int) -> float:
     return _PAIR_SECONDS * n_groups * (n_groups - 1) / 2 * n_frequencies**2
 
 
-def _check_pairs(n_groups: int, n_columns: int, n_frequencies: int) -> None:
-    """Raise where even the fewest frequencies of so many columns take too much memory or time for all pairs."""
+def _least_frequencies(n_columns: int) -> int:
+    return _LEAST_PER_COLUMN * n_columns + _LEAST_MORE
+
+
+def check_groups(n_groups: int, n_columns: int) -> None:
+    """Raise where all pairs of so many groups take too much memory or time, even with the fewest frequencies."""
+    affordable_frequencies(n_groups)
+    n_frequencies = _least_frequencies(n_columns)
     seconds = pair_seconds(n_groups, n_frequencies)
     bytes_needed = 2 * n_groups * (2 * n_frequencies) ** 2 * 8  # sketches, and their moments side by side
     if seconds > _MOST_SECONDS or bytes_needed > 2 * _GROUP_BYTES:
@@ -162,11 +168,8 @@ def _affordable_design(
     wanted = len(design.frequencies)
     if wanted <= most:
         return design
-    least = _LEAST_PER_COLUMN * len(lengths) + _LEAST_MORE
-    if least > most and len(spreads) > 2:
-        _check_pairs(len(spreads), len(lengths), least)
     generator.bit_generator.state = beginning
-    design = default_design(lengths, generator, max(most, least), spreads)
+    design = default_design(lengths, generator, max(most, _least_frequencies(len(lengths))), spreads)
     warnings.warn(
         f"{len(design.frequencies):,} frequencies are used in place of {wanted:,}, so that the sketches of "
         f"{counted(len(spreads), 'sample')} with {counted(len(lengths), 'column')} fit into memory; fewer columns get "

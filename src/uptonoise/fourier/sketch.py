@@ -27,7 +27,7 @@ from uptonoise.fourier.cluster_pass import (
     moments_by_group,
 )
 from uptonoise.fourier.cosine_sine import CosineSine, check_precision
-from uptonoise.fourier.designs import affordable_frequencies, check_columns, scaled_design
+from uptonoise.fourier.designs import affordable_frequencies, check_columns, check_groups, scaled_design
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.lengths import rare_lengths_of, rare_lengths_of_bags, scale_rows_of, scale_rows_of_bags
@@ -144,10 +144,12 @@ class Sketch(SketchStatistics):
         ]
         sources = [aligned(source, sources[0]) for source in sources]
         check_columns(sources[0].columns, sources[0].name)
+        options: dict[str, Any] = {}
+        if n_frequencies is None and len(sources) > 2:
+            check_groups(len(sources), len(sources[0].columns))
+            options["most"] = affordable_frequencies
         columns = next((source.columns for source in sources if source.named), None)
         looks = scale_rows_of(sources), rare_lengths_of(sources)
-        few = n_frequencies is not None or len(sources) <= 2
-        options: dict[str, Any] = {} if few else {"most": affordable_frequencies}
         frequencies, provenance = scaled_design(*looks, random_state, n_frequencies, **options)
         return cls(frequencies, columns=columns, provenance=provenance, precision=precision)
 
@@ -193,7 +195,7 @@ class Sketch(SketchStatistics):
                 "one sample"
             )
         check_columns(source.columns, source.name)
-        affordable_frequencies(len(source.bag_ids))
+        check_groups(len(source.bag_ids), len(source.columns))
         of_groups: list[Floats] = []
         looks = scale_rows_of_bags(source, of_groups), rare_lengths_of_bags(source)
         frequencies, provenance = scaled_design(*looks, random_state, most=affordable_frequencies)
@@ -203,10 +205,10 @@ class Sketch(SketchStatistics):
             if not isinstance(clusters, RowSource):
                 raise ValueError(f"clusters must be a RowSource of the same rows; got a {type(clusters).__name__}")
             rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(of_groups), axis=0)
-            groups_of_clusters = moments_by_group(rows, CosineSine(empty._frequencies, precision), centre)
+            groups_of_clusters = moments_by_group(rows, CosineSine(empty._frequencies, precision, source.name), centre)
             return {name: empty._with(*part) for name, part in groups_of_clusters.items()}
         centres = np.stack([np.median(rows, axis=0) for rows in of_groups])
-        sums = source.fold(GroupMoments(CosineSine(empty._frequencies, precision), centres)).moments
+        sums = source.fold(GroupMoments(CosineSine(empty._frequencies, precision, source.name), centres)).moments
         sketches: dict[Any, Sketch] = {}
         for name, centre, moments in zip(source.bag_ids, centres, sums, strict=True):
             if moments.weight == 0:
@@ -333,7 +335,7 @@ class Sketch(SketchStatistics):
         given = self._centre if self._centre_is_given else None
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
-        features = CosineSine(self._frequencies, self.precision)  # with buffers that last as long as this pass
+        features = CosineSine(self._frequencies, self.precision, source.name)
         clusters_pass = ClusterPass(source, features, self._frequencies, near, centre, self._clusters)
         if source.bag_ids is None or (complete and is_of_single_rows(source)):
             added, kept = source.fold(MomentSum(features, near)).total(), self._clusters

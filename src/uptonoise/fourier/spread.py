@@ -65,6 +65,6 @@ def spreads_of_rows(rows: Floats, lengths: Floats) -> Floats:
         frequencies = _GRID / length
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused with the rows
             phases = np.outer(_GRID, order_points((rows[:, column] - np.median(rows[:, column])) / length, _POINTS))
-        squares = np.cos(phases).mean(axis=1) ** 2 + np.sin(phases).mean(axis=1) ** 2
+            squares = np.cos(phases).mean(axis=1) ** 2 + np.sin(phases).mean(axis=1) ** 2
         spreads[column] = spread_of_amplitudes(frequencies, unbiased_squares(squares, len(rows)))
     return spreads

@@ -225,8 +225,9 @@ class BagNet(Parameters, SavedNetwork):
         rate = checked_number(self.learning_rate, "learning_rate", above=True)
         n_epochs = positive_int(self.n_epochs, "n_epochs")
         batch_size = positive_int(self.batch_size, "batch_size")
-        if self.normalisation is not None:
-            checked_choice(self.normalisation, get_args(Normalisation), "normalisation")
+        known = get_args(Normalisation)
+        if self.normalisation is not None and not (isinstance(self.normalisation, str) and self.normalisation in known):
+            raise ValueError(f"normalisation must be one of {', '.join(known)}, or None; got {self.normalisation!r}")
         for name in ("bias", "solve_output"):
             checked_flag(getattr(self, name), name)
         if batch_size < 2 and self.normalisation is not None:

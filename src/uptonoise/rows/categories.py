@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import narwhals as nw
 
 from uptonoise._util.errors import hinted
+from uptonoise._util.validation import checked_columns, checked_text
 from uptonoise.rows.convert import grouping
 from uptonoise.rows.frames import as_frame, is_frame
 
@@ -220,6 +221,8 @@ def one_hot(*samples: Any, columns: Sequence[str] | None = None) -> Any:
     for sample, name in zip(samples, names, strict=True):
         if not is_frame(sample) or grouping(sample):
             raise ValueError(f"{name} must be a frame of pandas, polars or pyarrow; got a {type(sample).__name__}")
+    if columns is not None:
+        columns = [checked_text(column, "columns") for column in checked_columns(columns, "columns")]
     if columns is None:
         coded = coded_samples(samples, names).samples
     else:
