@@ -114,7 +114,7 @@ def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:
 def _characteristic_of_bags(source: RowSource, features: CosineSine) -> Characteristic:
     ids: Any = source.bag_ids
     in_order = source if source.bags_in_order or source.is_remote else RowsByBag(source)
-    sums = in_order.fold(BagSums(features, len(ids)))
+    sums = in_order.fold(BagSums(features, len(ids), source.bags_in_order))
     sums.trim(len(ids))  # a stream knows only now
     phi, weight = sums.phi_sums, sums.weight
     if (weight == 0).any():

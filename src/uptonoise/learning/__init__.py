@@ -21,6 +21,7 @@ from uptonoise.learning.paper_models import ggrr, glrr, lgrr, pgrr, plrr
 from uptonoise.learning.ridge import BagRidgeCV
 from uptonoise.learning.robustness import RobustnessCurve, robustness_curve
 from uptonoise.learning.row_transformer import RowTransformer
+from uptonoise.learning.search import checked_numbers
 from uptonoise.learning.summary import BagSummary
 from uptonoise.learning.targets import checked_targets, given_targets
 from uptonoise.learning.tuning import GridEdgeWarning

@@ -216,8 +216,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_model(self, bags: Bags, y: Any) -> Self:
         (level,) = checked_noise_sizes("level", [self.level])
         targets = np.asarray(given_targets(y, bags))
-        if len(targets) != len(bags):
-            raise ValueError(f"y must have one target for each of {len(bags)} bags; got {len(targets)}")
+        if targets.shape[:1] != (len(bags),):
+            raise ValueError(f"y must have one target for each of {len(bags)} bags; got shape {targets.shape}")
         seed = int(as_generator(self.random_state).integers(2**31))
         copies = bags_with_copies(bags, level, pooled_variances(bags), seed)
         repeated = np.concatenate([targets] * (len(copies) // len(bags)))

@@ -199,16 +199,11 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
             )
         return bags, predicted
 
+    @described
     def check(self, X: Any) -> BagCheck:
         """Return how noisy bags are, and which are unlike those that the model was fitted on.
 
-        Parameters
-        ----------
-        X : Bags, list of arrays, 3-D array, or RowSource with bags
-            The bags, with the columns of fit.
-
-        Returns
-        -------
+        {bags_to_predict}
         BagCheck
         """
         return self._check(*self._inputs(X))

@@ -55,16 +55,11 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
     True
     """
 
+    @described
     def predict(self, X: Any) -> Floats:
         """Predict the target of each bag; it does not depend on the other bags in the call.
 
-        Parameters
-        ----------
-        X : Bags, list of arrays, 3-D array, or RowSource with bags
-            The bags, with the columns of fit.
-
-        Returns
-        -------
+        {bags_to_predict}
         array of shape (n_bags,)
         """
         return self._predicted(X)[1].predicted[:, 0]

@@ -23,6 +23,7 @@ LARGEST = 10.0
 """The largest noise size of noise="unknown"."""
 SMALLEST = 0.1
 _MOST = 1_000.0
+_NAMED = {"unknown": LARGEST, "as in training": 0.0}
 _HEAVY_SHARE = 0.2
 _UNEQUAL_SHARE = 0.15
 _HEAVY_FREEDOM = 3.0
@@ -95,11 +96,9 @@ def largest_noise(noise: Any) -> float:
     noise : "unknown", "as in training", "up to 3", or float
         What the user expects of new bags.
     """
-    if noise == "unknown":
-        return LARGEST
-    if noise == "as in training":
-        return 0.0
     if isinstance(noise, str):
+        if noise in _NAMED:
+            return _NAMED[noise]
         match = re.fullmatch(r"up to (\d+(?:\.\d*)?|\.\d+)(?: SD)?", noise.strip())
         size = float(match.group(1)) if match else np.nan
     else:

@@ -19,6 +19,7 @@ from uptonoise.learning.steadiness import Steadiness
 _KIND, _VERSION = "bag ridge", 1
 
 Model = TypeVar("Model")
+_NO_REACH = 1e150  # of a model that was saved before predictions had a reach
 
 
 def save_ridge(model: Any, path: str | os.PathLike[str], *, force: bool = True) -> None:
@@ -65,6 +66,7 @@ def load_ridge(cls: type[Model], path: str | os.PathLike[str]) -> Model:
             model.second_ = _fitted(FourierFeatures(frequencies=frequencies, precision=model.precision), frequencies)
         model.steadiness_ = None
         if "steadiness_centre" in arrays:
+            arrays.setdefault("steadiness_reach", np.full_like(arrays["steadiness_centre"], _NO_REACH))
             model.steadiness_ = Steadiness(*(arrays[f"steadiness_{name}"] for name in Steadiness._fields))
         _check_prediction(model)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

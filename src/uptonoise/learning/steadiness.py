@@ -20,6 +20,9 @@ reliable than nearly all of those, whose e is at most e0:
 
 So predictions of bags with more noise or fewer rows shrink towards the mean as far as they are not reliable, and no
 prediction of a bag like those of fit changes.
+
+e holds for small errors. Noise that turns phases right round can take f anywhere, with a small e. So where f is further
+from f0 than D, the furthest prediction of a bag of fit, e counts as at least e0 + (f - f0)^2 - D^2.
 """
 
 from __future__ import annotations
@@ -212,12 +215,15 @@ class Steadiness(NamedTuple):
         The sampling variance that nearly all of them keep, e0.
     of_one_row : array of shape (n_targets,)
         The mean squared influence of a row, p.
+    reach : array of shape (n_targets,)
+        How far from their mean they are at most, D.
     """
 
     centre: Floats
     spread: Floats
     known: Floats
     of_one_row: Floats
+    reach: Floats
 
     @classmethod
     def learnt(cls, predicted: Predicted, weights: Floats) -> Steadiness:
@@ -225,13 +231,15 @@ class Steadiness(NamedTuple):
         shares = weights / weights.sum()
         centre = predicted.values @ shares
         spread = (predicted.values - centre[:, None]) ** 2 @ shares
+        reach = np.abs(predicted.values - centre[:, None])[:, weights > 0].max(axis=1)
         of_one_row = predicted.influences.of_one_row()
         errors = predicted.influences.errors(of_one_row)
-        return cls(centre, spread, np.quantile(errors[:, weights > 0], _KNOWN, axis=1), of_one_row)
+        return cls(centre, spread, np.quantile(errors[:, weights > 0], _KNOWN, axis=1), of_one_row, reach)
 
     def shrunk(self, predicted: Predicted) -> Floats:
         """Return predictions, shrunk towards the mean by their reliability."""
         spread, centre = self.spread[:, None], self.centre[:, None]
-        more = np.maximum(predicted.influences.errors(self.of_one_row) - self.known[:, None], 0)
+        beyond = (predicted.values - centre) ** 2 - self.reach[:, None] ** 2
+        more = np.maximum(predicted.influences.errors(self.of_one_row) - self.known[:, None], np.maximum(beyond, 0))
         kept = np.divide(spread, spread + more, out=np.ones_like(more), where=more > 0)
         return np.asarray(centre + kept * (predicted.values - centre))

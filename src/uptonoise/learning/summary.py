@@ -27,6 +27,7 @@ _RADII = np.array([0.3, 0.6, 1.0, 1.5, 2.0, 3.0])  # frequencies of single colum
 _RATIOS = ((0, 1), (1, 2), (2, 4), (3, 5), (2, 3), (1, 3))  # places of radii that are compared
 _DENSE_FACTORS = (0.5, 1.0, 1.5)
 _MOST_PAIRS = 15
+_MOST_FREQUENCIES = 10_000
 _NORMAL_QUARTILES = 1.349  # between the quartiles of a standard normal distribution
 _LEAST_SQUARE = 0.3  # over N: a squared amplitude below that is its error
 _CHANCE = 1.5  # over N: subtracted from the squared amplitude
@@ -105,7 +106,7 @@ class BagSummary(BagTransformer):
 
     def _fit_rows(self, source: RowSource) -> None:
         checked_choice(self.kind, get_args(Kind), "kind")
-        n_dense = positive_int(self.n_frequencies, "n_frequencies")
+        n_dense = positive_int(self.n_frequencies, "n_frequencies", most=_MOST_FREQUENCIES)
         values = read_rows(source).astype(np.float64)
         d = values.shape[1]
         self.centre_ = np.median(values, axis=0)

@@ -103,7 +103,7 @@ class BagNet(Parameters, SavedNetwork):
         -------
         self
         """
-        continues = self.warm_start and hasattr(self, "network_")
+        continues = checked_flag(self.warm_start, "warm_start") and hasattr(self, "network_")
         settings, device = self._settings(), as_device(self.device)
         noise = NoiseSettings.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
         generator = as_generator(self.random_state)
@@ -225,9 +225,10 @@ class BagNet(Parameters, SavedNetwork):
         rate = checked_number(self.learning_rate, "learning_rate", above=True)
         n_epochs = positive_int(self.n_epochs, "n_epochs")
         batch_size = positive_int(self.batch_size, "batch_size")
-        if self.normalisation not in (None, *get_args(Normalisation)):
-            known = ", ".join(get_args(Normalisation))
-            raise ValueError(f"normalisation must be one of {known}, or None; got {self.normalisation!r}")
+        if self.normalisation is not None:
+            checked_choice(self.normalisation, get_args(Normalisation), "normalisation")
+        for name in ("bias", "solve_output"):
+            checked_flag(getattr(self, name), name)
         if batch_size < 2 and self.normalisation is not None:
             raise ValueError(f"batch_size must be at least 2 for a normalisation; got {batch_size}")
         checked_choice(self.schedule, get_args(Schedule), "schedule")

@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from uptonoise._util.random import RandomState
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import as_frequencies, sample_frequencies
 
 PhiAugmentation = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -186,8 +186,7 @@ class PhaseLayer(FourierLayer):
         random_state: RandomState = None,
     ) -> None:
         super().__init__(d, m, bias=bias, scale=scale, frequencies=frequencies, random_state=random_state)
-        if not 0 <= shrinkage < np.inf:
-            raise ValueError(f"shrinkage must be a finite number that is not negative; got {shrinkage!r}")
+        checked_number(shrinkage, "shrinkage")
         self.shrinkage = float(shrinkage)
 
     def features(self, phi: Tensor, sizes: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_choice
 from uptonoise.learning import (
     LARGEST,
     NOISE_BOUNDS,
@@ -80,8 +81,7 @@ class NoiseSettings:
     @classmethod
     def checked(cls, size: Any, target: Any, domain: Any) -> NoiseSettings | None:
         """Return what the parameters of an estimator mean, None where there is no noise, or raise."""
-        if domain not in get_args(NoiseDomain):
-            raise ValueError(f"noise_domain must be one of {', '.join(get_args(NoiseDomain))}; got {domain!r}")
+        checked_choice(domain, get_args(NoiseDomain), "noise_domain")
         if size is None:
             check_no_target(target)
             return None

@@ -242,7 +242,7 @@ def _report_divergence(epoch: int, loss: float, settings: Settings, least: float
 
 def as_device(device: str) -> torch.device:
     """Return a torch device, the GPU where there is one for "auto"; raise where it is not there."""
-    if device == "auto":
+    if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         known = torch.device(device)
