@@ -20,6 +20,9 @@ NOT_HELD = {
     "aerosol-noise: ridge is ahead of networks without noise",
     "aerosol-noise: the phase network is more robust than PLRR",
     "aerosol-noise: the Fourier network performs like the phase network under noise",
+    "dark-matter-noise: PLRR is more robust to noise than GLRR",
+    "dark-matter-noise: PGRR is more robust to noise than GGRR",
+    "abc: phases make better summaries for ABC under noise (expected, no numbers)",
 }
 
 

@@ -68,6 +68,17 @@ def test_what_was_coded_is_told_on_the_screen_and_in_the_report(files, tmp_path)
     assert "one-hot: colour (3 categories)" in quiet.stderr
 
 
+def test_the_report_tells_shares_and_no_noise_of_categories(tmp_path):
+    left, right = table(), table(1, (0.2, 0.3, 0.5))
+    found = un.compare(left, right, names=("old", "new"), categories="one-hot")
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    shares = [100 * (of["colour"] == "red").mean() for of in (left, right)]
+    assert f"{shares[0]:.3g} % in old, {shares[1]:.3g} % in new" in page
+    assert "with noise of SD" not in page
+    assert "categories=&#34;one-hot&#34;" in page
+
+
 def test_by_default_text_is_left_out(files):
     a, b = files(a=table(), b=table(1))
     given = json.loads(run("compare", a, b, "--json").stdout)

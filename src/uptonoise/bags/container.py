@@ -319,7 +319,8 @@ class Bags:
         if set(table) & set(self.columns):
             raise ValueError(f"by and label must not be names of columns, {list(self.columns)}; got {by!r}, {label!r}")
         table |= {name: column.copy() for name, column in zip(self.columns, self.values.T, strict=True)}
-        return nw.from_dict(table, backend="pandas" if backend is None else backend).to_native()
+        chosen: Any = "pandas" if backend is None else backend
+        return nw.from_dict(table, backend=chosen).to_native()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bags):

@@ -125,9 +125,9 @@ def _characteristic_of_bags(source: RowSource, features: CosineSine) -> Characte
     return Characteristic(phi, weight, sums.weight_squares)
 
 
-def unit(phi: Complex) -> Complex:
-    """Return phi/abs(phi), and 0 where phi is 0."""
-    amplitude = np.abs(phi)
+def unit(phi: Complex, amplitude: Floats | None = None) -> Complex:
+    """Return phi/abs(phi), and 0 where phi is 0; `amplitude` is abs(phi) for those who have it."""
+    amplitude = np.abs(phi) if amplitude is None else amplitude
     return np.divide(phi, amplitude, out=np.zeros_like(phi), where=amplitude > 0)
 
 

@@ -77,11 +77,11 @@ class BagClassifier(ClassifierMixin, BagModel):  # type: ignore[misc]
 
     def _targets(self, y: Any, n_bags: int) -> Floats:
         labels = checked_classes(y, n_bags)
-        check_classification_targets(labels)
         try:
             self.classes_, codes = np.unique(labels, return_inverse=True)
         except TypeError:
             raise ValueError("y must have classes of one kind, text or numbers; got a mixture") from None
+        check_classification_targets(labels)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least 2 classes; got {shown(self.classes_[0])} for every bag")
         return np.eye(len(self.classes_))[codes]
