@@ -210,7 +210,8 @@ documented = described(
         >>> bags = [rng.gamma(shape, size=(50, 1)) for shape in shapes]
         """,
     vectors="""
-        Vectors (a 2-D array) are bags of one row each: so it is a network for ordinary data too.
+        Vectors (a 2-D array) are bags of one row each: so it is a network for ordinary data too, with
+        ``noise_augmentation=None`` and ``steady=False``, since nothing tells how noisy a single row is.
 
         Parameters
         ----------
