@@ -74,17 +74,14 @@ def compare(
         The significance level of the tests, and one minus the confidence of bounds.
     paired : bool
         Whether row i of X and row i of Y are of the same object; the exact flip test decides then.
-    weights : pair of arrays or str, optional
-        Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
-    clusters : pair of arrays, or str, optional
-        Ids of rows that belong together, or their column. Without, dependence gives a :class:`DependentRowsWarning`.
+    weights, clusters : pair of arrays, or str, optional
+        Weights of the rows (tests that need equal ones are left out) and ids of rows that belong together, or the
+        columns that hold them. Without ids, dependence gives a :class:`DependentRowsWarning`.
     missing, categories : {"error", "drop"}, and {None, "one-hot"}
         Whether a missing value is an error or its row is left out, and whether a column of text in a frame is an error
         or becomes columns of 0 and 1 (:func:`one_hot`); ``result.input`` tells.
-    n_frequencies : int, optional
-        Maximum number of frequencies, as for :meth:`Sketch.for_samples`. Fewer is faster but less sensitive.
-    random_state : None, int, Generator or RandomState
-        The seed; a fixed one by default, so that the same data give the same answer.
+    n_frequencies, random_state : int, optional, and None, int, Generator or RandomState
+        The largest number of frequencies (fewer is faster but less sensitive), and the seed, by default a fixed one.
 
     Returns
     -------

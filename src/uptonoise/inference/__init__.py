@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from uptonoise.inference.adapters import padded, pyabc_sumstat, sbi_embedding
 from uptonoise.inference.base import UnlikeSimulationsWarning
+from uptonoise.inference.budget import simulate
 from uptonoise.inference.checks import Calibration, calibration
-from uptonoise.inference.plan import simulate
 from uptonoise.inference.posterior import Posterior, SmallSampleWarning
 from uptonoise.inference.simulation import SimulationError, Simulations
 from uptonoise.inference.statistics import moments, quantile_powers

@@ -23,9 +23,9 @@ from uptonoise._util.random import RandomState
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
 from uptonoise.bags import Bags
+from uptonoise.inference.budget import DRAWS, PARTICLES, TRAINING, Plan
 from uptonoise.inference.observed import Units, is_unlike, size_range
 from uptonoise.inference.options import Simulating
-from uptonoise.inference.plan import DRAWS, PARTICLES, TRAINING, Plan
 from uptonoise.inference.posterior import Posterior, warn_where_small
 from uptonoise.inference.priors import Prior
 from uptonoise.inference.simulation import (

@@ -20,7 +20,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted
 from uptonoise.inference.base import BagABC, UnlikeSimulationsWarning
-from uptonoise.inference.plan import CHECKS
+from uptonoise.inference.budget import CHECKS
 from uptonoise.inference.posterior import TRUSTED_SIZE
 from uptonoise.inference.simulation import Simulations
 

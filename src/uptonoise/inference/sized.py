@@ -11,8 +11,8 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
+from uptonoise.inference.budget import PARTICLES
 from uptonoise.inference.observed import takes_rows, with_fewer_rows
-from uptonoise.inference.plan import PARTICLES
 
 BLOCK_BAGS = 1_000
 """How many bags are summarised at once."""

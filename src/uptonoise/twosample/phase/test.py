@@ -64,10 +64,8 @@ def phase_test(
     positivity : bool
         Whether to look also for differences that are symmetric, but of no noise with a positive characteristic
         function, as between two points and one. It has a tenth of the significance level.
-    weights, clusters : pair of arrays, or str, optional
-        Weights for the rows of X and of Y, and ids of rows that belong together, or the columns that hold them.
-    categories : {None, "one-hot"}
-        Whether columns of text in frames become columns of 0 and 1, as :func:`~uptonoise.one_hot` makes them.
+    weights, clusters, categories
+        As for :func:`~uptonoise.compare`.
     frequencies, random_state : array of shape (m, d), and None, int, Generator or RandomState
         Frequencies in place of the test's own (two sketches bring theirs), and the seed of its own.
 
@@ -84,8 +82,7 @@ def phase_test(
     >>> other = 2 - rng.exponential(size=(900, 2)) + rng.normal(size=(900, 2))
     >>> un.phase_test(X, noisy).pvalue > 0.05, un.phase_test(X, other).pvalue < 0.01
     (True, True)
-    >>> moved = un.phase_test(X + 3, noisy, invariant_to="noise+shift")
-    >>> moved.pvalue > 0.05
+    >>> un.phase_test(X + 3, noisy, invariant_to="noise+shift").pvalue > 0.05
     True
     """
     if not isinstance(invariant_to, str) or invariant_to not in get_args(Invariance):
