@@ -115,7 +115,7 @@ def test_bad_row_transformers(bags):
         RowTransformer(FunctionTransformer(lambda X: X[:10])).fit_transform(bags)
     with pytest.raises(ValueError, match="must be dense"):
         RowTransformer(FunctionTransformer(csr_array)).fit_transform(bags)
-    with pytest.raises(TypeError, match="clone"):
+    with pytest.raises(ValueError, match="transformer must be a transformer of rows; got <class"):
         RowTransformer(StandardScaler).fit(bags)
 
 
