@@ -252,8 +252,9 @@ FAMILIES = {
     "targets of networks": lambda: target_calls(NETS),
 }
 # Classes of results and warnings, what is only one of the models above by another name, and what has no arguments.
-ELSEWHERE = {"BagCheck", "Comparison", "GroupComparison", "MonitorState", "Plan", "RobustnessCurve", "TwoSampleResult"} | {
-    "ggrr", "glrr", "lgrr", "pgrr", "plrr", "show_versions", "datasets", "inference", "nets", "plots", "scan_dask"
+ELSEWHERE = {
+    "BagCheck", "Comparison", "GroupComparison", "MonitorState", "Plan", "RobustnessCurve", "TwoSampleResult", "ggrr",
+    "glrr", "lgrr", "pgrr", "plrr", "show_versions", "datasets", "inference", "nets", "plots", "scan_dask",
 }  # fmt: skip
 
 
