@@ -93,6 +93,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benchmarks/inference.py
 	$(BIN)/python benchmarks/networks.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/shell.py
 
 # What the pages say of the tables in docs/results is checked first, and that no picture is older than what it shows;
 # links and the search afterwards.

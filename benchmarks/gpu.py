@@ -171,7 +171,16 @@ def seconds_an_epoch(device: str, data: un.Bags, y: Any, n_epochs: int) -> float
 
     def fit(epochs: int) -> None:
         un.nets.PhaseNetRegressor(
-            64, n_epochs=epochs, batch_size=100, patience=None, device=device, random_state=SEED, progress=False
+            64,
+            n_epochs=epochs,
+            batch_size=100,
+            patience=None,
+            hidden=(),
+            noise_augmentation=None,
+            steady=False,
+            device=device,
+            random_state=SEED,
+            progress=False,
         ).fit(data, y)
 
     fit(1)

@@ -24,8 +24,8 @@ hold what belongs to the number before them: a size N, a noise size, or the rang
 
 **The data on learning are not the paper's.** `misr1-like` is a stand-in of MISR1 whose constants were chosen so that
 ridge regression with the published settings has about the published errors (`make_misr1_like`): that errors have this
-size is no finding; how tuned models compare is. It is not the `aerosol-like` stand-in of other pages, which
-follows from physics. `dark-matter-like` follows the physics of galaxy clusters, and was not
+size is no finding; how tuned models compare is. It is not the `aerosol-like` stand-in of other pages, which follows
+from physics. `dark-matter-like` follows the physics of galaxy clusters, and was not
 fitted to any error but the variance of the label. A claim that held on the paper's data need not hold here, and the
 other way round.
 """

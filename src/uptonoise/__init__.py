@@ -30,10 +30,10 @@ _NAMES = {
         "make_bag_classifier pgrr plrr robustness_curve"
     ),
     "monitor": "Monitor MonitorState",
-    "rows": "DependentRowsWarning SharedClustersWarning SuspiciousValuesWarning blocks",
+    "rows": "DependentRowsWarning SharedClustersWarning SuspiciousValuesWarning blocks one_hot",
     "twosample": (
-        "TwoSampleResult UnequalNoiseWarning extra_noise flip_test me_test mmd_test paired_difference_test "
-        "pairwise_phase_test phase_test phase_test_power phd_test sme_test"
+        "Plan TwoSampleResult UnequalNoiseWarning extra_noise flip_test me_test mmd_test paired_difference_test "
+        "pairwise_phase_test phase_test phase_test_power phd_test plan sme_test"
     ),
 }
 _PACKAGES = ("datasets", "inference", "nets", "plots")

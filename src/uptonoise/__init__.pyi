@@ -65,8 +65,10 @@ from uptonoise.rows import (
     SharedClustersWarning as SharedClustersWarning,
     SuspiciousValuesWarning as SuspiciousValuesWarning,
     blocks as blocks,
+    one_hot as one_hot,
 )
 from uptonoise.twosample import (
+    Plan as Plan,
     TwoSampleResult as TwoSampleResult,
     UnequalNoiseWarning as UnequalNoiseWarning,
     extra_noise as extra_noise,
@@ -78,5 +80,6 @@ from uptonoise.twosample import (
     phase_test as phase_test,
     phase_test_power as phase_test_power,
     phd_test as phd_test,
+    plan as plan,
     sme_test as sme_test,
 )

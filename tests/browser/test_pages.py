@@ -98,14 +98,14 @@ def test_the_verdict_and_every_figure_are_seen_within_the_width(opened, driver):
     assert found.sentence == driver.execute_script("return document.querySelector('.sentence').innerText")
 
 
-def test_tables_fit_and_only_the_matrix_scrolls_on_a_phone(opened, driver):
+def test_tables_fit_and_nothing_scrolls_sideways(opened, driver):
     boxes = driver.execute_script(
         "return [...document.querySelectorAll('.scroll')].filter(box => box.offsetParent !== null)"
-        ".map(box => [box.scrollWidth, box.clientWidth, box.tabIndex, box.querySelector('.matrix') !== null])"
+        ".map(box => [box.scrollWidth, box.clientWidth, box.tabIndex])"
     )
     assert len(boxes) >= 1
-    assert all(tab == 0 for _, _, tab, _ in boxes)
-    assert all(inner <= outer for inner, outer, _, matrix in boxes if opened.width > 390 or not matrix)
+    assert all(tab == 0 for _, _, tab in boxes)
+    assert all(inner <= outer for inner, outer, _ in boxes)
 
 
 def test_no_id_is_there_twice(opened, driver):

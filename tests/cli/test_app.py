@@ -2,10 +2,14 @@ import json
 import subprocess
 import sys
 
+import pytest
+from typer.main import get_command
+
 import uptonoise as un
+from uptonoise.cli.app import app
 from uptonoise.fourier import kernel_name
 
-from .helpers import run
+from .helpers import run, runner
 
 
 def test_demo_is_right_about_every_pair():
@@ -33,3 +37,34 @@ def test_help_imports_nothing_heavy():
 def test_it_runs_as_a_module():
     command = [sys.executable, "-m", "uptonoise", "--version"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.startswith("uptonoise ")
+
+
+COMMANDS = ("compare", "monitor", "sketch", "fit", "predict")
+SHARED = ("--columns", "--exclude", "--categories", "--max-dropped", "--header", "--delimiter", "--decimal", "--sheet")
+
+
+def helps(command):
+    """Return the help sentence of each option and argument of a command."""
+    parameters = get_command(app).commands[command].params
+    return {(parameter.opts[0] if parameter.opts else parameter.name): parameter.help for parameter in parameters}
+
+
+def test_commands_share_the_words_for_files_and_options():
+    given = {command: helps(command) for command in COMMANDS}
+    assert {given[command]["path"] for command in ("sketch", "fit", "predict")} == {given["compare"]["first"]}
+    assert given["compare"]["first"].startswith(given["monitor"]["reference"].rstrip("."))
+    for option in SHARED:
+        assert len({words[option] for words in given.values() if option in words}) == 1, option
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_told_in_one_plain_sentence(command):
+    for option, words in helps(command).items():
+        assert words, option
+        assert words.endswith(".") or "://" in words, option
+        assert len(words) <= 90, option
+
+
+def test_help_of_compare_fits_two_screens():
+    result = runner.invoke(app, ["compare", "--help"], env={"COLUMNS": "80", "TERMINAL_WIDTH": "80"})
+    assert len(result.stdout.splitlines()) <= 72

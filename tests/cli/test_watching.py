@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import numpy as np
@@ -9,7 +10,8 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from uptonoise.cli import app
+from uptonoise.cli.app import app
+from uptonoise.cli.options import recorded
 
 
 @pytest.fixture
@@ -47,6 +49,19 @@ def test_one_line_per_batch_and_exit_codes(folder):
     assert "7.parquet" in page
     assert run("-q").exit_code == 1
     assert run("-q", "--restart").exit_code == 0
+
+
+def test_the_page_names_files_hashes_and_the_command(folder):
+    arguments = ["monitor", "reference.parquet", "night/*.parquet", "--state", "state.npz", "--report", "page.html"]
+    with recorded(arguments):
+        assert run("--report", "page.html").exit_code == 0
+    page = (folder / "page.html").read_text()
+    for name in ("reference.parquet", "night/0.parquet", "night/2.parquet"):
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() in page
+    assert "uptonoise monitor reference.parquet &#39;night/*.parquet&#39; --state state.npz --report page.html" in page
+    (folder / "night" / "2.parquet").unlink()
+    assert run("--report", "page.html", "--force").exit_code == 0
+    assert page.count("SHA-256") == 1 + (folder / "page.html").read_text().count("SHA-256")
 
 
 def test_what_is_refused(folder):

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import uptonoise as un
-from uptonoise.fourier import characteristic_function, cosine_sine, unit
+from uptonoise.fourier import CosineSine, characteristic_function, cosine_sine, unit
+from uptonoise.fourier.sums import BagSums
+from uptonoise.rows import as_rows
 
 
 @pytest.fixture
@@ -48,6 +50,14 @@ def test_ecf_of_bags_is_that_of_each(rng, plain_ecf, small_blocks, precision, to
     parts = np.split(weights, bags.offsets[1:-1])
     expected = np.stack([plain_ecf(array, W, part) for array, part in zip(arrays, parts, strict=True)])
     np.testing.assert_allclose(un.ecf(bags, W, weights, precision=precision), expected, rtol=0, atol=tolerance)
+
+
+def test_sums_that_are_written_in_place_are_those_that_are_added(rng, small_blocks):
+    bags = un.Bags([rng.normal(size=(n_rows, 2)) for n_rows in (3, 500, 1, 40, 7)])
+    features = CosineSine(rng.normal(size=(9, 2)), "fast")
+    written, added = (as_rows(bags).fold(BagSums(features, 5, in_order=flag)).total() for flag in (True, False))
+    for of_written, of_added in zip(written, added, strict=True):
+        np.testing.assert_array_equal(of_written, of_added)
 
 
 def test_rows_of_a_bag_may_lie_anywhere(rng, plain_ecf, small_blocks):

@@ -69,7 +69,7 @@ def test_conformal_intervals_cover_where_errors_depend_on_noise(rng):
         known = Known(sizes, np.full(n, 50.0), y + 0.3 * sizes * rng.normal(size=n), np.full(n, 0.1))
         return known, y
 
-    conformal = Conformal.learnt(Hats.up_to(10.0), *sample(3_000))
+    conformal = Conformal.learnt(Hats.up_to(10.0), *sample(3_000), np.arange(3_000))
     known, y = sample(3_000)
     half = conformal.half_widths(known, 0.9)
     covered = np.abs(y - known.predicted) <= half

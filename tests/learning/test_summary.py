@@ -58,3 +58,12 @@ def test_bad_parameters(bags):
         un.BagSummary("some").fit(bags)
     with pytest.raises(ValueError, match="n_frequencies"):
         un.BagSummary(n_frequencies=0).fit(bags)
+
+
+def test_places_of_spreads_among_the_features_of_profiles(rng):
+    from uptonoise.learning.summary import PROFILE_BLOCKS, log_spreads
+
+    bags = un.Bags([rng.normal(size=(n, 3)) for n in (5, 9)])
+    blocks = un.BagSummary(random_state=0).fit(bags).blocks(bags)
+    joined = np.concatenate([blocks[name] for name in PROFILE_BLOCKS], axis=1)
+    np.testing.assert_array_equal(joined[:, log_spreads(joined.shape[1])], blocks["log_spread"])

@@ -22,9 +22,13 @@ def gamma_bags(n_bags=120, seed=0, d=1, sizes=(20, 60)):
     return bags, shapes
 
 
+PLAIN = {"hidden": (), "scale": "median", "learning_rate": 0.03, "noise_augmentation": None, "steady": False}
+
+
 def small(kind, **options):
+    """Return a small network: a linear output, no noise in training, predictions as they are, unless options ask."""
     settings = {"n_frequencies": 10, "n_epochs": 3, "batch_size": 16, "device": "cpu", "random_state": 0}
-    return kind(**(settings | options))
+    return kind(**(settings | PLAIN | options))
 
 
 def padded_of(bags):

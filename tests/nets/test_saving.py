@@ -48,10 +48,10 @@ def test_load_says_what_is_wrong_with_a_file(tmp_path, monkeypatch):
     (tmp_path / "broken.npz").write_bytes(path.read_bytes()[:500])
     with pytest.raises(ValueError, match="truncated"):
         nets.PhaseNetRegressor.load(tmp_path / "broken.npz")
-    monkeypatch.setattr("uptonoise.nets.saving._VERSION", 2)
+    monkeypatch.setattr("uptonoise.nets.saving._VERSION", 3)
     model.save(path)
-    monkeypatch.setattr("uptonoise.nets.saving._VERSION", 1)
-    with pytest.raises(ValueError, match=r"version 2 of the network format.* reads up to 1"):
+    monkeypatch.setattr("uptonoise.nets.saving._VERSION", 2)
+    with pytest.raises(ValueError, match=r"version 3 of the network format.* reads up to 2"):
         nets.PhaseNetRegressor.load(path)
     with pytest.raises(ValueError, match="numbers and strings"):
         model.set_params(progress=object()).save(path)

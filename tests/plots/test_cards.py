@@ -51,13 +51,14 @@ def results():
             names=("mean",), truth=ones, means=ones, sds=ones, probabilities=uniform, ranks=np.floor(100 * uniform),
             n_draws=99, sizes=ones[:, 0],
         ),
+        "plan": un.plan(X, Y, [20, 40], n_draws=10),
         "robustness": un.RobustnessCurve(**curve, baseline=1.5, metric="RMSE", kind="laplace"),
     }  # fmt: skip
 
 
 NAMES = [
     *("comparison", "sketches", "column", "input", "groups", "pairs", "phase", "effect", "noncentrality", "noise"),
-    *("mmd", "me", "flip", "phd", "state", "history", "posterior", "calibration", "robustness"),
+    *("mmd", "me", "flip", "phd", "state", "history", "posterior", "calibration", "robustness", "plan"),
 ]
 
 

@@ -46,6 +46,8 @@ class Progress:
         stream: TextIO | None = None,
         units: str = "rows",
     ) -> None:
+        if show is not None and not isinstance(show, bool):
+            raise ValueError(f"progress must be True, False or None; got {show!r}")
         self.done = 0
         file = sys.stderr if stream is None else stream
         # There is no stream at all under pythonw.

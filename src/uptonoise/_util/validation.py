@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 
+_MOST_JOBS = 10_000
+_MOST_INT = 2**53
+
 
 def positive_int(value: Any, name: str, most: int | None = None) -> int:
     """Return `value` as an int, or raise where it is not a positive whole number, or more than is affordable."""
     number = int(value) if isinstance(value, numbers.Integral) and not isinstance(value, bool) else 0
     if number < 1:
         raise ValueError(f"{name} must be a positive integer; got {value!r}")
+    if number > _MOST_INT:
+        raise ValueError(f"{name} must be at most {_MOST_INT:,}; got {value!r}")
     if most is not None and number > most:
         raise ValueError(f"{name} must be at most {most:,}, since more take too much memory; got {number:,}")
     return number
@@ -48,6 +53,25 @@ def checked_flag(value: Any, name: str) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False; got {value!r}")
     return bool(value)
+
+
+def checked_text(value: Any, name: str) -> str:
+    """Return text, or raise where it is something else."""
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text; got {value!r}")
+    return value
+
+
+def checked_jobs(value: Any, name: str = "n_jobs") -> int | None:
+    """Return a number of workers as joblib counts them, or raise where it is something else."""
+    if value is None:
+        return None
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or abs(int(value)) > _MOST_JOBS:
+        raise ValueError(f"{name} must be a whole number of workers, or None; got {value!r}")
+    if value == 0:
+        raise ValueError(f"{name} must not be 0; 1 is one worker, and -1 is one per core")
+    return int(value)
 
 
 def checked_number(value: Any, name: str, *, least: float = 0.0, above: bool = False, most: float = np.inf) -> float:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Iterator, Sequence
+from types import ModuleType
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uptonoise._util.validation import checked_text
 from uptonoise._util.wording import counted, shown
 from uptonoise.bags.checks import checked_ids, checked_key, one_for_each_bag, places_of_ids, read_only
 from uptonoise.bags.gather import concatenated_ids, gathered_rows, is_bag_list, offsets_of, raw_values, with_keys
@@ -307,13 +309,18 @@ class Bags:
         """
         import narwhals as nw
 
+        if not isinstance(backend, str | ModuleType | None):
+            raise ValueError(f'backend must be "pandas", "polars", "pyarrow" or one of these modules; got {backend!r}')
+        checked_text(by, "by")
+        checked_text(label, "label")
         table: dict[str, Any] = {by: np.repeat(self.ids, self.sizes)}
         if self.labels is not None:
             table[label] = np.repeat(self.labels, self.sizes)
         if set(table) & set(self.columns):
             raise ValueError(f"by and label must not be names of columns, {list(self.columns)}; got {by!r}, {label!r}")
         table |= {name: column.copy() for name, column in zip(self.columns, self.values.T, strict=True)}
-        return nw.from_dict(table, backend=backend or "pandas").to_native()
+        chosen: Any = "pandas" if backend is None else backend
+        return nw.from_dict(table, backend=chosen).to_native()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Bags):

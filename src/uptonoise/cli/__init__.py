@@ -1,3 +1,3 @@
 """The command line."""
 
-from uptonoise.cli.app import app, main
+from uptonoise.cli.app import main

@@ -6,13 +6,15 @@ Files are read in pieces, with a progress bar on a terminal.
 
 from __future__ import annotations
 
+import gc
+import importlib
 import sys
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 try:
     import typer
 
-    from uptonoise.cli import comparing, models, reproducing, serving, watching
     from uptonoise.cli.options import recorded
 except ImportError as error:
     if error.name not in ("typer", "rich"):
@@ -21,25 +23,39 @@ except ImportError as error:
 
 import uptonoise as un
 
-app = typer.Typer(
-    name="uptonoise",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command(epilog=comparing.COMPARE_EXAMPLES)(comparing.compare)
-app.command(epilog=watching.EXAMPLES)(watching.monitor)
-app.command(epilog=comparing.SKETCH_EXAMPLES)(comparing.sketch)
-app.command(epilog=models.EXAMPLES)(models.fit)
-app.command(epilog=models.EXAMPLES)(models.predict)
-app.command()(comparing.demo)
-app.command(epilog=serving.EXAMPLES)(serving.serve)
-app.command(epilog=reproducing.EXAMPLES)(reproducing.reproduce)
+_NEW_OBJECTS = 50_000  # after which Python looks for garbage; its default of 700 costs a short command a twentieth
+
+# Each command with its module and what that calls the examples, in the order of --help.
+_COMMANDS = {
+    "compare": ("comparing", "COMPARE_EXAMPLES"),
+    "monitor": ("watching", "EXAMPLES"),
+    "sketch": ("comparing", "SKETCH_EXAMPLES"),
+    "fit": ("models", "EXAMPLES"),
+    "predict": ("models", "EXAMPLES"),
+    "demo": ("comparing", None),
+    "serve": ("serving", "EXAMPLES"),
+    "reproduce": ("reproducing", "EXAMPLES"),
+}
 
 
-@app.callback(invoke_without_command=True)
+def application(names: Iterable[str] = tuple(_COMMANDS)) -> typer.Typer:
+    """Return the command line with these commands; to declare the options of all takes longer than to run some."""
+    made = typer.Typer(
+        name="uptonoise",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    made.callback(invoke_without_command=True)(_uptonoise)
+    for name in names:
+        module, examples = _COMMANDS[name]
+        declared = importlib.import_module(f"uptonoise.cli.{module}")
+        made.command(epilog=None if examples is None else getattr(declared, examples))(getattr(declared, name))
+    return made
+
+
 def _uptonoise(
     version: Annotated[bool, typer.Option("--version", help="Print the version and the kernel in use.")] = False,
 ) -> None:
@@ -51,7 +67,17 @@ def _uptonoise(
         raise typer.Exit
 
 
+def __getattr__(name: str) -> Any:
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = globals()["app"] = application()
+    return made
+
+
 def main() -> None:
     """Run the command line."""
+    # What is imported stays until the end, and Python would look for garbage among it again and again.
+    gc.set_threshold(_NEW_OBJECTS)
+    asked = [name for name in sys.argv[1:2] if name in _COMMANDS]
     with recorded(sys.argv[1:]):
-        app()
+        application(asked or _COMMANDS)()

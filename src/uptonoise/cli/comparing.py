@@ -53,19 +53,19 @@ SKETCH_EXAMPLES = """Examples:
 
 By = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Compare the groups that this column of A names.", rich_help_panel=WHICH),
+    typer.Option(metavar="COLUMN", help="The column of groups to compare.", rich_help_panel=WHICH),
 ]
 ColumnA = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Compare this column of A with --column-b.", rich_help_panel=WHICH),
+    typer.Option(metavar="COLUMN", help="A column to compare with --column-b.", rich_help_panel=WHICH),
 ]
 ColumnB = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="The column of A to compare --column-a with.", rich_help_panel=WHICH),
+    typer.Option(metavar="COLUMN", help="A column to compare with --column-a.", rich_help_panel=WHICH),
 ]
 Margin = Annotated[
     float | None,
-    typer.Option(metavar="SD", help="The largest negligible shift in SD; default: 0.2.", rich_help_panel=ANSWER),
+    typer.Option(metavar="SD", help="The largest negligible shift; default: 0.2.", rich_help_panel=ANSWER),
 ]
 Alpha = Annotated[
     float,
@@ -73,12 +73,8 @@ Alpha = Annotated[
         metavar="P", help="The significance level; default: 0.05.", show_default=False, rich_help_panel=ANSWER
     ),
 ]
-Fail = Annotated[
-    bool, typer.Option("--fail", help="End with 1 where they differ by more than the margin.", rich_help_panel=ANSWER)
-]
-Paired = Annotated[
-    bool, typer.Option("--paired", help="Row i of A and row i of B are of the same object.", rich_help_panel=WHICH)
-]
+Fail = Annotated[bool, typer.Option("--fail", help="End with 1 where they differ.", rich_help_panel=ANSWER)]
+Paired = Annotated[bool, typer.Option("--paired", help="Row i of both is of the same object.", rich_help_panel=WHICH)]
 
 _DIFFERENT = 1
 _PAIR_IN_REPORT = 2  # of the demo: noise and an offset

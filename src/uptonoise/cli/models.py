@@ -16,7 +16,7 @@ import typer
 
 import uptonoise as un
 from uptonoise._util.wording import printable
-from uptonoise.cli.options import Answer, Columns, Reading, Seed, command, split_columns
+from uptonoise.cli.options import FILE_HELP, WHICH, Answer, Columns, Reading, Seed, command, split_columns
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet starts with
 EXAMPLES = """Examples:
@@ -44,34 +44,38 @@ class Model(StrEnum):
 @command
 def fit(
     *,
-    path: Annotated[str, typer.Argument(metavar="FILE", help="A file, folder or pattern: one row per observation.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help=FILE_HELP)],
     by: Annotated[
-        str, typer.Option(help="The column that says which bag a row belongs to, or several, separated by commas.")
+        str, typer.Option(metavar="A,B", help="The column that names bags, or several.", rich_help_panel=WHICH)
     ],
-    label: Annotated[str, typer.Option(help="The column with the target, the same in all rows of a bag.")],
+    label: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the target.", rich_help_panel=WHICH)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.npz).")],
     classes: Annotated[bool, typer.Option("--classes", help="The targets are classes, not numbers.")] = False,
     model: Annotated[
         Model,
         typer.Option(
-            help="The best, several learners that are fitted against noise; linear on phases, or on Fourier features; "
-            "or a model of the paper: phase (p), Fourier (g) or mean (l) features, linear (lrr) or with a Gaussian "
-            "kernel (grr)."
+            metavar="NAME",
+            help="best (the default), phase, fourier, or plrr, glrr, lgrr, pgrr, ggrr of the paper.",
+            show_default=False,
         ),
     ] = Model.best,
     noise: Annotated[
         float | None,
         typer.Option(
-            help="Prepare for noise that these bags do not have and new bags may have: its largest standard deviation, "
-            "in units of each column's own. Default: unknown for the best model, none for the others.",
+            metavar="SD",
+            help="The largest noise that new bags may have beyond these, in SD of each column.",
             min=0.0,
         ),
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(help="A column with groups of bags that stay together in cross-validation, such as stations."),
+        typer.Option(
+            metavar="COLUMN",
+            help="The column of groups of bags that stay together in cross-validation.",
+            rich_help_panel=WHICH,
+        ),
     ] = None,
-    cv: Annotated[int | None, typer.Option(help="The number of folds; default: 3 or 5.", min=2)] = None,
+    cv: Annotated[int | None, typer.Option(metavar="N", help="The number of folds; default: 3 or 5.", min=2)] = None,
     columns: Columns = None,
     reading: Reading,
     answer: Answer,
@@ -110,13 +114,16 @@ def _unfitted(model: Model, noise: float | None, cv: int | None, seed: int, clas
 def predict(
     *,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `uptonoise fit` wrote.")],
-    path: Annotated[str, typer.Argument(metavar="FILE", help="A file, folder or pattern with the rows of new bags.")],
+    path: Annotated[str, typer.Argument(metavar="FILE", help=FILE_HELP)],
     by: Annotated[
-        str | None, typer.Option(help="The column of the bags, or several; default: those of the fit.")
+        str | None,
+        typer.Option(
+            metavar="A,B", help="The column that names bags, or several; default: as in fit.", rich_help_panel=WHICH
+        ),
     ] = None,
     interval: Annotated[
         float | None,
-        typer.Option(help="Add intervals that hold the target of this share of bags, such as 0.9.", min=0.0, max=1.0),
+        typer.Option(metavar="SHARE", help="Add intervals that hold this share of targets.", min=0.0, max=1.0),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the predictions (.csv); default: print them.")

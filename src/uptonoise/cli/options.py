@@ -33,7 +33,8 @@ WHICH = "Which rows and columns"
 FILES = "How files are read"
 ANSWER = "The answer"
 
-FILE_HELP = "A file, folder or pattern of files, or - for standard input."
+FILES_HELP = "A file, folder or pattern of files"
+FILE_HELP = f"{FILES_HELP}, or - for standard input."
 
 Columns = Annotated[
     list[str] | None,
@@ -41,18 +42,20 @@ Columns = Annotated[
         "--columns",
         "-c",
         metavar="A,B",
-        help="Columns to use; default: all that can be measurements.",
+        help="Columns to use, if not all of numbers.",
         rich_help_panel=WHICH,
     ),
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="The column with the weights of the rows.", rich_help_panel=WHICH),
+    typer.Option(metavar="COLUMN", help="The column with the weights of rows.", rich_help_panel=WHICH),
 ]
 Cluster = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="The ids of units, such as patients, whose rows belong together.", rich_help_panel=WHICH
+        metavar="COLUMN",
+        help="The column of ids of units, such as patients, whose rows belong together.",
+        rich_help_panel=WHICH,
     ),
 ]
 Seed = Annotated[
@@ -70,16 +73,14 @@ Quiet = Annotated[
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS", help="A Dask cluster whose workers read the files, tcp://...", rich_help_panel=FILES
-    ),
+    typer.Option(metavar="ADDRESS", help="A Dask cluster that reads the files.", rich_help_panel=FILES),
 ]
 Frequencies = Annotated[
     int | None,
     typer.Option(
         "--frequencies",
         metavar="N",
-        help="Maximum number of frequencies; fewer is faster, and less sensitive.",
+        help="Most frequencies; fewer is faster.",
         min=1,
         rich_help_panel=ANSWER,
     ),
@@ -94,6 +95,13 @@ class Missing(StrEnum):
 
     error = "error"
     drop = "drop"
+
+
+class Categories(StrEnum):
+    """What to do with columns of text."""
+
+    leave_out = "leave-out"
+    one_hot = "one-hot"
 
 
 class Format(StrEnum):
@@ -113,11 +121,22 @@ class Reading:
     exclude: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.", rich_help_panel=WHICH)
     ] = None
+    categories: Annotated[
+        Categories,
+        typer.Option(
+            "--categories",
+            metavar="one-hot",
+            help="Use columns of text as 0 and 1.",
+            show_default=False,
+            rich_help_panel=WHICH,
+        ),
+    ] = Categories.leave_out
     missing: Annotated[
         Missing,
         typer.Option(
             "--missing",
-            help="Rows with missing values: an error (the default), or left out.",
+            metavar="error|drop",
+            help="What to do with missing values.",
             show_default=False,
             rich_help_panel=WHICH,
         ),
@@ -139,7 +158,7 @@ class Reading:
     ] = None
     delimiter: Annotated[
         str | None,
-        typer.Option(metavar="MARK", help="What separates values, such as ';', tab or blank.", rich_help_panel=FILES),
+        typer.Option(metavar="MARK", help="What separates values: ; tab blank.", rich_help_panel=FILES),
     ] = None
     decimal: Annotated[
         str,
@@ -149,7 +168,7 @@ class Reading:
     ] = "."
     comment: Annotated[
         str | None,
-        typer.Option(metavar="MARK", help="Skip lines that start with this, such as '#'.", rich_help_panel=FILES),
+        typer.Option(metavar="MARK", help="Skip lines that start with this.", rich_help_panel=FILES),
     ] = None
     encoding: Annotated[
         str,
@@ -162,14 +181,19 @@ class Reading:
         typer.Option(
             "--format",
             metavar="NAME",
-            help="csv, parquet, arrow, numpy or excel, whatever the suffix.",
+            help="csv, parquet, arrow, numpy or excel.",
             rich_help_panel=FILES,
         ),
     ] = None
     sheet: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The sheet of an Excel file; default: the first.", rich_help_panel=FILES),
+        typer.Option(metavar="NAME", help="The sheet of Excel, if not the first.", rich_help_panel=FILES),
     ] = None
+
+    @property
+    def coding(self) -> Any:
+        """What becomes of columns of text, as the engines call it."""
+        return None if self.categories is Categories.leave_out else self.categories.value
 
     def text_options(self) -> dict[str, Any]:
         """Return how text is to be read, as the engines call it."""
@@ -198,9 +222,7 @@ class Units:
     cluster: Cluster = None
     block: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="So many consecutive rows belong together, as 168 hours.", min=1, rich_help_panel=WHICH
-        ),
+        typer.Option(metavar="N", help="Rows in a unit, such as 168 hours.", min=1, rich_help_panel=WHICH),
     ] = None
 
 

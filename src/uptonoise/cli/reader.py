@@ -20,7 +20,7 @@ import uptonoise as un
 from uptonoise._util.files import check_readable, copy_pipe, is_pipe
 from uptonoise._util.wording import printable
 from uptonoise.cli.options import Answer, Reading, Units, split_columns
-from uptonoise.engines import Choice, OpenFiles, chosen_columns, connected, scan_dask
+from uptonoise.engines import Choice, OpenFiles, categories_of, chosen_columns, connected, scan_dask
 from uptonoise.rows import (
     NOT_CHOSEN,
     BlockedRows,
@@ -28,7 +28,9 @@ from uptonoise.rows import (
     SelectedRows,
     as_rows,
     check_dropped,
+    check_known,
     dependence_on_column,
+    split_name,
 )
 
 if TYPE_CHECKING:
@@ -178,7 +180,8 @@ class Reader:
     def choose(self, *paths: str, kept_apart: Sequence[str | None] = ()) -> Choice:
         """Return the columns that all files have and that can be measurements."""
         apart = [name for name in (*kept_apart, self.units.cluster) if name is not None]
-        self.choice = chosen_columns([self.files(path) for path in paths], self.columns, self.exclude, apart)
+        files = [self.files(path) for path in paths]
+        self.choice = chosen_columns(files, self.columns, self.exclude, apart, self.reading.coding)
         return self.choice
 
     def sketched(
@@ -195,7 +198,15 @@ class Reader:
         if self.columns is not None and list(self.columns) != list(like.columns):
             raise ValueError(f"--columns must be left out with --like, which has {', '.join(like.columns)}")
         choice = Choice(list(like.columns) if like.named else None, {})
+        self._check_categories(path, like.columns if like.named else ())
         return un.Sketch.like(like).update(self.rows(path, with_column(choice, weights)), weights=weights)
+
+    def _check_categories(self, path: str, columns: Sequence[str]) -> None:
+        """Raise where a file has categories that a sketch with columns of 0 and 1 does not know."""
+        files = self.files(path).files
+        lacking = [name for name in columns if name not in files[0].names]
+        places = (split_name(name, files[0].names) for name in lacking)
+        check_known(categories_of(files, list(dict.fromkeys(place[0] for place in places if place))), columns, path)
 
     def pair(self, first: str, second: str, weights: str | None) -> tuple[Any, Any]:
         """Return both samples, each rows or a sketch; rows beside a sketch become a sketch like it."""
@@ -249,6 +260,7 @@ class Reader:
             comparison.input,
             settings=settings | self.reading.chosen(),
             notes=(*comparison.input.notes, *self.notes),
+            categories=dict(self.choice.categories),
             files=tuple(stamps),
         )
         if answer.quiet and not answer.as_json:
@@ -260,7 +272,8 @@ class Reader:
         self.check_dropped()
         records = [source.record() for source in self.sources]
         sizes = [record.n_read - record.n_dropped for record in records]
-        _print_notes(InputRecord.of([source.name for source in self.sources], sizes, (), records))
+        record = InputRecord.of([source.name for source in self.sources], sizes, (), records)
+        _print_notes(replace(record, categories=dict(self.choice.categories)))
 
     def check_dropped(self) -> None:
         """Raise where a larger part of the rows of a file was left out than was allowed."""

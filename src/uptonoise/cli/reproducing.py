@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from uptonoise._util.wording import printable
 from uptonoise.cli.options import Quiet, command, stop
 
 EXAMPLES = """Examples:
 
 - `uptonoise reproduce --list`
 - `uptonoise reproduce chi2-power --quick`
+- `uptonoise reproduce --all --quick` for a look at all of them
 - `uptonoise reproduce chi2-level chi2-power --workers 2 --out results`
 - `uptonoise reproduce chi2-power --draw` for the figure again, from the CSV file
 """
@@ -25,6 +28,7 @@ _RESULTS = Path("results")
 def reproduce(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="What --list names.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Run all; those whose data are missing are named.")] = False,
     runs: Annotated[int | None, typer.Option(help="Repetitions; default: those of the full run.", min=1)] = None,
     workers: Annotated[int | None, typer.Option(help="Processes; default: one per core.", min=1)] = None,
     out: Annotated[Path, typer.Option(help="The folder to write into; it is made where there is none.")] = _RESULTS,
@@ -43,20 +47,29 @@ def reproduce(
     if listed:
         print_experiments([(name, experiments.title(name)) for name in experiments.NAMES], quiet)
         return
-    if not names:
-        raise ValueError("name an experiment; uptonoise reproduce --list names all")
-    for experiment in [experiments.load(name) for name in names]:
-        if draw:
-            written = [experiment.redraw(out)]
-        else:
-            _check_folder(out)
-            try:
+    if everything == bool(names):
+        raise ValueError("name experiments, or give --all; uptonoise reproduce --list names them")
+    if not draw:
+        _check_folder(out)
+    missing = []
+    for experiment in [experiments.load(name) for name in names or experiments.NAMES]:
+        try:
+            if draw:
+                written = [experiment.redraw(out)]
+            else:
                 table = experiment.run(out, runs, workers, quick=quick, progress=False if quiet else None)
-            except KeyboardInterrupt:
-                stop("interrupted; what was done is kept, and the same command goes on from there")
-            written = [table.with_suffix(suffix) for suffix in (".csv", ".png", ".svg", ".json")]
+                written = [table.with_suffix(suffix) for suffix in (".csv", ".png", ".svg", ".json")]
+        except KeyboardInterrupt:
+            stop("interrupted; what was done is kept, and the same command goes on from there")
+        except (FileNotFoundError, ImportError) as error:
+            if not everything:
+                raise
+            missing.append(f"uptonoise: {experiment.name} was left out: {printable(str(error))}")
+            continue
         if not quiet:
             print("\n".join(map(str, written)))
+    for line in missing:
+        print(line, file=sys.stderr)
 
 
 def _check_folder(folder: Path) -> None:

@@ -14,6 +14,7 @@ import typer
 from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
     ANSWER,
+    FILES_HELP,
     WHICH,
     Answer,
     Cluster,
@@ -22,12 +23,15 @@ from uptonoise.cli.options import (
     Report,
     Seed,
     command,
+    command_line,
     split_columns,
     stop,
 )
 
 if TYPE_CHECKING:
+    from uptonoise.engines import OpenFiles
     from uptonoise.monitor import Job, Monitor
+    from uptonoise.rows import InputRecord
 
 EXAMPLES = """Examples:
 
@@ -71,7 +75,8 @@ _MissingOption = Annotated[
     Missing,
     typer.Option(
         "--missing",
-        help="Rows with missing values: an error (the default), left out, or used without them.",
+        metavar="error|drop|use",
+        help="What to do with missing values.",
         show_default=False,
         rich_help_panel=WHICH,
     ),
@@ -144,9 +149,9 @@ class Promise:
 @command
 def monitor(
     *,
-    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help="A file, folder or pattern of files.")],
+    reference: Annotated[str, typer.Argument(metavar="REFERENCE", help=f"{FILES_HELP}.")],
     batches: Annotated[
-        list[str], typer.Argument(metavar="BATCHES", help="Files, folders or patterns; each file is a batch.")
+        list[str], typer.Argument(metavar="BATCHES", help=f"{FILES_HELP}, or several; each file is a batch.")
     ],
     state: Annotated[Path, typer.Option(metavar="FILE", help="Where the state is kept from night to night (.npz).")],
     columns: Columns = None,
@@ -168,43 +173,62 @@ def monitor(
     Prints one line per batch. It ends with 1 if there is an alarm, with 0 if there is none, and with 2 where something
     is wrong. Each file counts fully or not at all, and only once; two jobs cannot work with one state.
     """
-    from uptonoise.engines import OpenFiles, chosen_columns
+    from uptonoise.engines import OpenFiles
     from uptonoise.monitor import Job
-    from uptonoise.rows import find_dependence, left_out_text
 
     if state.suffix != ".npz":
         raise ValueError(f"--state must end with .npz; got {state}")
+    if reading.coding is not None and promise.up_to is not UpTo.noise:
+        raise ValueError("--up-to must be noise with --categories one-hot: categories have no zero that could move")
     answer.check_output("--report", report, ".html")
-    chosen = split_columns(columns)
     files = OpenFiles(reference, **reading.text_options())
-    excluded = split_columns(reading.exclude, "--exclude") or []
-    choice = chosen_columns([files], chosen, excluded, [] if cluster is None else [cluster])
-    if choice.left_out and chosen is None:
-        print(f"uptonoise: left out: {printable(left_out_text(choice.left_out))}", file=sys.stderr)
-    if cluster is None and not state.exists():
-        dependence = find_dependence(files.rows(columns=choice.columns, missing="drop", progress=False))
-        if dependence is not None:
-            warning = printable(f"the guarantee needs independent rows, and {dependence}")
-            print(f"uptonoise: warning: {warning}", file=sys.stderr)
     job = Job(
         reference=reference,
         batches=batches,
         state=state,
         settings=promise.settings(reading.missing.value, seed),
-        columns=choice.columns,
+        columns=_chosen(files, split_columns(columns), cluster, reading, is_new=not state.exists()),
         clusters=cluster,
         any_order=any_order,
         restart=restart,
         max_dropped=reading.max_dropped,
         how=reading.text_options(),
     )
-    _finish(_watch(job, answer), report, answer)
+    _finish(_watch(job, answer), report, answer, _record(job, files, reading))
 
 
-def _finish(watched: Monitor, report: Path | None, answer: Answer) -> None:
+def _chosen(
+    files: OpenFiles, columns: list[str] | None, cluster: str | None, reading: Reading, *, is_new: bool
+) -> list[str] | None:
+    """Return the columns to watch; tell which are left out, and of a new monitor whether rows look dependent."""
+    from uptonoise.engines import chosen_columns
+    from uptonoise.rows import find_dependence, left_out_text
+
+    excluded = split_columns(reading.exclude, "--exclude") or []
+    choice = chosen_columns([files], columns, excluded, [] if cluster is None else [cluster], reading.coding)
+    if choice.left_out and columns is None:
+        print(f"uptonoise: left out: {printable(left_out_text(choice.left_out))}", file=sys.stderr)
+    if cluster is None and is_new:
+        dependence = find_dependence(files.rows(columns=choice.columns, missing="drop", progress=False))
+        if dependence is not None:
+            warning = printable(f"the guarantee needs independent rows, and {dependence}")
+            print(f"uptonoise: warning: {warning}", file=sys.stderr)
+    return choice.columns
+
+
+def _record(job: Job, files: OpenFiles, reading: Reading) -> InputRecord:
+    """Return what the report names: the files of the reference, what was given, and the command."""
+    from uptonoise.rows import FileStamp, InputRecord
+
+    given = {"reference": job.reference, "batches": ", ".join(job.batches), "state": str(job.state)}
+    stamps = tuple(FileStamp.of(file.path) for file in files.files)
+    return InputRecord(files=stamps, settings=given | reading.chosen() | command_line())
+
+
+def _finish(watched: Monitor, report: Path | None, answer: Answer, record: InputRecord) -> None:
     """Write the report, and end with 1 where there is an alarm."""
     if watched.state is not None and report is not None:
-        watched.report(report, force=answer.force)
+        watched.report(report, force=answer.force, record=record)
     if watched.state is not None and watched.state.alarm:
         raise typer.Exit(_ALARM)
 

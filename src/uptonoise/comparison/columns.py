@@ -24,12 +24,13 @@ def compare_columns(inputs: Inputs, evidence: Evidence, missing: list[str]) -> t
     own = [pair.columns[place] for place in places]
     if len(own) < len(pair.columns):
         missing.append(f"columns by themselves: the sketches have frequencies of their own for {own} only")
-    steps = []
+    steps, coded = [], inputs.coded
     for place in places:
         left, right = (sketch.select([sketch.columns[place]]) for sketch in (pair.X, pair.Y))
         column = Pair.of(left, right)
         differences = inputs.differences and inputs.differences.select([inputs.differences.columns[place]])
-        steps.append((mmd_of_pair(column).pvalue, *column_pvalues(column, differences)))
+        of_phases = column_pvalues(column, differences, is_movable=pair.columns[place] not in coded)
+        steps.append((mmd_of_pair(column).pvalue, *of_phases))
     table = np.array(steps).reshape(-1, 3)
     pvalues = dict(zip(("at_all", "beyond_noise", "beyond_offset"), table.T, strict=True))
     pvalues |= {f"adjusted_{name}": _holm(values) for name, values in pvalues.items()}
@@ -41,8 +42,8 @@ def compare_columns(inputs: Inputs, evidence: Evidence, missing: list[str]) -> t
             **{step: float(values[i]) for step, values in pvalues.items()},
             effect=evidence.effect.in_column(name),
             effect_beyond_offset=evidence.effect_beyond_offset.in_column(name),
-            offset=offsets.get(name),
-            noise=noises.get(name),
+            offset=None if name in coded else offsets.get(name),
+            noise=None if name in coded else noises.get(name),
         )
         for i, name in enumerate(own)
     )

@@ -25,7 +25,7 @@ from uptonoise._util.validation import checked_number
 from uptonoise.comparison.places import Place
 from uptonoise.comparison.steps import Symmetry
 from uptonoise.fourier import Sketch
-from uptonoise.rows import InputRecord
+from uptonoise.rows import InputRecord, split_name
 from uptonoise.twosample import (
     POSITIVITY_SHARE,
     EffectSize,
@@ -278,7 +278,8 @@ class Evidence(Result):
         if result is None or result.shift is None or result.shift_interval is None:
             return []
         parts = zip(self.columns, result.shift.tolist(), result.shift_interval.tolist(), strict=True)
-        return [Offset(name, shift, low, high) for name, shift, (low, high) in parts]
+        offsets = [Offset(name, shift, low, high) for name, shift, (low, high) in parts]
+        return [offset for offset in offsets if split_name(offset.column, self.input.categories) is None]
 
     @property
     def noise(self) -> tuple[NoiseAdded, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,9 +81,9 @@ class GroupComparison(ReportedResult):
     @property
     def outliers(self) -> list[str]:
         """The groups that differ beyond noise from all others, where there are more than two groups."""
-        differing = [name for pair in self.differing for name in pair]
+        differing = Counter(name for pair in self.differing for name in pair)
         n_others = len(self.names) - 1
-        return [name for name in self.names if n_others > 1 and differing.count(name) == n_others]
+        return [name for name in self.names if n_others > 1 and differing[name] == n_others]
 
     @property
     def by_similarity(self) -> list[str]:
@@ -141,7 +142,8 @@ class GroupComparison(ReportedResult):
                 text += f"; the smallest group has {counted(smallest, 'row')}, too few to tell"
             return f"{text}."
         outliers = self.outliers
-        rest = [pair for pair in self.differing if not set(pair) & set(outliers)]
+        known = set(outliers)
+        rest = [pair for pair in self.differing if not known.intersection(pair)]
         if outliers and not rest:
             they = " and ".join(outliers) if len(outliers) < 3 else f"{', '.join(outliers[:-1])} and {outliers[-1]}"
             verb = "differs" if len(outliers) == 1 else "each differ"

@@ -24,6 +24,8 @@ from uptonoise.rows import (
     as_ids,
     as_rows,
     clustered_rows,
+    coded_samples,
+    expanded,
     grouped_rows,
     is_frame,
     select_columns,
@@ -170,6 +172,22 @@ def read_groups(
     if by_cluster is None and not source.is_remote and source.can_be_read_again:
         source = KeptRows(source)
     return MixedGroups(source, by_cluster, {name: source.record})
+
+
+def read_coded_groups(
+    groups: Any, by: str | None, columns: Sequence[str] | None, clusters: Any, missing: Missing
+) -> SeparateGroups | MixedGroups:
+    """Return groups with columns of 0 and 1 in the place of text, the same ones in all groups."""
+    samples = groups if isinstance(groups, Mapping) else {"groups": groups}
+    coded, categories = coded_samples(list(samples.values()), list(map(str, samples)), (by, clusters), columns)
+    given = dict(zip(samples, coded, strict=True)) if isinstance(groups, Mapping) else coded[0]
+    columns = None if columns is None else expanded(columns, categories)
+    rows = read_groups(given, by, columns, clusters, missing)
+
+    def knowing(record: Callable[[], SourceRecord]) -> Callable[[], SourceRecord]:
+        return lambda: record()._replace(categories=categories)
+
+    return rows._replace(records={name: knowing(record) for name, record in rows.records.items()})
 
 
 def _by_column(groups: RowSource, clusters: Any) -> tuple[RowSource, RowSource]:

@@ -13,12 +13,12 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.validation import checked_column, checked_columns
 from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
 from uptonoise.comparison.group_result import GroupComparison
-from uptonoise.comparison.group_rows import MixedGroups, Records, SeparateGroups, read_groups
+from uptonoise.comparison.group_rows import MixedGroups, Records, SeparateGroups, read_coded_groups, read_groups
 from uptonoise.comparison.inputs import Missing, check_missing
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison
 from uptonoise.fourier import Sketch
-from uptonoise.rows import InputRecord, SourceRecord
+from uptonoise.rows import Coding, InputRecord, SourceRecord, check_coding
 from uptonoise.twosample import Adjustment, pairwise_phase_test
 
 
@@ -32,6 +32,7 @@ def compare_groups(
     margin: float = MARGIN,
     alpha: float = 0.05,
     missing: Missing = "error",
+    categories: Coding | None = None,
     random_state: RandomState = 0,
 ) -> GroupComparison:
     """Compare all pairs of many samples beyond noise, from one sketch of each.
@@ -44,7 +45,7 @@ def compare_groups(
         The column of the frame that names each row's group, and the columns to compare; by default all others.
     clusters : str, array of shape (n_rows,), or dict of arrays, optional
         Ids of rows that belong together. A bag with a label is a cluster of the group that its label names.
-    adjust, margin, alpha, missing, random_state
+    adjust, margin, alpha, missing, categories, random_state
         As for :func:`pairwise_phase_test` and :func:`compare`.
 
     Returns
@@ -66,12 +67,14 @@ def compare_groups(
     by = None if by is None else checked_column(by, "by")
     columns = None if columns is None else checked_columns(columns, "columns")
     check_missing(missing)
+    check_coding(categories)
     generator, seed = seeded_generator(random_state)
     numbers: dict[str, Any] = {"margin": float(margin), "alpha": float(alpha)}
     if isinstance(groups, Mapping) and any(isinstance(group, Sketch) for group in groups.values()):
         sketches, two, records = _given_sketches(groups, clusters), None, Records({"the groups": SourceRecord})
     else:
-        rows = read_groups(groups, by, columns, clusters, missing)
+        read = read_groups if categories is None else read_coded_groups
+        rows = read(groups, by, columns, clusters, missing)
         sketches, two, records = *_sketched(rows, generator, seed, numbers), rows.records
     pairs = pairwise_phase_test(_several(sketches), adjust=adjust)
     record = _input_record(sketches, records)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Sketch
+from uptonoise.fourier import FewerFrequenciesWarning, Sketch
 from uptonoise.rows import (
     LEAST_CLUSTERS,
     ArrayRows,
@@ -20,13 +20,16 @@ from uptonoise.rows import (
     RowSource,
     SharedClustersWarning,
     SourceRecord,
+    categories_in,
     find_dependence,
     read_rows,
     some_rows,
+    split_name,
     two_clustered,
     without_missing,
 )
 from uptonoise.twosample import (
+    Movable,
     Pair,
     Samples,
     as_sketches,
@@ -40,6 +43,8 @@ from uptonoise.twosample import (
 IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
 _MOST_COLUMNS = 1_000
+_SECONDS = 5.4e-9  # of one core, times the third power of the number of frequencies
+_TOLD_SECONDS = 5
 
 
 Missing = Literal["error", "drop"]
@@ -62,10 +67,30 @@ class Inputs(NamedTuple):
     dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
     records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
 
+    def with_categories(self, categories: Mapping[str, Sequence[str]]) -> Inputs:
+        """Return the same inputs, which know the categories that became columns of 0 and 1."""
+        if not categories:
+            return self
+        left, right = (record._replace(categories=categories) for record in self.records)
+        return self._replace(records=(left, right))
+
+    @property
+    def coded(self) -> set[str]:
+        """The columns of 0 and 1 that stand for categories: they have neither noise nor an offset."""
+        known = self.records[0].categories
+        return {name for name in self.pair.columns if split_name(name, known)}
+
+    @property
+    def movable(self) -> Movable:
+        """Which columns may have an offset; None for all."""
+        coded = self.coded
+        return np.array([name not in coded for name in self.pair.columns]) if coded else None
+
 
 def of_sketches(X: Sketch, Y: Sketch) -> Inputs:
-    """Return two comparable sketches as inputs."""
-    return Inputs(Pair.of(X, Y), "the rows: only sketches were given", ("X", "Y"))
+    """Return two comparable sketches as inputs; names such as ``colour=red`` tell which columns are categories."""
+    inputs = Inputs(Pair.of(X, Y), "the rows: only sketches were given", ("X", "Y"))
+    return inputs.with_categories(categories_in(inputs.pair.columns))
 
 
 def read_inputs(
@@ -102,6 +127,7 @@ def read_inputs(
     if why_none is None:
         sources = _keeping(sources[0]), _keeping(sources[1])
     empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
+    _tell_of_long_work(empty.n_frequencies)
     rows_of = [] if why_none else _choose_rows(sources, generator)
     left, right = (Sketch.like(empty).update(source) for source in sources)
     for name, sketch in zip(names, (left, right), strict=True):
@@ -109,6 +135,18 @@ def read_inputs(
     records = sources[0].record(), sources[1].record()
     rows = why_none or (rows_of[0](), rows_of[1]())
     return Inputs(Pair.of(left, right), rows, names, dependent=dependent, records=records)
+
+
+def _tell_of_long_work(n_frequencies: int) -> None:
+    """Warn where the tests, which take a time that grows with the third power, take longer than most files to read."""
+    seconds = _SECONDS * n_frequencies**3
+    if seconds > _TOLD_SECONDS:
+        warnings.warn(
+            f"tests with {n_frequencies:,} frequencies take about {seconds:.0f} s of one core after the rows are read; "
+            "fewer columns or frequencies are faster",
+            FewerFrequenciesWarning,
+            stacklevel=4,
+        )
 
 
 def _clustered_inputs(

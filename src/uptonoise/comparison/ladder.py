@@ -23,7 +23,7 @@ from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import PhaseSteps, Symmetry, paired_steps, phase_steps
-from uptonoise.rows import InputRecord, looked_at, warn_of_dependence
+from uptonoise.rows import Coding, InputRecord, looked_at, two_coded, warn_of_dependence
 from uptonoise.twosample import (
     ExtraNoise,
     FlipResult,
@@ -55,6 +55,7 @@ def compare(
     weights: tuple[Any, Any] = (None, None),
     clusters: Any = None,
     missing: Missing = "error",
+    categories: Coding | None = None,
     n_frequencies: int | None = None,
     random_state: RandomState = 0,
 ) -> Comparison:
@@ -72,13 +73,14 @@ def compare(
     alpha : float
         The significance level of the tests, and one minus the confidence of bounds.
     paired : bool
-        Whether row i of X and row i of Y are of the same object. The exact flip test decides then, in memory.
+        Whether row i of X and row i of Y are of the same object; the exact flip test decides then.
     weights : pair of arrays or str, optional
         Weights for the rows of X and of Y, or the columns that hold them. Tests that need equal weights are left out.
     clusters : pair of arrays, or str, optional
         Ids of rows that belong together, or their column. Without, dependence gives a :class:`DependentRowsWarning`.
-    missing : {"error", "drop"}
-        Whether a missing value is an error, or its row is left out; ``result.input`` counts such rows.
+    missing, categories : {"error", "drop"}, and {None, "one-hot"}
+        Whether a missing value is an error or its row is left out, and whether a column of text in a frame is an error
+        or becomes columns of 0 and 1 (:func:`one_hot`); ``result.input`` tells.
     n_frequencies : int, optional
         Maximum number of frequencies, as for :meth:`Sketch.for_samples`. Fewer is faster but less sensitive.
     random_state : None, int, Generator or RandomState
@@ -100,7 +102,8 @@ def compare(
     check_margin_and_alpha(margin, alpha)
     generator, seed = seeded_generator(random_state)
     read = read_pairs if checked_flag(paired, "paired") else read_inputs
-    inputs = read(X, Y, weights, clusters, n_frequencies, generator, missing)
+    X, Y, coded = two_coded(X, Y, categories, weights, clusters)
+    inputs = read(X, Y, weights, clusters, n_frequencies, generator, missing).with_categories(coded)
     warn_of_dependence(inputs.dependent)
     settings = Settings(_two_names(names, inputs.names), float(margin), float(alpha), seed)
     return climb(inputs, settings, (Symmetry(inputs.pair.X, alpha), Symmetry(inputs.pair.Y, alpha)), generator)
@@ -127,7 +130,8 @@ def climb(
     with looked_at():  # so that what was said of the rows is not said again
         mmd, me, flip = _tests_of_rows(inputs, missing, generator)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
-        steps = phase_steps(pair) if inputs.differences is None else paired_steps(pair, inputs.differences)
+        of_pairs, movable = inputs.differences, inputs.movable
+        steps = phase_steps(pair, movable) if of_pairs is None else paired_steps(pair, of_pairs, movable)
         if steps.why_no_offset is not None:
             missing.append(f"the test up to an offset: {steps.why_no_offset}")
         extra = _extra_noise(pair, steps, missing)
@@ -174,7 +178,9 @@ def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generat
     if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_beyond_noise:
         return ()
     differ = [column.column for column in comparison.by_column if column.adjusted_beyond_noise <= comparison.alpha]
-    columns = differ or list(comparison.columns)
+    columns = [column for column in differ or comparison.columns if column not in inputs.coded]
+    if not columns:  # a table of categories tells where they differ
+        return ()
     X, Y = (rows[:, [comparison.columns.index(column) for column in columns]] for rows in inputs.rows)
     return differing_places(X, Y, columns, comparison.alpha, generator, inputs.clusters)
 

@@ -16,6 +16,7 @@ from uptonoise._util.threads import single_threaded_blas
 from uptonoise.fourier import Sketch
 from uptonoise.twosample import (
     EffectSize,
+    Movable,
     Pair,
     PhaseResult,
     Phases,
@@ -40,46 +41,48 @@ class PhaseSteps(NamedTuple):
     why_no_offset: str | None
 
 
-def phase_steps(pair: Pair) -> PhaseSteps:
-    """Return the steps of two samples."""
-    effect, beyond_offset = _effects(Phases.of(pair))
+def phase_steps(pair: Pair, movable: Movable = None) -> PhaseSteps:
+    """Return the steps of two samples; only the columns that are movable may have an offset, by default all."""
+    effect, beyond_offset = _effects(Phases.of(pair), movable)
     phase = phase_result(pair, effect)
     try:
-        up_to_offset = phase_result(fitted_shift(pair.X, pair.Y), beyond_offset)
+        up_to_offset = phase_result(fitted_shift(pair.X, pair.Y, movable=movable), beyond_offset)
     except ValueError as error:
         return PhaseSteps(phase, None, effect, beyond_offset, str(error))
     return PhaseSteps(phase, up_to_offset, effect, beyond_offset, None)
 
 
-def paired_steps(pair: Pair, differences: Sketch) -> PhaseSteps:
+def paired_steps(pair: Pair, differences: Sketch, movable: Movable = None) -> PhaseSteps:
     """Return the steps of two samples whose rows belong together, from the sketch of the differences."""
     mirrored = differences.mirrored()
-    effect, beyond_offset = _effects(Phases.of_pairs(pair, differences))
+    effect, beyond_offset = _effects(Phases.of_pairs(pair, differences), movable)
     phase = phase_result(Pair.of(differences, mirrored, _OF_THE_SAME_ROWS), effect, positivity=False)
     try:
-        shifted = fitted_shift(differences, mirrored, _OF_THE_SAME_ROWS)
+        shifted = fitted_shift(differences, mirrored, _OF_THE_SAME_ROWS, movable=movable)
         aligned = phase_result(shifted, beyond_offset, positivity=False)
     except ValueError as error:
         return PhaseSteps(phase, None, effect, beyond_offset, str(error))
-    assert aligned.shift is not None
-    assert aligned.shift_interval is not None
+    if aligned.shift is None or aligned.shift_interval is None:  # no column can move
+        return PhaseSteps(phase, aligned, effect, beyond_offset, None)
     # The mirror image is as far on the other side.
     aligned = replace(aligned, shift=aligned.shift / 2, shift_interval=aligned.shift_interval / 2)
     return PhaseSteps(phase, aligned, effect, beyond_offset, None)
 
 
-def _effects(phases: Phases) -> tuple[EffectSize, EffectSize]:
+def _effects(phases: Phases, movable: Movable) -> tuple[EffectSize, EffectSize]:
     """Return the effect beyond noise, and beyond noise and an offset."""
-    return phases.effect(up_to_offset=False), phases.effect(up_to_offset=True)
+    return phases.effect(up_to_offset=False), phases.effect(up_to_offset=True, movable=movable)
 
 
-def column_pvalues(column: Pair, differences: Sketch | None) -> tuple[float, float]:
+def column_pvalues(column: Pair, differences: Sketch | None, *, is_movable: bool) -> tuple[float, float]:
     """Return the p-values of one column beyond noise, and beyond noise and an offset; NaN where there is none."""
     if differences is None:
         X, Y, worth, positivity = column.X, column.Y, 1.0, True
     else:
         X, Y, worth, positivity = differences, differences.mirrored(), _OF_THE_SAME_ROWS, False
     beyond_noise = pair_pvalue(Pair.of(X, Y, worth), positivity=positivity)
+    if not is_movable:
+        return beyond_noise, beyond_noise
     try:
         aligned = fitted_shift(X, Y, worth)
     except ValueError:  # too few rows or frequencies
@@ -116,5 +119,6 @@ class Symmetry:
             except ValueError:
                 return False
 
-    def _pvalue(self, *most_steps: int) -> float:
-        return phase_pvalue(fitted_shift(self._mirrored.mirrored(), self._mirrored, _OF_THE_SAME_ROWS, *most_steps))
+    def _pvalue(self, most_steps: int | None = None) -> float:
+        plain = self._mirrored.mirrored()
+        return phase_pvalue(fitted_shift(plain, self._mirrored, _OF_THE_SAME_ROWS, most_steps))

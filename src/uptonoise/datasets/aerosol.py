@@ -89,24 +89,28 @@ Its constants come from the physics and from the label's SD in the paper, not fr
 the shape of MISR1, not its values: numbers found here say nothing on the accuracy there.
 """
 
+PIXELS = """
+Parameters
+----------
+n_bags, n_rows : int
+    The number of bags, and of pixels in each.
+random_state : None, int, Generator or RandomState
+    The seed.
 
-@described(model=_MODEL)
+Returns
+-------
+bags : Bags
+    The pixels, with 16 columns; their labels are `y`.
+"""
+
+
+@described(model=_MODEL, pixels=PIXELS)
 def make_aerosol_like(n_bags: int = 800, n_rows: int = 100, random_state: RandomState = None) -> tuple[Bags, Floats]:
     """Simulate bags of satellite pixels whose label is aerosol optical depth: a stand-in of the MISR1 data.
 
     {model}
 
-    Parameters
-    ----------
-    n_bags, n_rows : int
-        The number of bags, and of pixels in each.
-    random_state : None, int, Generator or RandomState
-        The seed.
-
-    Returns
-    -------
-    bags : Bags
-        The pixels, with 16 columns; their labels are `y`.
+    {pixels}
     y : array of shape (n_bags,)
         The optical depth at 558 nm, of mean 0.21 and SD 0.206.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import numbers
 import os
 import zlib
 from pathlib import Path
@@ -97,7 +98,7 @@ def make_dark_matter_like(
     set()
     """
     n, lines = positive_int(n_clusters, "n_clusters"), positive_int(n_lines_of_sight, "n_lines_of_sight")
-    if not 0 <= interlopers <= 0.5:
+    if not isinstance(interlopers, numbers.Real) or not 0 <= interlopers <= 0.5:
         raise ValueError(f"interlopers must be a share from 0 to 0.5; got {interlopers!r}")
     generator = as_generator(random_state)
     y = np.repeat(_log_masses(generator, n), lines)

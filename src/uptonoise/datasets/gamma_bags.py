@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.bags import Bags
 
 _MODEL = """
@@ -76,10 +77,9 @@ def make_gamma_bags(
     (True, True)
     """
     n, d = positive_int(n_bags, "n_bags"), positive_int(n_columns, "n_columns")
-    if np.shape(prior) != (2,) or not (np.isfinite(prior).all() and min(prior) > 0):
+    if np.shape(prior) != (2,) or not all(isinstance(value, numbers.Real) and 0 < value < np.inf for value in prior):
         raise ValueError(f"prior must be a positive shape and a positive rate; got {prior!r}")
-    if not 0 <= noise < np.inf:
-        raise ValueError(f"noise must be a variance that is not negative; got {noise!r}")
+    checked_number(noise, "noise")
     generator = as_generator(random_state)
     sizes = _bag_sizes(n_rows, n, generator)
     theta = generator.gamma(prior[0], 1 / prior[1], size=n)

@@ -9,6 +9,7 @@ from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
+from uptonoise.datasets.aerosol import PIXELS
 
 _CAMERAS, _BANDS = ("aft", "nadir", "forward"), ("blue", "green", "red", "infrared")
 _DEPTH_MEDIAN, _DEPTH_LOG_SD, _DEPTH_MOST = 0.13, 0.8, 1.2  # of SD 0.16, near the mean predictor's error there
@@ -48,23 +49,13 @@ when they are tuned is.
 """
 
 
-@described(model=_MODEL)
+@described(model=_MODEL, pixels=PIXELS)
 def make_misr1_like(n_bags: int = 800, n_rows: int = 100, random_state: RandomState = None) -> tuple[Bags, Floats]:
     """Simulate bags in the shape of MISR1 whose label survives noise: a stand-in that is calibrated to published runs.
 
     {model}
 
-    Parameters
-    ----------
-    n_bags, n_rows : int
-        The number of bags, and of pixels in each.
-    random_state : None, int, Generator or RandomState
-        The seed.
-
-    Returns
-    -------
-    bags : Bags
-        The pixels, with 16 columns; their labels are `y`.
+    {pixels}
     y : array of shape (n_bags,)
         The optical depth, of mean 0.18 and SD about 0.16.
 

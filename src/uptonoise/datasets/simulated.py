@@ -8,7 +8,7 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import checked_choice, positive_int
+from uptonoise._util.validation import checked_choice, checked_number, positive_int
 
 _NORMAL_QUARTILE = 0.6744897501960817
 _T_FREEDOM = 3.0
@@ -46,10 +46,9 @@ def symmetric_noise(
     2.0
     """
     checked_choice(kind, NOISE_KINDS, "kind")
-    if not 0 <= sd < np.inf:
-        raise ValueError(f"sd must be a number that is not negative; got {sd!r}")
+    checked_number(sd, "sd")
     generator = as_generator(random_state)
-    shape = (n_rows, n_columns)
+    shape = (positive_int(n_rows, "n_rows"), positive_int(n_columns, "n_columns"))
     if kind == "laplace":
         unit = generator.laplace(size=shape) / np.sqrt(2)
     elif kind == "cauchy":
@@ -108,16 +107,21 @@ def make_chi2_samples(
     d = positive_int(n_columns, "n_columns")
     generator = as_generator(random_state)
     samples = []
-    for size, freedom, ratio in zip(_pair(sizes, "n_rows"), freedoms, noise, strict=True):
-        if not 0 <= ratio < np.inf:
-            raise ValueError(f"noise must be two ratios that are not negative; got {noise!r}")
-        signal = generator.chisquare(positive_int(freedom, "freedoms"), size=(size, d)) / freedom
-        sd = np.sqrt(ratio * 2 / freedom)
+    for size, freedom, ratio in zip(
+        _pair(sizes, "n_rows"), _pair(freedoms, "freedoms"), _two(noise, "noise"), strict=True
+    ):
+        signal = generator.chisquare(freedom, size=(size, d)) / freedom
+        sd = np.sqrt(checked_number(ratio, "noise") * 2 / freedom)
         samples.append(signal + symmetric_noise(size, d, sd, kind, generator) if ratio else signal)
     return samples[0], samples[1]
 
 
-def _pair(sizes: Any, name: str) -> tuple[int, int]:
-    if np.shape(sizes) != (2,):
-        raise ValueError(f"{name} must be a number or two; got {sizes!r}")
-    return positive_int(sizes[0], name), positive_int(sizes[1], name)
+def _pair(values: Any, name: str) -> tuple[int, int]:
+    first, second = _two(values, name)
+    return positive_int(first, name), positive_int(second, name)
+
+
+def _two(values: Any, name: str) -> tuple[Any, Any]:
+    if not isinstance(values, tuple | list | np.ndarray) or len(values) != 2:
+        raise ValueError(f"{name} must be two numbers, for X and for Y; got {values!r}")
+    return values[0], values[1]

@@ -3,5 +3,14 @@
 # Bags register their types before the engines do: the type that was registered last is tried first.
 import uptonoise.bags
 from uptonoise.engines.dask import connected, scan_dask
-from uptonoise.engines.files import FORMATS, Choice, OpenFiles, chosen_columns, open_rows, scan_csv, scan_parquet
+from uptonoise.engines.files import (
+    FORMATS,
+    Choice,
+    OpenFiles,
+    categories_of,
+    chosen_columns,
+    open_rows,
+    scan_csv,
+    scan_parquet,
+)
 from uptonoise.engines.gpu import on_device, tensor_bags, tensor_features

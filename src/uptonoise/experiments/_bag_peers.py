@@ -1,12 +1,14 @@
-"""What people would use instead: summary statistics with boosted trees or forests, mean embeddings, ridge models.
+"""What people would use instead: summary statistics with boosted trees or forests, mean embeddings, ridge models, nets.
 
 A peer is made by a function of the seed, and is fitted on bags with targets or classes. Where it is trained with noise,
-it gets as many noisy copies as our models, with Gaussian noise of the same range of sizes.
+it gets as many noisy copies as our models, with Gaussian noise of the same range of sizes. DeepSets and our networks
+are there where torch is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any, Self
 
@@ -102,3 +104,31 @@ CLASSIFIERS: dict[str, Make] = {
     "mean embedding": _embedding,
     "phases": lambda seed: make_bag_classifier(random_state=seed),
 }
+HAS_TORCH = find_spec("torch") is not None
+"""Whether DeepSets and our networks are among the models."""
+
+
+def _deep_sets(*, classes: bool, noise: bool) -> Make:
+    def make(seed: int) -> Any:
+        from uptonoise.experiments._deep_sets import DeepSets
+
+        return DeepSets(classes=classes, noise=noise, seed=seed)
+
+    return make
+
+
+def _network(name: str) -> Make:
+    def make(seed: int) -> Any:
+        from uptonoise import nets
+
+        return getattr(nets, name)(device="cpu", progress=False, random_state=seed)
+
+    return make
+
+
+if HAS_TORCH:
+    for _models, _classes, _kind in ((REGRESSORS, False, "Regressor"), (CLASSIFIERS, True, "Classifier")):
+        _models["DeepSets, with noise"] = _deep_sets(classes=_classes, noise=True)
+        _models["DeepSets"] = _deep_sets(classes=_classes, noise=False)
+        _models["phase network"] = _network(f"PhaseNet{_kind}")
+        _models["Fourier network"] = _network(f"FourierNet{_kind}")

@@ -21,6 +21,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._seeded import Problem, SeededExperiment
+from uptonoise.experiments.networks import PLAIN
 from uptonoise.learning import make_bag_classifier
 from uptonoise.nets import FourierNetClassifier, PhaseNetClassifier
 
@@ -46,13 +47,15 @@ def noisy_classes(
 
 def models(seed: int, options: dict[str, Any]) -> dict[str, Any]:
     """Return the models to compare, by name."""
-    common = {"progress": False, "random_state": seed} | options
+    common = PLAIN | {"progress": False, "random_state": seed} | options
     return {
         "mean embedding, logistic regression": make_bag_classifier("fourier", n_frequencies=75, random_state=seed),
         "Fourier network": GridSearchCV(FourierNetClassifier(**common), _GRID, cv=3),
         "phase network": GridSearchCV(PhaseNetClassifier(**common), _PHASE_GRID, cv=3),
         "phase network, plain phases": GridSearchCV(PhaseNetClassifier(**common), _GRID, cv=3),
-        "phase network, against noise": GridSearchCV(PhaseNetClassifier(noise_augmentation=2.0, **common), _GRID, cv=3),
+        "phase network, against noise": GridSearchCV(
+            PhaseNetClassifier(**common | {"noise_augmentation": 2.0}), _GRID, cv=3
+        ),
     }
 
 

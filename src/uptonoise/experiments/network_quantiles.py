@@ -14,6 +14,7 @@ import numpy as np
 from uptonoise.datasets import make_gamma_bags
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._seeded import Problem, SeededExperiment
+from uptonoise.experiments.networks import PLAIN
 from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
 
 _NETWORKS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
@@ -31,7 +32,7 @@ def coverage(seed: int, model: str, n_fit: int = 1_000, n_test: int = 5_000) -> 
         calibration=None if model.endswith(_NOT_CALIBRATED) else "all",
         progress=False,
         random_state=seed,
-        **_OPTIONS,
+        **PLAIN | _OPTIONS,
     )
     low, _, high = network.fit(bags[fit], y[fit]).predict_quantiles(bags[test]).T
     below, above = float(np.mean(y[test] < low)), float(np.mean(y[test] > high))

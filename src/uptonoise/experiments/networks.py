@@ -34,6 +34,15 @@ _NETWORKS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRe
 Options = dict[str, Any]
 """Parameters of networks, or lists of them to try."""
 
+PLAIN: Options = {
+    "hidden": (),
+    "scale": "median",
+    "learning_rate": 0.03,
+    "noise_augmentation": None,
+    "steady": False,
+}
+"""The networks of these tables: as in the paper a linear output, which is trained without noise unless it is said."""
+
 _VARIANTS: dict[str, Options] = {
     "not tuned": {},
     "drawn start": {"frequencies": None},
@@ -57,7 +66,7 @@ def models(seed: int, options: Options, grid: Options) -> dict[str, Any]:
         "shrunk PLRR": shrunk_plrr(random_state=seed),
         "GLRR": glrr(random_state=seed),
     }
-    common: Options = {"frequencies": "ridge", "progress": False, "random_state": seed} | options
+    common: Options = PLAIN | {"frequencies": "ridge", "progress": False, "random_state": seed} | options
     for name, kind in _NETWORKS.items():
         models[name] = GridSearchCV(kind(**common), grid, cv=3, scoring="neg_mean_squared_error")
     for variant, others in _VARIANTS.items():

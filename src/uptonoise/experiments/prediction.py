@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, OURS, REGRESSORS, with_gaussian_noise
+from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, HAS_TORCH, OURS, REGRESSORS, with_gaussian_noise
 from uptonoise.experiments._bag_tasks import REPORTED, BagTask
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, draw_line, panels_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SEED = 28
-LEVELS = (0.0, 0.5, 1.0, 3.0, 10.0)
+LEVELS = (0.0, 0.5, 1.0, 3.0, 10.0, 100.0)
 _IN_ALL_SPLITS = (OURS, BOOSTED, "boosted statistics")
 _HIGHEST = 1.5  # errors beyond are drawn there
 _TASKS = {task.name: task for task in REPORTED}
@@ -79,6 +79,11 @@ def _order(values: Values, repetitions: int) -> list[tuple[int, int]]:
 
 
 def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
+    if not HAS_TORCH:
+        warnings.warn(
+            'torch is not installed: DeepSets and our networks are left out. pip install "uptonoise[torch]" brings it',
+            stacklevel=2,
+        )
     cells = _cells(values, repetitions)
     return [
         Task(f"{name}, {model} / {split}", errors, (name, model, split, values["bags"], values["levels"]))

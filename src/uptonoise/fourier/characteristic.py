@@ -117,7 +117,7 @@ def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:
 def _characteristic_of_bags(source: RowSource, features: CosineSine) -> Characteristic:
     ids: Any = source.bag_ids
     in_order = source if source.bags_in_order or source.is_remote else RowsByBag(source)
-    sums = in_order.fold(BagSums(features, len(ids)))
+    sums = in_order.fold(BagSums(features, len(ids), source.bags_in_order))
     sums.trim(len(ids))  # a stream knows only now
     phi, weight = sums.phi_sums, sums.weight
     if (weight == 0).any():
@@ -128,9 +128,9 @@ def _characteristic_of_bags(source: RowSource, features: CosineSine) -> Characte
     return Characteristic(phi, weight, sums.weight_squares)
 
 
-def unit(phi: Complex) -> Complex:
-    """Return phi/abs(phi), and 0 where phi is 0."""
-    amplitude = np.abs(phi)
+def unit(phi: Complex, amplitude: Floats | None = None) -> Complex:
+    """Return phi/abs(phi), and 0 where phi is 0; `amplitude` is abs(phi) for those who have it."""
+    amplitude = np.abs(phi) if amplitude is None else amplitude
     return np.divide(phi, amplitude, out=np.zeros_like(phi), where=amplitude > 0)
 
 

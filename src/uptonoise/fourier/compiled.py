@@ -84,7 +84,13 @@ def kernel_name() -> str:
     return f"numpy ({_VARIABLE}=numpy)" if os.environ.get(_VARIABLE) == "numpy" else "numpy (no compiled kernel)"
 
 
-def sums_between(values: Floats, projection: Floats, weights: Floats | None, bounds: NDArray[np.int64]) -> Complex:
+def sums_between(
+    values: Floats,
+    projection: Floats,
+    weights: Floats | None,
+    bounds: NDArray[np.int64],
+    out: Complex | None = None,
+) -> Complex:
     """Return the sums of weight exp(2 pi i x.projection) over the rows between consecutive bounds.
 
     Parameters
@@ -97,13 +103,16 @@ def sums_between(values: Floats, projection: Floats, weights: Floats | None, bou
         A weight for each row.
     bounds : array of shape (b + 1,)
         Increasing row numbers.
+    out : complex array of shape (b, m), optional
+        Where the sums go.
 
     Returns
     -------
     complex array of shape (b, m)
     """
     assert _kernel is not None
-    out = np.empty((len(bounds) - 1, projection.shape[1]), dtype=np.complex128)
+    if out is None:
+        out = np.empty((len(bounds) - 1, projection.shape[1]), dtype=np.complex128)
     _kernel.sums(*_in_place(values, projection, weights), bounds, out)
     return out
 

@@ -65,28 +65,34 @@ class CosineSine:
         return _BLOCKS_PER_SUM * self.block_rows
 
     @property
-    def _is_compiled(self) -> bool:
+    def uses_kernel(self) -> bool:
+        """Whether the compiled kernel does the work."""
         return is_compiled() and self.precision == "fast"
 
     def __call__(self, values: Floats) -> NDArray[Any]:
         """Return the features of the rows, of shape (n, 2m): float64 by numpy, float32 by the compiled kernel."""
-        return self.with_sums(values, None)[0] if self._is_compiled else self._by_numpy(values)
+        return self.with_sums(values, None)[0] if self.uses_kernel else self._by_numpy(values)
 
     def with_sums(self, values: Floats, weights: Floats | None) -> tuple[NDArray[Any], Floats]:
         """Return the features of the rows, as a call does, and their weighted sums, of shape (2m,)."""
         features: NDArray[Any]
-        if not self._is_compiled:
+        if not self.uses_kernel:
             features = self._by_numpy(values)
             return features, (np.ones(len(values)) if weights is None else weights) @ features
         self.check_size(values)
         features = self._buffer("features", len(values), 2 * self.n_frequencies, np.float32)
         return features, features_of_rows(values, self.projection, weights, features)
 
-    def sums(self, values: Floats, weights: Floats | None, bounds: NDArray[np.int64]) -> Complex:
-        """Return the weighted sums of exp(i w.x) over the rows between consecutive bounds, of shape (b, m)."""
-        if self._is_compiled:
+    def sums(
+        self, values: Floats, weights: Floats | None, bounds: NDArray[np.int64], out: Complex | None = None
+    ) -> Complex:
+        """Return the weighted sums of exp(i w.x) over the rows between consecutive bounds, of shape (b, m).
+
+        The kernel writes them to `out`, where there is one.
+        """
+        if self.uses_kernel:
             self.check_size(values)
-            return sums_between(values, self.projection, weights, bounds)
+            return sums_between(values, self.projection, weights, bounds, out)
         sums = np.zeros((len(bounds) - 1, self.n_frequencies), dtype=np.complex128)
         weights = np.ones(len(values)) if weights is None else weights
         for start in range(0, len(values), self.block_rows):

@@ -33,6 +33,8 @@ MOST_COLUMNS = MOST_FREQUENCIES // 2 - 1  # each with a low and a high frequency
 _MOST_GROUPS = 2_000
 _GROUP_BYTES = 600 << 20  # of the covariances of all groups
 _PAIR_PRODUCTS = 8e9  # the third power of the number of frequencies, over all pairs of groups: a minute
+_PAIR_SECONDS = 2.1e-7  # of one core, times the square of the number of frequencies
+_MOST_SECONDS = 3_600
 _N_OF_A_KIND = 60
 _EACH_COLUMN = 2  # frequencies that each column has for itself, unless there are very many columns
 _LEAST_PER_COLUMN, _LEAST_MORE = 2, 20  # frequencies that any design needs
@@ -128,6 +130,29 @@ def affordable_frequencies(n_groups: int) -> int:
     return min(MOST_FREQUENCIES, int(by_memory), int(by_time))
 
 
+def pair_seconds(n_groups: int, n_frequencies: int) -> float:
+    """Return how long the phase tests of all pairs of so many sketches take about, on one core.
+
+    Examples
+    --------
+    >>> from uptonoise.fourier.designs import pair_seconds
+    >>> print(f"{pair_seconds(1_000, 24):.0f} s")
+    60 s
+    """
+    return _PAIR_SECONDS * n_groups * (n_groups - 1) / 2 * n_frequencies**2
+
+
+def _check_pairs(n_groups: int, n_columns: int, n_frequencies: int) -> None:
+    """Raise where even the fewest frequencies of so many columns take too much memory or time for all pairs."""
+    seconds = pair_seconds(n_groups, n_frequencies)
+    bytes_needed = 2 * n_groups * (2 * n_frequencies) ** 2 * 8  # sketches, and their moments side by side
+    if seconds > _MOST_SECONDS or bytes_needed > 2 * _GROUP_BYTES:
+        raise ValueError(
+            f"groups must be fewer, or have fewer columns: all pairs of {n_groups:,} groups with {n_columns:,} columns "
+            f"take about {bytes_needed / 2**30:.1f} GB and {seconds / 60:,.0f} minutes. Choose groups or columns"
+        )
+
+
 def _affordable_design(
     lengths: Floats, generator: np.random.Generator, n_frequencies: int | None, spreads: Floats, most: int
 ) -> Design:
@@ -137,8 +162,11 @@ def _affordable_design(
     wanted = len(design.frequencies)
     if wanted <= most:
         return design
+    least = _LEAST_PER_COLUMN * len(lengths) + _LEAST_MORE
+    if least > most and len(spreads) > 2:
+        _check_pairs(len(spreads), len(lengths), least)
     generator.bit_generator.state = beginning
-    design = default_design(lengths, generator, max(most, _LEAST_PER_COLUMN * len(lengths) + _LEAST_MORE), spreads)
+    design = default_design(lengths, generator, max(most, least), spreads)
     warnings.warn(
         f"{len(design.frequencies):,} frequencies are used in place of {wanted:,}, so that the sketches of "
         f"{counted(len(spreads), 'sample')} with {counted(len(lengths), 'column')} fit into memory; fewer columns get "

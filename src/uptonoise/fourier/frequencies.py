@@ -34,6 +34,7 @@ from uptonoise.rows import as_real_array, is_frame, is_tensor
 
 Law = Literal["gaussian", "laplace", "matern", "radial"]
 Method = Literal["iid", "orthogonal", "sobol"]
+_MOST_NUMBERS = 2**26  # frequencies times columns: half a gigabyte
 
 
 @described
@@ -80,7 +81,8 @@ def sample_frequencies(
     >>> W.shape
     (100, 5)
     """
-    m, d = positive_int(n_frequencies, "n_frequencies"), positive_int(n_columns, "n_columns")
+    d = positive_int(n_columns, "n_columns")
+    m = positive_int(n_frequencies, "n_frequencies", most=max(_MOST_NUMBERS // d, 1))
     checked_choice(law, get_args(Law), "law")
     checked_choice(method, get_args(Method), "method")
     checked_number(nu, "nu", above=True)

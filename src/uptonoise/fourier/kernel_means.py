@@ -152,6 +152,8 @@ def row_kernel(
     kernel: Any, scale: Any, kernel_params: Mapping[str, Any] | None, reference: BagRowsWithShares
 ) -> tuple[Kernel, Floats]:
     """Return a kernel of rows, and the lengths that rows must be divided by first."""
+    if not isinstance(kernel_params, Mapping | None):
+        raise ValueError(f"kernel_params must be a dict of what the kernel takes, or None; got {kernel_params!r}")
     params = {} if kernel_params is None else dict(kernel_params)
     no_lengths = np.ones(reference.values.shape[1])
     if isinstance(kernel, str) and kernel in _OWN:
@@ -160,7 +162,7 @@ def row_kernel(
         return _OWN[kernel], _lengths(scale, reference)
     if not isinstance(scale, str) or scale != "median":
         raise ValueError(f'scale is the length of "rbf" and "laplacian"; kernel={kernel!r} takes kernel_params')
-    if callable(kernel):
+    if callable(kernel) and not isinstance(kernel, type):
         return partial(kernel, **params), no_lengths
     return _scikit_learn_kernel(kernel, params), no_lengths
 

@@ -178,7 +178,8 @@ def _kernel_of_features(left: Floats, right: Floats | None, second: Second, seco
 
 
 def _check_second(second: Any, second_scale: Any) -> None:
-    if second is not None and not callable(second) and not (isinstance(second, str) and second == "gaussian"):
+    is_function = callable(second) and not isinstance(second, type)
+    if second is not None and not is_function and not (isinstance(second, str) and second == "gaussian"):
         raise ValueError(f'second must be None, "gaussian" or a function of squared distances; got {second!r}')
     if isinstance(second_scale, str) and second_scale == "median":
         return

@@ -10,6 +10,7 @@ from scipy.spatial.distance import pdist
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
+from uptonoise.fourier.distances import middle_distances
 from uptonoise.rows import RowSource, aligned, as_rows, refuse_one_iterator_twice, sample_rows
 
 
@@ -93,11 +94,19 @@ def _median_length(rows: Floats) -> float:
     # In units of the range, the squares of huge and of tiny numbers stay inside float64.
     smallest = np.finfo(np.float64).smallest_subnormal
     unit = max(float((rows.max(axis=0) / 2 - rows.min(axis=0) / 2).max()), smallest)
-    squares = pdist(rows / unit, "sqeuclidean")
-    median = np.median(squares)
-    if median == 0:
-        median = np.median(squares[squares > 0])
+    median = _median_square(rows / unit)
     return max(float(unit * np.sqrt(median / 2)), smallest)
+
+
+def _median_square(rows: Floats) -> float:
+    """Return the median squared distance of two rows; where it is 0, that of rows that are not equal."""
+    if rows.shape[1] == 1:
+        median = float(np.mean(middle_distances(rows[:, 0]) ** 2))
+        if median > 0:
+            return median
+    squares = pdist(rows, "sqeuclidean")
+    median = float(np.median(squares))
+    return median if median > 0 else float(np.median(squares[squares > 0]))
 
 
 def _no_scale(name: str) -> ValueError:

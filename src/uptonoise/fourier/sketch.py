@@ -146,7 +146,9 @@ class Sketch(SketchStatistics):
         check_columns(sources[0].columns, sources[0].name)
         columns = next((source.columns for source in sources if source.named), None)
         looks = scale_rows_of(sources), rare_lengths_of(sources)
-        frequencies, provenance = scaled_design(*looks, random_state, n_frequencies)
+        few = n_frequencies is not None or len(sources) <= 2
+        options: dict[str, Any] = {} if few else {"most": affordable_frequencies}
+        frequencies, provenance = scaled_design(*looks, random_state, n_frequencies, **options)
         return cls(frequencies, columns=columns, provenance=provenance, precision=precision)
 
     @classmethod
@@ -198,6 +200,8 @@ class Sketch(SketchStatistics):
         columns = source.columns if source.named else None
         empty = cls(frequencies, columns=columns, provenance=provenance, precision=precision)
         if clusters is not None:
+            if not isinstance(clusters, RowSource):
+                raise ValueError(f"clusters must be a RowSource of the same rows; got a {type(clusters).__name__}")
             rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(of_groups), axis=0)
             groups_of_clusters = moments_by_group(rows, CosineSine(empty._frequencies, precision), centre)
             return {name: empty._with(*part) for name, part in groups_of_clusters.items()}

@@ -84,10 +84,14 @@ class BagPart(NamedTuple):
 
 
 class BagSums(Accumulator[BagPart]):
-    """The sum of the features of each bag's rows; a bag's rows may lie anywhere."""
+    """The sum of the features of each bag's rows; a bag's rows may lie anywhere, unless they come `in_order`.
 
-    def __init__(self, features: CosineSine, n_bags: int) -> None:
-        self.features = features
+    Where they do, and all bags are known, a block shares its first bag at most with blocks before it. The kernel writes
+    the sums of its other bags where they belong, and the part has the sum of the first bag only.
+    """
+
+    def __init__(self, features: CosineSine, n_bags: int, in_order: bool = False) -> None:
+        self.features, self.in_order = features, in_order
         self.block_rows = features.sum_rows
         self.phi_sums = np.zeros((n_bags, features.n_frequencies), dtype=np.complex128)
         self.weight = np.zeros(n_bags)
@@ -107,7 +111,20 @@ class BagSums(Accumulator[BagPart]):
             weight = squares = np.diff(bounds)
         else:
             weight, squares = np.add.reduceat(weights, starts), np.add.reduceat(weights**2, starts)
-        return BagPart(bags[starts], self.features.sums(values, weights, bounds), weight, squares)
+        phi_sums = self._sums(values, weights, bounds, bags[starts])
+        return BagPart(bags[starts], phi_sums, weight, squares)
+
+    def _sums(
+        self, values: Floats, weights: Floats | None, bounds: NDArray[np.int64], bags: NDArray[np.int64]
+    ) -> Complex:
+        first, stop = int(bags[0]), int(bags[-1]) + 1
+        if not (self.in_order and self.features.uses_kernel) or stop - first != len(bags) or stop > len(self.phi_sums):
+            return self.features.sums(values, weights, bounds)
+        end = int(bounds[1])
+        of_first, of_others = (None, None) if weights is None else (weights[:end], weights[end:])
+        if len(bags) > 1:
+            self.features.sums(values[end:], of_others, bounds[1:] - end, self.phi_sums[first + 1 : stop])
+        return self.features.sums(values[:end], of_first, bounds[:2])
 
     def add(self, part: BagPart) -> None:
         """Add the sums of the next rows."""
@@ -119,7 +136,9 @@ class BagSums(Accumulator[BagPart]):
             self._resize(stop + stop // 8)  # room for bags that a stream is yet to bring
         # Bags that follow each other are a slice, and adding to a slice makes no copy.
         places = slice(first, stop) if stop - first == len(bags) else bags
-        if isinstance(places, slice) and not self.weight[first + 1 : stop].any():
+        if len(part.phi_sums) < len(bags):  # the others are where they belong
+            self.phi_sums[first] += part.phi_sums[0]
+        elif isinstance(places, slice) and not self.weight[first + 1 : stop].any():
             # Only the first bag can have had rows before. New memory is faster to write than to add to.
             self.phi_sums[first] += part.phi_sums[0]
             self.phi_sums[first + 1 : stop] = part.phi_sums[1:]

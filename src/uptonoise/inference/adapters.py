@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from uptonoise._util.random import RandomState
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
 from uptonoise.inference.base import BagABC
 from uptonoise.rows import as_table
@@ -164,13 +165,13 @@ def padded(bags: Any, n_rows: int | None = None) -> Any:
     tensor([[5., 1.],
             [0., 0.]])
     """
-    import torch
-
     given = bags if isinstance(bags, Bags) else Bags(bags)
     most = int(given.sizes.max())
-    n = most if n_rows is None else int(n_rows)
+    n = most if n_rows is None else positive_int(n_rows, "n_rows")
     if n < most:
         raise ValueError(f"n_rows must be at least that of the largest bag, {most}; got {n_rows!r}")
+    import torch
+
     filled = np.zeros((len(given), n, given.n_columns + 1), dtype=np.float32)
     filled[np.arange(n) < given.sizes[:, None]] = np.column_stack([given.values, np.ones(len(given.values))])
     return torch.from_numpy(filled)

@@ -21,7 +21,7 @@ import numpy as np
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_flag, positive_int
 from uptonoise.bags import Bags
 from uptonoise.inference.observed import Units, is_unlike, size_range
 from uptonoise.inference.options import Simulating
@@ -257,7 +257,7 @@ class BagABC(_Fitted, ABC):
         if not total > 0:
             raise ValueError(vanished_message(squares, epsilon, self._uniform_kernel))
         weights /= total
-        moved = adjusted(theta, summaries - at, weights, self._support) if adjust else theta
+        moved = adjusted(theta, summaries - at, weights, self._support) if checked_flag(adjust, "adjust") else theta
         simulate = None if self._plan is None else self._predict
         return Posterior(moved, weights, self.names_, epsilon, np.sqrt(squares), theta, simulate)
 
@@ -347,7 +347,7 @@ class BagABC(_Fitted, ABC):
 
     def _weighed(self, run: _Run, part: Part, summary: Summary) -> _Weighed:
         """Return what is kept of a block of particles."""
-        kept = part if self.keep_rows else None
+        kept = part if checked_flag(self.keep_rows, "keep_rows") else None
         if not len(part.values):
             return _Weighed(part.came, part.values, part.values, (0, 0), len(part.problems), kept)
         bags = part.bags

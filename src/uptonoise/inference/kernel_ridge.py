@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.fourier import embedding_kernel, median_scale
-from uptonoise.learning import as_bags, checked_targets
+from uptonoise.learning import as_bags, checked_numbers, checked_targets
 
 _ALPHAS = tuple(np.geomspace(1e-6, 1e2, 17).tolist())
 
@@ -80,22 +80,22 @@ class KernelBagRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         table = targets[:, None] if targets.ndim == 1 else targets
         mean = table.mean(axis=0)
         median = float(median_scale(bags))
-        best = np.inf
-        for factor in self.scale_factors:
-            scale = median * float(factor)
+        best, alphas = np.inf, checked_numbers("alphas", self.alphas).tolist()
+        for factor in checked_numbers("scale_factors", self.scale_factors).tolist():
+            scale = median * factor
             apart = _squared_distances(bags, scale)
             length = float(np.sqrt(np.median(apart[np.triu_indices(len(bags), 1)]) / 2)) or 1.0
             values, vectors = np.linalg.eigh(np.exp(-apart / (2 * length**2)))
             rotated = vectors.T @ (table - mean)
-            for alpha in self.alphas:
-                damped = 1 / (np.maximum(values, 0) + float(alpha))
+            for alpha in alphas:
+                damped = 1 / (np.maximum(values, 0) + alpha)
                 weights = vectors @ (rotated * damped[:, None])
                 # r_i / (1 - H_ii) = weight_i / (inverse of K + alpha)_ii
                 error = float(np.mean((weights / (vectors**2 @ damped)[:, None]) ** 2))
                 if error < best:
                     best, self.dual_coef_, self.best_score_ = error, weights, -error
                     self.scale_, self.second_scale_ = scale, length
-                    self.best_params_ = {"scale_factor": float(factor), "alpha": float(alpha)}
+                    self.best_params_ = {"scale_factor": factor, "alpha": alpha}
         self.bags_, self.intercept_, self._y_is_flat = bags, mean, targets.ndim == 1
         self.n_features_in_ = bags.n_columns
         return self

@@ -5,7 +5,9 @@ simulator that takes ``n_rows``, or from a sample of the rows of each simulated 
 
 A summary that does not see noise cannot tell that there is too much of it. So location, spread and amplitudes of the
 characteristic function of the observed bag are compared with those of the particles, by their weights: the bag is
-unlike the simulations where its Mahalanobis distance from them is larger than that of nearly all.
+unlike the simulations where its Mahalanobis distance from them is larger than that of nearly all. Mean and covariance
+are those of the particles and the observed bag together: so a bag like the particles is as far from them as any of them
+is (full conformal prediction, Vovk, Gammerman and Shafer 2005).
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from uptonoise.fourier import characteristic_function
 from uptonoise.inference.simulation import as_bags
 
 _RADII = (0.5, 1.0)
-_UNLIKE = 0.02  # of the weight of the particles is as far from them as the observed bag, or less
+_UNLIKE = 0.02  # of the weight, that of the observed bag included, is as far from the centre as this bag, or less
 _RIDGE = 0.02
 _LEAST = 1e-3
 
@@ -56,15 +58,19 @@ class Units(NamedTuple):
 
 
 def is_unlike(profile: Floats, profiles: Floats, weights: Floats) -> bool:
-    """Tell whether a profile is further from those of weighted particles than nearly all of these."""
-    mean = weights @ profiles
-    centred = profiles - mean
-    covariance = centred.T @ (centred * weights[:, None])
+    """Tell whether a profile is further from those of weighted particles than nearly all of these.
+
+    The observed bag counts as one particle more. Where there are too few of them for a share that small, it is unlike
+    them if it is the furthest.
+    """
+    own = 1 / (1 + 1 / float(np.sum(weights**2)))
+    together = np.concatenate([profiles, profile[None]])
+    shares = np.append((1 - own) * weights, own)
+    centred = together - shares @ together
+    covariance = centred.T @ (centred * shares[:, None])
     covariance[np.diag_indices_from(covariance)] += _RIDGE * np.diag(covariance) + 1e-12
-    inverse = np.linalg.inv(covariance)
-    distances = np.einsum("ij,jk,ik->i", centred, inverse, centred)
-    moved = profile - mean
-    return bool(weights[distances >= moved @ inverse @ moved].sum() < _UNLIKE)
+    distances = np.einsum("ij,jk,ik->i", centred, np.linalg.inv(covariance), centred)
+    return bool(shares[distances >= distances[-1]].sum() <= max(_UNLIKE, own))
 
 
 def takes_rows(simulator: Any) -> bool:

@@ -20,7 +20,7 @@ from uptonoise._util.files import written_whole
 from uptonoise._util.progress import Progress
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_flag, checked_jobs, positive_int
 from uptonoise.inference.options import Simulating, documented
 from uptonoise.inference.priors import Prior
 from uptonoise.inference.simulation import Part, SimulationError, Simulations, joined, simulated
@@ -72,7 +72,7 @@ class Plan:
         """Return a plan, or raise where it cannot be carried out."""
         if not callable(simulator):
             raise ValueError(f"simulator must be a function simulator(theta, rng); got a {type(simulator).__name__}")
-        default = _VECTORIZED_BLOCK if vectorized else _BLOCK
+        default = _VECTORIZED_BLOCK if checked_flag(vectorized, "vectorized") else _BLOCK
         size = default if block_size is None else positive_int(block_size, "block_size")
         generator, seed = seeded_generator(random_state)
         plan = cls(
@@ -80,8 +80,8 @@ class Plan:
             simulator=simulator,
             vectorized=bool(vectorized),
             block_size=size,
-            skip_failures=bool(skip_failures),
-            n_jobs=n_jobs,
+            skip_failures=checked_flag(skip_failures, "skip_failures"),
+            n_jobs=checked_jobs(n_jobs),
             progress=progress,
             seed=int(generator.integers(2**63)) if seed is None else seed,
         )

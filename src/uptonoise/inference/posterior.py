@@ -14,7 +14,8 @@ from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_choice, checked_columns, checked_number, positive_int
+from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.rows import as_real_array
 
@@ -46,8 +47,10 @@ def effective_size(weights: Floats) -> float:
 
 def checked_names(names: Sequence[str] | None, p: int) -> tuple[str, ...]:
     """Return the names of p parameters, or raise where there are more or fewer; none stand for theta0, theta1, ..."""
-    own = tuple(names or (["theta"] if p == 1 else [f"theta{number}" for number in range(p)]))
-    if len(own) != p:
+    if names is None or (isinstance(names, list | tuple) and not names):
+        return ("theta",) if p == 1 else tuple(f"theta{number}" for number in range(p))
+    own = tuple(checked_columns(names, "names"))
+    if len(own) != p or not all(isinstance(name, str) for name in own):
         raise ValueError(f"names must be {p}, one for each parameter; got {list(own)}")
     return own
 
@@ -186,10 +189,8 @@ class Posterior(Result):
         -------
         low, high : floats, or arrays of shape (p,)
         """
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1; got {level!r}")
-        if kind not in ("equal", "highest"):
-            raise ValueError(f"kind must be one of equal, highest; got {kind!r}")
+        checked_number(level, "level", above=True, most=1.0)
+        checked_choice(kind, ("equal", "highest"), "kind")
         if kind == "equal":
             return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
         bounds = np.array([_shortest(column, self.weights, level) for column in self.theta.T])
@@ -207,7 +208,9 @@ class Posterior(Result):
         -------
         float, or array of shape (p,)
         """
-        at = np.broadcast_to(as_real_array(theta, "theta").astype(np.float64), (len(self.names),))
+        at, p = as_real_array(theta, "theta").astype(np.float64), len(self.names)
+        if at.shape not in ((), (1,), (p,)) or np.isnan(at).any():
+            raise ValueError(f"theta must be a number, or one for each of {counted(p, 'parameter')}; got {theta!r}")
         return self._flat(self.weights @ ((self.theta < at) + 0.5 * (self.theta == at)))
 
     @_documented

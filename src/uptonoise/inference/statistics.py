@@ -10,7 +10,7 @@ import numpy as np
 from uptonoise._util.docs import described
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.rows import as_real_array
+from uptonoise.rows import as_real_array, as_rows, read_rows
 
 _LEVELS = np.linspace(0.05, 0.95, 19)
 _POWERS = 4
@@ -42,7 +42,7 @@ def moments(bag: Floats) -> Floats:
     >>> moments(np.array([[0.0], [0.0], [3.0]])).round(4)
     array([1.    , 1.4142, 0.7071])
     """
-    return np.asarray(_moments(np.asarray(bag, dtype=np.float64)[None])[0])
+    return np.asarray(_moments(_checked_bag(bag)[None])[0])
 
 
 @_documented
@@ -65,7 +65,12 @@ def quantile_powers(bag: Floats) -> Floats:
     >>> quantile_powers(np.arange(101.0)[:, None])[:4].round(6)
     array([ 5., 10., 15., 20.])
     """
-    return np.asarray(_quantile_powers(np.asarray(bag, dtype=np.float64)[None])[0])
+    return np.asarray(_quantile_powers(_checked_bag(bag)[None])[0])
+
+
+def _checked_bag(bag: Any) -> Floats:
+    """Return the rows of a bag as finite numbers, or raise where they are something else."""
+    return read_rows(as_rows(bag, name="bag")).astype(np.float64, copy=False)
 
 
 def _moments(cube: Floats) -> Floats:
@@ -90,7 +95,7 @@ class Statistics:
     """A function of one bag as a function of many; bags of equal sizes at once where it is one of ours."""
 
     def __init__(self, function: Any) -> None:
-        if not callable(function):
+        if not callable(function) or isinstance(function, type):
             raise ValueError(f"summaries must be a function of a bag; got a {type(function).__name__}")
         self.function = function
 

@@ -134,7 +134,8 @@ class FourierABC(_RegressionABC):
         if name == "network":
             from uptonoise import nets
 
-            return getattr(nets, self._network)(progress=self.progress, random_state=seed)
+            options = {"noise_augmentation": None, "steady": False}  # for the same reason
+            return getattr(nets, self._network)(progress=self.progress, random_state=seed, **options)
         raise ValueError(f"regressor must be one of ridge, network, or a regressor on bags; got {name!r}")
 
 

@@ -16,10 +16,12 @@ from uptonoise.learning.features import FourierFeatures, PhaseFeatures
 from uptonoise.learning.inputs import FittedColumns, as_bags, bag_source, fitted_columns
 from uptonoise.learning.mean_features import MeanFeatures
 from uptonoise.learning.noise import add_noise
+from uptonoise.learning.noisy_copies import LARGEST, NOISE_BOUNDS
 from uptonoise.learning.paper_models import ggrr, glrr, lgrr, pgrr, plrr
 from uptonoise.learning.ridge import BagRidgeCV
 from uptonoise.learning.robustness import RobustnessCurve, robustness_curve
 from uptonoise.learning.row_transformer import RowTransformer
+from uptonoise.learning.search import checked_numbers
 from uptonoise.learning.summary import BagSummary
 from uptonoise.learning.targets import checked_targets, given_targets
 from uptonoise.learning.tuning import GridEdgeWarning

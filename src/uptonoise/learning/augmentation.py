@@ -34,7 +34,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.bags import BagRows, Bags
 from uptonoise.fourier import Characteristic, characteristic_function
 from uptonoise.learning.docs import described
-from uptonoise.learning.inputs import as_bags, bags_in_memory
+from uptonoise.learning.inputs import bag_source, bags_in_memory, bags_of
 from uptonoise.learning.repeated_noise import bags_with_copies
 from uptonoise.learning.targets import given_targets
 
@@ -216,8 +216,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_model(self, bags: Bags, y: Any) -> Self:
         (level,) = checked_noise_sizes("level", [self.level])
         targets = np.asarray(given_targets(y, bags))
-        if len(targets) != len(bags):
-            raise ValueError(f"y must have one target for each of {len(bags)} bags; got {len(targets)}")
+        if targets.shape[:1] != (len(bags),):
+            raise ValueError(f"y must have one target for each of {len(bags)} bags; got shape {targets.shape}")
         seed = int(as_generator(self.random_state).integers(2**31))
         copies = bags_with_copies(bags, level, pooled_variances(bags), seed)
         repeated = np.concatenate([targets] * (len(copies) // len(bags)))
@@ -254,8 +254,8 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_bags, n_features_out), or as :meth:`transform` returns it
         """
         (level,) = checked_noise_sizes("level", [self.level])
-        bags = as_bags(X)
-        self.fit(bags)
+        bags = X if isinstance(X, Bags) else bags_of(bag_source(X, self))
+        self.fit(X)
         generator = as_generator(self.random_state)
         characteristic = self.transformer_.characteristic(bags)
         levels = generator.uniform(0, level, len(bags))

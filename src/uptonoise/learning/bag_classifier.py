@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.multiclass import check_classification_targets
 
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
@@ -67,17 +68,30 @@ class BagClassifier(ClassifierMixin, BagModel):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each bag; it does not depend on the other bags in the call."""
-        return np.asarray(self.classes_[self._predicted(X)[1].predicted.argmax(axis=1)])
+        codes = self._predicted(X)[1].predicted.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the share of right classes; `y` is what ``fit`` takes."""
         return float(super().score(X, given_targets(y, bags_in_memory(X)), sample_weight))
 
     def _targets(self, y: Any, n_bags: int) -> Floats:
-        self.classes_, codes = np.unique(checked_classes(y, n_bags), return_inverse=True)
+        labels = checked_classes(y, n_bags)
+        try:
+            self.classes_, codes = np.unique(labels, return_inverse=True)
+        except TypeError:
+            raise ValueError("y must have classes of one kind, text or numbers; got a mixture") from None
+        check_classification_targets(labels)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least 2 classes; got {shown(self.classes_[0])} for every bag")
         return np.eye(len(self.classes_))[codes]
+
+    def _folds(self, Y: Floats, groups: Any) -> int:
+        least = int(Y.sum(axis=0).min())
+        if least < 2:
+            lonely = shown(self.classes_[Y.sum(axis=0).argmin()])
+            raise ValueError(f"y must have at least 2 bags of each class; class {lonely} has {least}")
+        return super()._folds(Y, groups) if groups is not None else min(super()._folds(Y, groups), least)
 
     def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
         is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool)

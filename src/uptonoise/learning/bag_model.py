@@ -31,6 +31,7 @@ from uptonoise.learning.summary import BagSummary
 from uptonoise.learning.targets import given_targets
 
 _UNUSUAL_SHARE = 0.05  # of bags outside: one in a hundred is by chance
+_LEAST_BAGS = 3  # two to fit on and one to judge by
 _FEW, _FOLDS_OF_FEW, _FOLDS_OF_MANY = 1_000, 5, 3
 
 
@@ -116,14 +117,14 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
         self
         """
         bags = bags_in_memory(X)
-        if len(bags) < 2:
-            raise ValueError(f"X must have at least 2 bags; got {len(bags)}")
+        if len(bags) < _LEAST_BAGS:
+            raise ValueError(f"X must have at least {_LEAST_BAGS} bags; got n_samples={len(bags)}")
         checked_flag(self.invariant, "invariant")
         positive_int(self.n_frequencies, "n_frequencies")
         Y = self._targets(given_targets(y, bags), len(bags))
         generator = seeded_generator(self.random_state)[0]
         seed = int(generator.integers(2**31))
-        cv = (_FOLDS_OF_FEW if len(bags) <= _FEW else _FOLDS_OF_MANY) if self.cv is None else self.cv
+        cv = self._folds(Y, groups) if self.cv is None else self.cv
         splits = checked_splits(self._splitter(cv, Y, groups, seed), self._split_targets(Y), groups, seed)
         plan = NoisePlan.of(self.noise, bags)
         self.n_features_in_ = bags.n_columns
@@ -147,6 +148,16 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _targets(self, y: Any, n_bags: int) -> Floats:
         """Return the targets as numbers, one row for each bag."""
+
+    def _folds(self, Y: Floats, groups: Any) -> int:
+        """Return the number of folds where none is given: as many as there are bags or groups for."""
+        wanted = _FOLDS_OF_FEW if len(Y) <= _FEW else _FOLDS_OF_MANY
+        if groups is None:
+            return min(wanted, len(Y))
+        number = len(np.unique(np.asarray(groups)))
+        if number < 2:
+            raise ValueError("groups must be at least 2, so that a model is judged by a group it has not seen; got 1")
+        return min(wanted, number)
 
     def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
         return cv
@@ -188,16 +199,11 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
             )
         return bags, predicted
 
+    @described
     def check(self, X: Any) -> BagCheck:
         """Return how noisy bags are, and which are unlike those that the model was fitted on.
 
-        Parameters
-        ----------
-        X : Bags, list of arrays, 3-D array, or RowSource with bags
-            The bags, with the columns of fit.
-
-        Returns
-        -------
+        {bags_to_predict}
         BagCheck
         """
         return self._check(*self._inputs(X))

@@ -12,6 +12,7 @@ from uptonoise._util.storage import check_finite, load_archive, save_archive
 from uptonoise.bags import Bags
 from uptonoise.learning.conformal import Conformal
 from uptonoise.learning.ensemble import Ensemble
+from uptonoise.learning.noise_estimate import NO_SPREAD
 from uptonoise.learning.summary import BagSummary
 
 _VERSION = 1
@@ -65,6 +66,7 @@ def load_model(cls: type[Model], path: str | os.PathLike[str]) -> Model:
         )
         summary.pairs_ = [tuple(pair) for pair in header["pairs"]]
         model.summary_ = summary
+        arrays.setdefault("ensemble.profile.beyond", NO_SPREAD)  # which models of uptonoise 0.2.0 did not have
         model.ensemble_ = _rebuilt(Ensemble, "ensemble", arrays, header["forests"])
         if "classes" in arrays:
             classes = header.get("classes")

@@ -55,16 +55,11 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
     True
     """
 
+    @described
     def predict(self, X: Any) -> Floats:
         """Predict the target of each bag; it does not depend on the other bags in the call.
 
-        Parameters
-        ----------
-        X : Bags, list of arrays, 3-D array, or RowSource with bags
-            The bags, with the columns of fit.
-
-        Returns
-        -------
+        {bags_to_predict}
         array of shape (n_bags,)
         """
         return self._predicted(X)[1].predicted[:, 0]
@@ -112,8 +107,8 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
 
     def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
         known = _known(out_of_fold, copies.rows[out_of_fold.places])
-        targets = Y[copies.bag[out_of_fold.places], 0]
-        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, targets)
+        bag = copies.bag[out_of_fold.places]
+        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, Y[bag, 0], bag)
 
 
 def _known(predicted: OutOfFold, rows: Any) -> Known:

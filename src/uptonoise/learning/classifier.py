@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from uptonoise._util.random import seeded_generator
 from uptonoise.learning.ridge import BagRidgeCV
+from uptonoise.learning.search import checked_numbers
 
 
 def make_bag_classifier(
@@ -62,8 +64,18 @@ def make_bag_classifier(
     ridge = BagRidgeCV(first, second, n_frequencies=n_frequencies, n_second=n_second, steady=False)
     layers = ridge._layers([seed, seed + 1])
     steps = [(name, layer) for name, layer in zip(("first", "second"), layers, strict=True) if layer is not None]
-    grid: dict[str, list[float]] = {"classifier__C": list(Cs)}
+    grid: dict[str, list[float]] = {"classifier__C": checked_numbers("Cs", Cs).tolist()}
     if "scale_factor" in layers[0].get_params():
-        grid["first__scale_factor"] = list(scale_factors)
+        grid["first__scale_factor"] = checked_numbers("scale_factors", scale_factors).tolist()
     pipeline = Pipeline([*steps, ("classifier", LogisticRegression(max_iter=5_000))])
-    return GridSearchCV(pipeline, grid, cv=cv)
+    return GridSearchCV(pipeline, grid, cv=_checked_cv(cv))
+
+
+def _checked_cv(cv: Any) -> Any:
+    """Return what scikit-learn's searches take as cv, or raise where it is something else."""
+    if cv is None or hasattr(cv, "get_n_splits") or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
+        return cv
+    try:
+        return [(np.asarray(train), np.asarray(test)) for train, test in cv]
+    except (TypeError, ValueError):
+        raise ValueError(f"cv must be a number of folds, a splitter, or pairs of places; got {cv!r}") from None

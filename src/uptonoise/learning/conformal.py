@@ -2,7 +2,8 @@
 
 The residuals of bags that no learner has seen are divided by their expected size, which depends on the estimated noise,
 on the number of rows, on the prediction, and on how much the learners disagree. The interval of a bag is its expected
-size times a quantile of these quotients, over bags with similar noise. Barber, Candes, Ramdas and Tibshirani (2021)
+size times a quantile of these quotients, over bags with similar noise. The expected size of a residual is learnt from
+other bags than its own: what was fitted to a residual would call it small. Barber, Candes, Ramdas and Tibshirani (2021)
 describe intervals from cross-validation; Lei et al. (2018) the normalised ones.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.learning.stack import Hats
@@ -18,6 +20,7 @@ from uptonoise.learning.stack import Hats
 _WIDTH = 0.4  # of the window over the logarithm of the noise size
 _FLOOR = 0.05  # noise sizes below that are alike
 _RIDGE = 1.0
+_PARTS = 5
 
 
 class Known(NamedTuple):
@@ -51,17 +54,20 @@ class Conformal(NamedTuple):
     sizes: Floats
 
     @classmethod
-    def learnt(cls, hats: Hats, known: Known, y: Floats) -> Conformal:
-        """Learn from predictions of bags that the learners have not seen."""
+    def learnt(cls, hats: Hats, known: Known, y: Floats, bag: NDArray[np.int64]) -> Conformal:
+        """Learn from predictions of bags that the learners have not seen; `bag` are the numbers of the bags."""
         residuals = np.abs(y - known.predicted)
         centre = np.array([y.mean(), max(y.std(), np.finfo(float).tiny)])
         empty = cls(hats.knots, np.empty(0), centre, np.empty(0), np.empty(0))
         design = empty._design(known)
         logs = np.log(residuals + 1e-3 * centre[1])
-        penalty = _RIDGE * np.eye(design.shape[1])
-        coef = np.linalg.solve(design.T @ design + penalty, design.T @ logs)
-        fitted = empty._replace(coef=coef)
-        return fitted._replace(scores=residuals / fitted.expected(known), sizes=known.sizes)
+        coef = _solved(design, logs)
+        expected = design @ coef
+        for part in range(_PARTS):
+            own = bag % _PARTS == part
+            if own.any() and not own.all():
+                expected[own] = design[own] @ _solved(design[~own], logs[~own])
+        return empty._replace(coef=coef, scores=residuals / np.exp(expected), sizes=known.sizes)
 
     def _design(self, known: Known) -> Floats:
         moved = (known.predicted - self.centre[0]) / self.centre[1]
@@ -86,3 +92,9 @@ class Conformal(NamedTuple):
         shares = np.cumsum(weights, axis=1) / (weights.sum(axis=1, keepdims=True) + 1)  # the +1 is the new bag
         places = np.minimum((shares < coverage).sum(axis=1), len(scores) - 1)
         return np.asarray(np.interp(np.log(sizes + _FLOOR), grid, scores[places]))
+
+
+def _solved(design: Floats, logs: Floats) -> Floats:
+    """Return the coefficients of ridge regression."""
+    penalty = _RIDGE * np.eye(design.shape[1])
+    return np.asarray(np.linalg.solve(design.T @ design + penalty, design.T @ logs))

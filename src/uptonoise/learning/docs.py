@@ -13,6 +13,15 @@ described = _described(
         Returns
         -------
     """,
+    bags_to_predict="""
+        Parameters
+        ----------
+        X : Bags, list of arrays, 3-D array, or RowSource with bags
+            The bags, with the columns of fit.
+
+        Returns
+        -------
+    """,
     to_amplitudes="""
         Parameters
         ----------

@@ -24,6 +24,8 @@ from uptonoise.learning.solver import Split
 from uptonoise.learning.stack import Hats, Stack
 from uptonoise.learning.summary import ALL_BLOCKS, INVARIANT_BLOCKS, PROFILE_BLOCKS, TREE_BLOCKS, BagSummary
 
+_PARTS = 5  # of the bags, each judged by weights that were learnt from the others
+
 Grow = Callable[[Floats, NDArray[np.int64], int], Forest]
 """Fits trees on features and on the numbers of the bags that the rows are copies of."""
 Link = Callable[[Floats], Floats]
@@ -136,7 +138,7 @@ class Ensemble(NamedTuple):
         hats = Hats.up_to(0.0 if grow is None else largest)
         stack = Stack.learnt(hats, sizes[judged], guesses, targets[judged])
         ensemble = cls(profile, standard, ridge, kernel, tuple(forests), stack)
-        combined = stack.combined(sizes[judged], guesses)
+        combined = _cross_stacked(stack, sizes[judged], guesses, targets[judged], copies.bag[judged])
         return ensemble, OutOfFold(judged, sizes[judged], combined, _disagreement(guesses))
 
     def predicted(self, inputs: Inputs, link: Link) -> OutOfFold:
@@ -147,6 +149,19 @@ class Ensemble(NamedTuple):
             guesses.append(np.mean([link(forest.sums(inputs.trees)) for forest in self.forests], axis=0))
         sizes = self.profile.sizes(inputs.profile)
         return OutOfFold(np.arange(len(X)), sizes, self.stack.combined(sizes, guesses), _disagreement(guesses))
+
+
+def _cross_stacked(
+    stack: Stack, sizes: Floats, guesses: list[Floats], targets: Floats, bag: NDArray[np.int64]
+) -> Floats:
+    """Return what is predicted of bags by weights that were learnt from other bags: as wrong as for new ones."""
+    combined = stack.combined(sizes, guesses)
+    for part in range(_PARTS):
+        own = bag % _PARTS == part
+        if own.any() and not own.all():
+            others = Stack.learnt(stack.hats, sizes[~own], [guess[~own] for guess in guesses], targets[~own])
+            combined[own] = others.combined(sizes[own], [guess[own] for guess in guesses])
+    return combined
 
 
 def _cross_fitted_trees(

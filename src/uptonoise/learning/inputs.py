@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from uptonoise.bags import Bags
-from uptonoise.rows import RowSource, aligned, as_rows, is_series, is_tensor, numbered_columns
+from uptonoise.rows import RowSource, aligned, as_rows, is_series, is_tensor, numbered_columns, read_rows
 
 _NAMES_SHOWN = 8
 
@@ -82,6 +82,11 @@ def _has_one_axis(X: Any) -> bool:
     if isinstance(X, np.ndarray) or is_tensor(X):
         return bool(X.ndim == 1)
     return is_series(X)
+
+
+def bags_of(source: RowSource) -> Bags:
+    """Return the bags of a source in memory; rows that are in no bag are bags of one row."""
+    return Bags(read_rows(source)[:, None]) if source.bag_ids is None else Bags.from_rows(source)
 
 
 def as_bags(X: Any) -> Bags:

@@ -23,13 +23,16 @@ LARGEST = 10.0
 """The largest noise size of noise="unknown"."""
 SMALLEST = 0.1
 _MOST = 1_000.0
+_NAMED = {"unknown": LARGEST, "as in training": 0.0}
 _HEAVY_SHARE = 0.2
 _UNEQUAL_SHARE = 0.15
 _HEAVY_FREEDOM = 3.0
 _COPIES_OF_FEW, _COPIES_OF_MANY = 4, 2
 _MANY = 3_000
-_BEYOND = 1.5  # times the largest size: so that the largest itself is not at the edge of what was seen
-_MODERATE = (0.35, 0.8, 2.0)
+BEYOND = 1.5
+"""Times the largest size: so that the largest itself is not at the edge of what was seen."""
+NOISE_BOUNDS = (SMALLEST, 0.35, 0.8, 2.0, BEYOND * LARGEST)
+"""The bounds of the noise sizes of each copy of noise="unknown"."""
 
 
 class NoisyCopy(NamedTuple):
@@ -63,9 +66,9 @@ class NoisePlan(NamedTuple):
     def _edges(self, number: int) -> Floats:
         """Return the bounds of the noise sizes of each copy: closer where noise is as large as the signal."""
         if self.largest < LARGEST:
-            return np.geomspace(min(SMALLEST, self.largest / 4), _BEYOND * self.largest, number + 1)
-        inner = _MODERATE if number == _COPIES_OF_FEW else _MODERATE[1:2]
-        return np.array([SMALLEST, *inner, _BEYOND * self.largest])
+            return np.geomspace(min(SMALLEST, self.largest / 4), BEYOND * self.largest, number + 1)
+        inner = NOISE_BOUNDS[1:-1] if number == _COPIES_OF_FEW else NOISE_BOUNDS[2:3]
+        return np.array([SMALLEST, *inner, BEYOND * self.largest])
 
     def noisy(self, bags: Bags, sizes: Floats, generator: np.random.Generator) -> NoisyCopy:
         """Return bags with noise of a given size for each bag."""
@@ -93,11 +96,9 @@ def largest_noise(noise: Any) -> float:
     noise : "unknown", "as in training", "up to 3", or float
         What the user expects of new bags.
     """
-    if noise == "unknown":
-        return LARGEST
-    if noise == "as in training":
-        return 0.0
     if isinstance(noise, str):
+        if noise in _NAMED:
+            return _NAMED[noise]
         match = re.fullmatch(r"up to (\d+(?:\.\d*)?|\.\d+)(?: SD)?", noise.strip())
         size = float(match.group(1)) if match else np.nan
     else:

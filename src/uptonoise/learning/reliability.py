@@ -68,15 +68,15 @@ class Reliability(NamedTuple):
         rows = np.array([sizes.min(), sizes.max()])
         step = -(-len(phi) // _MOST_BAGS)
         phi, sizes = phi[::step], sizes[::step]
-        count = sizes[:, None]
+        count, amplitudes = sizes[:, None], np.abs(phi)
         several = count > 1
-        squares = np.sum(np.where(several, count * np.abs(phi) ** 2 - 1, 0), axis=0)
+        squares = np.sum(np.where(several, count * amplitudes**2 - 1, 0), axis=0)
         amplitude = np.clip(squares / max(float(np.sum(np.where(several, count - 1, 0))), 1.0), _LEAST_AMPLITUDE, 1.0)
-        errors = _squared_errors(phi, sizes, amplitude, rows)
+        errors = _squared_errors(amplitudes, sizes, amplitude, rows)
         known = np.minimum(errors, 1.0)
         weights = 1 / (_SOFT_WEIGHT + known)
         weights /= weights.sum(axis=0)
-        phases = unit(phi)
+        phases = unit(phi, amplitudes)
         mean = np.sum(weights * phases, axis=0)
         variance = np.sum(weights * np.abs(phases - mean) ** 2, axis=0)
         spread = np.maximum(variance - np.sum(weights * known, axis=0), _LEAST_SPREAD * variance)
@@ -86,24 +86,34 @@ class Reliability(NamedTuple):
 
     def shrunk(self, phi: Complex, sizes: Floats) -> Complex:
         """Return the phases of bags, shrunk towards the mean by their reliability."""
-        errors = _squared_errors(phi, sizes, self.amplitude, self.rows)
+        amplitudes = np.abs(phi)
+        errors = _squared_errors(amplitudes, sizes, self.amplitude, self.rows)
+        phases = unit(phi, amplitudes)
         # Phases that turn at random average to 0 and not to their mean: what they lose beyond the bound is given back.
-        lost = -np.expm1(-0.5 * np.maximum(errors - self.largest, 0))
-        phases = unit(phi) + lost * self.mean
-        return np.asarray(
-            self.mean + self.spread / (self.spread + np.minimum(errors, self.largest)) * (phases - self.mean)
-        )
+        bags, frequencies = np.nonzero(errors > self.largest)  # few, or none
+        lost = -np.expm1(-0.5 * (errors[bags, frequencies] - self.largest[frequencies]))
+        phases[bags, frequencies] += lost * self.mean[frequencies]
+        np.minimum(errors, self.largest, out=errors)
+        errors += self.spread
+        np.divide(self.spread, errors, out=errors)
+        phases -= self.mean
+        phases *= errors
+        phases += self.mean
+        return phases
 
     def kept(self, phi: Complex, sizes: Floats) -> Floats:
         """Return how much of its distance from the mean each phase keeps: k."""
-        errors = np.minimum(_squared_errors(phi, sizes, self.amplitude, self.rows), self.largest)
+        errors = np.minimum(_squared_errors(np.abs(phi), sizes, self.amplitude, self.rows), self.largest)
         return np.asarray(self.spread / (self.spread + errors))
 
 
-def _squared_errors(phi: Complex, sizes: Floats, amplitude: Floats, rows: Floats) -> Floats:
-    """Return the variance of each phase, in radians squared, as if all bags had rows within a range."""
+def _squared_errors(amplitudes: Floats, sizes: Floats, amplitude: Floats, rows: Floats) -> Floats:
+    """Return the variance of each phase, in radians squared, as if all bags had rows within a range.
+
+    `amplitudes` are those of each bag, and `amplitude` is the mean square of all.
+    """
     count = sizes[:, None]
-    left = np.maximum(np.abs(phi) ** 2 - _CHANCE / count, 0) / np.maximum(1 - _CHANCE / count, _LEAST_LEFT)
+    left = np.maximum(amplitudes**2 - _CHANCE / count, 0) / np.maximum(1 - _CHANCE / count, _LEAST_LEFT)
     squares = (count * left + _PRIOR_ROWS * amplitude) / (count + _PRIOR_ROWS)
     squares = np.clip(squares, np.finfo(np.float64).tiny, 1.0)
     # A point mass has no error at all, and a bag of a few equal rows is not known to be one.

@@ -219,6 +219,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         targets, self._y_is_flat = y.reshape(len(bags), -1), y.ndim == 1
         weights = checked_weights(sample_weight, len(bags))
         checked_flag(self.steady, "steady")
+        checked_flag(self.fit_intercept, "fit_intercept")
         seeds = [int(seed) for seed in seeded_generator(self.random_state)[0].integers(2**31, size=4)]
         splits = checked_splits(self.cv, targets, groups, seeds[2])
         layers = self._layers(seeds)
@@ -257,7 +258,8 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(f'second must be None, "fourier" or a transformer; got {second!r}')
             second = FourierFeatures(n_frequencies=self.n_second, random_state=seeds[1], precision=self.precision)
         for name, layer in (("first", first), ("second", second)):
-            if not hasattr(layer, "transform") and not (name == "second" and layer is None):
+            is_transformer = hasattr(layer, "fit") and hasattr(layer, "transform")
+            if not is_transformer and not (name == "second" and layer is None):
                 raise ValueError(f"{name} must be the name of features or a transformer; got {layer!r}")
         return first, second
 
@@ -320,16 +322,11 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         F = np.asarray(self.first_.transform(X))
         return F if self.second_ is None else np.asarray(self.second_.transform(F))
 
+    @described
     def predict(self, X: Any) -> Floats:
         """Predict the target of each bag; it does not depend on the other bags in the call.
 
-        Parameters
-        ----------
-        X : Bags, list of arrays, 3-D array, or RowSource with bags
-            The bags, with the columns of fit.
-
-        Returns
-        -------
+        {bags_to_predict}
         array of shape (n_bags,) or (n_bags, n_targets)
         """
         check_is_fitted(self)

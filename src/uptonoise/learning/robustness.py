@@ -20,7 +20,7 @@ from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.results import Result
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import checked_choice, positive_int
+from uptonoise._util.validation import checked_choice, checked_jobs, positive_int
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.learning.inputs import as_bags
@@ -197,7 +197,7 @@ def robustness_curve(
     _warn_beyond(model, sizes)
     noisy = _Noisy(given, targets, sizes[sizes > 0], kind, checked_variances(given, variances))
     jobs = (delayed(_errors)(model, noisy, metric, seed) for seed in seeds)
-    of_repeats = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    of_repeats = Parallel(n_jobs=checked_jobs(n_jobs), return_as="generator")(jobs)
     bar = Progress("predicting from noisy bags", n_repeats, progress, units="repeats")
     errors = np.empty((len(sizes), n_repeats))
     errors[sizes == 0] = _error(model, given, targets, metric)

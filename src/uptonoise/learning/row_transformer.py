@@ -80,6 +80,8 @@ class RowTransformer(BagTransformer, auto_wrap_output_keys=None):  # type: ignor
         return self
 
     def _fit_rows(self, source: RowSource) -> None:
+        if not hasattr(self.transformer, "get_params") or isinstance(self.transformer, type):
+            raise ValueError(f"transformer must be a transformer of rows; got {self.transformer!r}")
         self.transformer_ = clone(self.transformer)
         if _is_in_memory(source) or not hasattr(self.transformer_, "partial_fit"):
             self.transformer_.fit(read_rows(source))

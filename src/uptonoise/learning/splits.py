@@ -24,7 +24,9 @@ def checked_splits(cv: Any, targets: Floats, groups: Any, seed: int) -> list[Spl
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what that did is checked below
             splits = [Split(*split) for split in splitter.split(np.arange(n_bags), targets, labels)]
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
+        if isinstance(error, TypeError) or "to unpack" in str(error):
+            raise ValueError(f"cv must be a number of folds, a splitter, or pairs of places; got {cv!r}") from None
         raise ValueError(f"cv cannot split {counted(n_bags, 'bag')}: {error}") from None
     for number, (train, test) in enumerate(splits):
         if len(test) == 0 or len(train) < 2:

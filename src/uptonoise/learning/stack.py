@@ -4,7 +4,9 @@ With predictions f_k of the learners, the mean target f0 and hat functions h_j o
 
     f  =  f0 + sum_jk  w_jk h_j(noise) (f_k - f0)        w >= 0
 
-Where noise leaves no information all weights shrink towards 0, and predictions to the mean.
+Where noise leaves no information all weights shrink towards 0, and predictions to the mean. Beyond the noise of any
+copy of fit the weights cannot be learnt: there they fall as the information of a bag does, with one over the variance
+of its noise.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from uptonoise._util.typing import Floats
+from uptonoise.learning.noisy_copies import BEYOND
 
 _PRIOR = 0.02  # of the number of rows: how much equal weights count
 
@@ -36,6 +39,13 @@ class Hats(NamedTuple):
             return np.ones((len(sizes), 1))
         logs = np.log(np.clip(sizes, *np.exp(self.knots[[0, -1]])))
         return np.stack([np.interp(logs, self.knots, unit) for unit in np.eye(len(self.knots))], axis=1)
+
+    def kept(self, sizes: Floats) -> Floats:
+        """Return how much of a weight is kept at noise sizes: all up to the largest noise of fit."""
+        if len(self.knots) == 1:
+            return np.ones(len(sizes))
+        largest = BEYOND * np.exp(self.knots[-1])
+        return np.asarray((largest / np.maximum(sizes, largest)) ** 2)
 
 
 class Stack(NamedTuple):
@@ -74,6 +84,6 @@ class Stack(NamedTuple):
 
     def combined(self, sizes: Floats, guesses: Sequence[Floats]) -> Floats:
         """Return predictions of shape (n, n_targets)."""
-        weights = self.hats(sizes) @ self.weights
+        weights = (self.hats(sizes) @ self.weights) * self.hats.kept(sizes)[:, None]
         moved = [weights[:, [k]] * (guess - self.mean) for k, guess in enumerate(guesses)]
         return np.asarray(self.mean + sum(moved))

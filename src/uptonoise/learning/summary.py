@@ -15,8 +15,9 @@ from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_choice, positive_int
 from uptonoise.bags import Bags
 from uptonoise.fourier import characteristic_function, sample_frequencies, unit
-from uptonoise.learning.bag_statistics import QUANTILES, Blocks, statistics
+from uptonoise.learning.bag_statistics import N_SPREADS, QUANTILES, Blocks, statistics
 from uptonoise.learning.docs import described
+from uptonoise.learning.inputs import bags_of
 from uptonoise.learning.transformer import BagTransformer
 from uptonoise.rows import RowSource, read_rows
 
@@ -26,6 +27,7 @@ _RADII = np.array([0.3, 0.6, 1.0, 1.5, 2.0, 3.0])  # frequencies of single colum
 _RATIOS = ((0, 1), (1, 2), (2, 4), (3, 5), (2, 3), (1, 3))  # places of radii that are compared
 _DENSE_FACTORS = (0.5, 1.0, 1.5)
 _MOST_PAIRS = 15
+_MOST_FREQUENCIES = 10_000
 _NORMAL_QUARTILES = 1.349  # between the quartiles of a standard normal distribution
 _LEAST_SQUARE = 0.3  # over N: a squared amplitude below that is its error
 _CHANCE = 1.5  # over N: subtracted from the squared amplitude
@@ -104,7 +106,7 @@ class BagSummary(BagTransformer):
 
     def _fit_rows(self, source: RowSource) -> None:
         checked_choice(self.kind, get_args(Kind), "kind")
-        n_dense = positive_int(self.n_frequencies, "n_frequencies")
+        n_dense = positive_int(self.n_frequencies, "n_frequencies", most=_MOST_FREQUENCIES)
         values = read_rows(source).astype(np.float64)
         d = values.shape[1]
         self.centre_ = np.median(values, axis=0)
@@ -120,7 +122,7 @@ class BagSummary(BagTransformer):
         self.pairs_ = pairs
 
     def _transform_rows(self, source: RowSource, X: Any) -> Floats:
-        blocks = self.blocks(X if isinstance(X, Bags) and X.columns == source.columns else _as_bags(source))
+        blocks = self.blocks(X if isinstance(X, Bags) and X.columns == source.columns else bags_of(source))
         return np.concatenate([blocks[name] for name in self._names(blocks)], axis=1)
 
     def blocks(self, bags: Bags) -> Blocks:
@@ -163,17 +165,17 @@ class BagSummary(BagTransformer):
         return np.array(names, dtype=object)
 
 
+def log_spreads(n_features: int) -> slice:
+    """Return where the logarithms of spreads are among so many features of ``PROFILE_BLOCKS``."""
+    d = (n_features - 1) // (1 + N_SPREADS + len(_RADII))
+    return slice(d, (1 + N_SPREADS) * d)
+
+
 def _column_scales(values: Floats) -> Floats:
     low, high = np.quantile(values, [0.25, 0.75], axis=0)
     scales = (high - low) / _NORMAL_QUARTILES
     scales = np.where(scales > 0, scales, values.std(axis=0))
     return np.where(scales > 0, scales, 1.0)
-
-
-def _as_bags(source: RowSource) -> Bags:
-    if source.bag_ids is not None:
-        return Bags.from_rows(source)
-    return Bags(read_rows(source)[:, None])
 
 
 def _reliability(phi: Complex, n_rows: Floats) -> Floats:

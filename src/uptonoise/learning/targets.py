@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from uptonoise._util.typing import Floats
 from uptonoise.rows import as_real_array, is_tensor
 
+_LARGEST = 1e150  # whose square is still a number
+
 
 def given_targets(y: Any, bags: Any) -> Any:
     """Return `y` in this machine's memory and in the order of the bags, or their labels where it is None.
@@ -75,6 +77,8 @@ def checked_targets(y: Any, n_bags: int, *, vary: bool = True) -> Floats:
     if not np.isfinite(values).all():
         place = int(np.argwhere(~np.isfinite(values))[0][0])
         raise ValueError(f"y must be finite; got {values[place]} for bag {place}. Leave such bags out")
+    if np.abs(values).max() > _LARGEST:
+        raise ValueError(f"y must be at most {_LARGEST:g}; got {np.abs(values).max():g}. Divide it by a constant")
     if vary and (values == values[0]).all():
         raise ValueError(f"y must vary; got {values[0]} for every bag, which needs no model")
     return values

@@ -23,14 +23,17 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
 from uptonoise._util.typing import Floats
 from uptonoise.monitor.features import OddFeatures
+
+Places = NDArray[np.int64]
 
 MEMORIES = (64.0, 256.0, 1024.0, 4096.0, 16384.0)
 """In rows."""
@@ -109,7 +112,7 @@ class Bettor:
     def learn(self, features: Floats) -> None:
         """Learn from one more block of units (n, m)."""
         n = len(features)
-        kept = np.exp(-n / self.memories)
+        kept, every = _forgetting(n, tuple(self.memories.tolist()))
         self.sums *= kept[:, None]
         self.sums += features.sum(axis=0)
         self.products *= kept[:, None, None]
@@ -117,7 +120,6 @@ class Bettor:
         self.weights = kept * self.weights + n
         self.n_blocks += 1
         # What remembers long changes slowly: its weights need not be new after every block.
-        every = np.maximum(1, self.memories / (_REFRESHED * n)).astype(int)
         due = (self.weights >= _GROWN * self.refreshed) | (self.n_blocks % every == 0)
         for number in np.flatnonzero(due).tolist():
             self._set_weights(number)
@@ -130,22 +132,36 @@ class Bettor:
         diagonal = matrix.reshape(-1)[:: len(matrix) + 1]
         diagonal *= 1 + _RIDGE * self.memories[memory] / self.weights[memory]
         diagonal += _TINY
+        singles = d * k
+        single = matrix[:singles, :singles].copy()
         # Whatever rounding does here, the guarantee stays: weights come from the past only.
-        bets[:, memory] = dposv(matrix.T, sums)[1]
+        bets[:, memory] = dposv(matrix.T, sums, overwrite_a=True)[1]
         if d == 1:
             return
-        singles = d * k
-        single = matrix[:singles, :singles]
-        bets[:singles, r + memory] = dposv(single.T, sums[:singles])[1]
-        alone = dposv((single * _own_blocks(d, k)).T, sums[:singles])[1].reshape(d, k)
-        columns = np.arange(d)
-        bets[:singles].reshape(d, k, -1, r)[columns, :, 2 + columns, memory] = alone
+        of_columns = single * _own_blocks(d, k)
+        bets[:singles, r + memory] = dposv(single.T, sums[:singles], overwrite_a=True)[1]
+        alone = dposv(of_columns.T, sums[:singles], overwrite_a=True)[1]
+        bets[_own_places(d, k, r, memory)] = alone
 
 
 @cache
 def _own_blocks(n_columns: int, n_radii: int) -> Floats:
     """Return 1 where two features are on the same column, and 0 elsewhere: the equations of each column alone."""
     return np.asarray(np.kron(np.eye(n_columns), np.ones((n_radii, n_radii))), dtype=np.float64)
+
+
+@cache
+def _own_places(n_columns: int, n_radii: int, n_memories: int, memory: int) -> tuple[Places, Places]:
+    """Return where the bets have the weights of each column's own player with one memory."""
+    features = np.arange(n_columns * n_radii)
+    return features, (2 + features // n_radii) * n_memories + memory
+
+
+@lru_cache(maxsize=64)
+def _forgetting(n: int, memories: tuple[float, ...]) -> tuple[Floats, Places]:
+    """Return what each memory keeps when a block of n units comes, and after how many blocks its weights are due."""
+    units = np.array(memories)
+    return np.exp(-n / units), np.maximum(1, units / (_REFRESHED * n)).astype(int)
 
 
 def n_groups(n_columns: int) -> int:

@@ -56,7 +56,8 @@ class Moments:
         """Return the moments after some more units, whose rows are `alike` in clusters and independent in groups."""
         kept = np.exp(-units.n_units / memories)
         new, count = self._sums_of(units.z)
-        squares = count * ((units.sizes**2).sum() / len(units.z)) if alike else count
+        is_clustered = alike and units.starts is not None
+        squares = count * ((units.sizes**2).sum() / len(units.z)) if is_clustered else count
         return replace(
             self,
             sums=kept[:, None, None] * self.sums + new,

@@ -114,7 +114,7 @@ class Evidence:
         """Bet on some units, with the factors (players, n)."""
         n, money = factors.shape[1], self.money
         for start in range(0, n, _AT_A_TIME):
-            products = np.cumprod(factors[:, start : start + _AT_A_TIME], axis=1)
+            products = np.multiply.accumulate(factors[:, start : start + _AT_A_TIME], axis=1)
             most = max(float(money.max()), self.waiting)
             totals = np.exp(money - most) @ products
             self.highest = max(self.highest, most + math.log(totals.max() + math.exp(self.waiting - most)))
@@ -141,7 +141,7 @@ class Evidence:
 
     def of_groups(self, n_memories: int) -> Floats:
         """Return the logarithm of what each group of players would have, if all were paid to it alone."""
-        money, shares = (log_sum(values.reshape(-1, n_memories)) for values in (self.money, self.shares))
+        money, shares = log_sum(np.concatenate([self.money, self.shares]).reshape(2, -1, n_memories))
         return np.asarray(np.logaddexp(money - shares, self.waiting))
 
 

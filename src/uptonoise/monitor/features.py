@@ -20,6 +20,7 @@ _N_SINGLE = 80  # frequencies on single columns, about, where there are many col
 _N_JOINT = 20  # frequencies on pairs of columns, and as many on all columns
 _REACH = 0.7  # of those on several columns
 _SLOWEST = 1 / 32  # share of a new block in the typical size
+_SMALLEST, _LARGEST = np.finfo(float).tiny * 1e16, np.finfo(float).max / 1e16  # typical sizes
 _FAR = 1e4  # times the typical size: differences beyond are all alike
 
 
@@ -52,8 +53,10 @@ class OddFeatures(NamedTuple):
     def of(self, units: Units, lengths: Floats) -> Floats:
         """Return the features (n_units, m); a missing value counts as no difference."""
         # In single precision, which is several times faster; it rounds z and -z alike, so that features stay odd.
-        scaled = np.clip(units.z / lengths, -_FAR, _FAR).astype(np.float32)
-        scaled[np.isnan(scaled)] = 0
+        scaled = (units.z / lengths).clip(-_FAR, _FAR).astype(np.float32)
+        missing = np.isnan(scaled)
+        if missing.any():
+            scaled[missing] = 0
         angles = scaled @ self.directions.T.astype(np.float32)
         return units.mean(np.sin(angles, out=angles).astype(np.float64))
 
@@ -73,12 +76,13 @@ def typical_sizes(z: Floats, known: Floats | None = None) -> Floats:
     sizes = np.abs(z)
     sizes[np.isnan(sizes)] = 0
     middle = len(sizes) // 2
-    lengths = np.partition(sizes, middle, axis=0)[middle]
-    for column in np.flatnonzero(lengths == 0):
+    sizes.partition(middle, axis=0)
+    lengths = sizes[middle].copy()
+    for column in () if lengths.all() else np.flatnonzero(lengths == 0):
         others = sizes[sizes[:, column] > 0, column]
         before = 1.0 if known is None else known[column]
         lengths[column] = np.median(others) if len(others) else before
-    return np.asarray(np.clip(lengths, np.finfo(float).tiny * 1e16, np.finfo(float).max / 1e16))
+    return np.asarray(lengths.clip(_SMALLEST, _LARGEST))
 
 
 def followed(lengths: Floats, z: Floats, n_blocks: int) -> Floats:

@@ -18,7 +18,7 @@ from uptonoise.monitor.lock import locked
 from uptonoise.monitor.state import MonitorState
 from uptonoise.monitor.storage import saved_columns
 from uptonoise.monitor.watch import Monitor
-from uptonoise.rows import RowSource, check_dropped
+from uptonoise.rows import RowSource, check_dropped, split_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,8 @@ class Job:
                 if self._is_new(monitor, path):
                     files = OpenFiles(path, **self.how)
                     names = files.described_columns() or monitor.columns
-                    batch = self._rows(files, [name for name in monitor.columns if name in names])
+                    known = [name for name in monitor.columns if name in names or split_name(name, names)]
+                    batch = self._rows(files, known)
                     state = monitor.update(batch, name=str(path), version=_size(path))
                     check_dropped(str(path), batch.record(), self.max_dropped)
                     monitor.save(self.state)

@@ -141,9 +141,9 @@ def arranged(table: Table, columns: tuple[str, ...], named: bool, missing: Missi
 def _without_missing(table: Table, missing: Missing, name: str) -> Table:
     """Return a table without its rows with missing values, or raise, or return it as it is."""
     absent = np.isnan(table.values)
-    incomplete = absent.any(axis=1)
-    if missing == "use" or not incomplete.any():
+    if missing == "use" or not absent.any():
         return table
+    incomplete = absent.any(axis=1)
     if missing == "error":
         row, column = np.argwhere(absent)[0]
         problem = f"{name} must have no missing values: got NaN in row {row}, column {table.columns[column]!r}"

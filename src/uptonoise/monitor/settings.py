@@ -70,7 +70,7 @@ class Settings:
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         wanted = " or ".join(f'"{choice}"' for choice in choices)
         raise ValueError(f"{name} must be {wanted}; got {value!r}")
 
@@ -85,7 +85,7 @@ def as_time(time: Any) -> tuple[float, str]:
     ((3.0, '3'), (86400.0, '1970-01-02T00:00:00'))
     """
     if isinstance(time, numbers.Real) and not isinstance(time, bool) and math.isfinite(time):
-        return float(time), f"{time:g}"
+        return float(time), f"{float(time):g}"
     try:
         if not isinstance(time, str | datetime.date | np.datetime64):
             raise TypeError

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.validation import checked_columns, checked_flag, checked_text
 from uptonoise._util.wording import counted
 from uptonoise.monitor.batches import batch_digest, batch_tables, batch_units, known_columns
 from uptonoise.monitor.difference import spreads_of
@@ -24,6 +25,7 @@ from uptonoise.monitor.reference import Reference
 from uptonoise.monitor.settings import Invariance, Settings, WhenUsedUp, as_time
 from uptonoise.monitor.state import MonitorState
 from uptonoise.monitor.storage import load_now, save_now
+from uptonoise.rows import InputRecord
 
 _FEATURES = 1  # marks the random numbers of the features, beside those of batches
 _ENOUGH = 32  # rows of another stream, to tell its spread
@@ -111,6 +113,9 @@ class Monitor:
             seed=int(generator.integers(2**63)) if seed is None else seed,
         )
         self._now = Now(history=History(threshold=self._settings.threshold))
+        columns = None if columns is None else checked_columns(columns, "columns")
+        if columns is not None and not columns:
+            raise ValueError("columns must name at least one column; got none")
         if reference is not None:
             table = self._reference_table(read_table(reference, "reference", clusters, columns))
             made = Reference.new(table, self._settings.seed, when_used_up == "reuse")
@@ -191,6 +196,9 @@ class Monitor:
         -------
         MonitorState
         """
+        checked_text(name, "name")
+        checked_text(version, "version")
+        checked_flag(paired, "paired")
         moment, time_text = (self._now.last_time, "") if time is None else as_time(time)
         if moment < self._now.last_time:
             last = self._now.state.time if self._now.state is not None else ""
@@ -208,13 +216,13 @@ class Monitor:
         now = now._replace(
             reference=reference, process=process, seen=seen, last_time=moment, rows_used=now.rows_used + len(units.z)
         )
-        state = judged(now, self._settings, mine, len(units.z), number=number, name=str(name), time=time_text)
+        state = judged(now, self._settings, mine, len(units.z), number=number, name=name, time=time_text)
         self._now = now._replace(state=state, history=now.history.with_state(state))
         return state
 
     def has_seen(self, name: str, version: str = "") -> bool:
         """Tell whether a batch with this name, and of this version where one is given, was compared."""
-        return self._now.seen.has_name(name, version)
+        return self._now.seen.has_name(checked_text(name, "name"), checked_text(version, "version"))
 
     def extend_reference(self, rows: Any, *, clusters: Any = None) -> None:
         """Add fresh rows to the reference; they are used after those that are left. The guarantee stays.
@@ -254,8 +262,10 @@ class Monitor:
         """Plot the timeline and return the Axes; :func:`uptonoise.plots.plot_timeline` says how."""
         return self.history.plot(ax=ax, **options)
 
-    def report(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    def report(self, path: str | os.PathLike[str], *, force: bool = False, record: InputRecord | None = None) -> None:
         """Write the timeline as one self-contained page of HTML.
+
+        Batches whose names are paths of files are listed with their sizes and hashes.
 
         Parameters
         ----------
@@ -263,9 +273,11 @@ class Monitor:
             The file; its folder must exist. It is written whole or not at all.
         force : bool
             Whether to overwrite a file that exists.
+        record : InputRecord, optional
+            Further files, such as those of the reference, and the command, for the page to name.
         """
         # By name, so that no module imports what stands below it.
-        import_module("uptonoise.report").write_timeline(self, path, force=force)
+        import_module("uptonoise.report").write_timeline(self, path, force=force, record=record)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a file, whole or not at all; the rows of the reference are not in it.

@@ -17,19 +17,20 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.progress import Progress
 from uptonoise._util.random import as_generator
 from uptonoise._util.typing import Floats
-from uptonoise._util.validation import checked_choice, checked_number, positive_int
+from uptonoise._util.validation import checked_choice, checked_flag, checked_number, positive_int
 from uptonoise.bags import checked_weights
 from uptonoise.fourier import as_frequencies, median_scale, sample_frequencies
-from uptonoise.learning import BagRidgeCV, fitted_columns, given_targets
+from uptonoise.learning import NOISE_BOUNDS, BagRidgeCV, fitted_columns, given_targets
 from uptonoise.nets.inputs import ReadBags, read_bags
 from uptonoise.nets.labelled import Indices, LabelledBags
 from uptonoise.nets.layers import EPSILON, BagNetwork, FourierLayer, Normalisation, PhaseLayer, Statistics
 from uptonoise.nets.losses import Loss
-from uptonoise.nets.noise import Augmentation, NoiseSettings
+from uptonoise.nets.noise import Augmentation, NoiseSettings, unknown_noise
 from uptonoise.nets.output import Parts
 from uptonoise.nets.paper import PAPER_SETTINGS
-from uptonoise.nets.parameters import Parameters, Schedule, documented
+from uptonoise.nets.parameters import Parameters, Schedule, checked_widths, documented
 from uptonoise.nets.saving import SavedNetwork
+from uptonoise.nets.steadiness import DROWNING, Steadiness, loudness
 from uptonoise.nets.threads import threads_for
 from uptonoise.nets.training import Settings, as_device, characteristic_of, standard_rows, train, validation_split
 from uptonoise.rows import as_real_array
@@ -102,7 +103,7 @@ class BagNet(Parameters, SavedNetwork):
         -------
         self
         """
-        continues = self.warm_start and hasattr(self, "network_")
+        continues = checked_flag(self.warm_start, "warm_start") and hasattr(self, "network_")
         settings, device = self._settings(), as_device(self.device)
         noise = NoiseSettings.checked(self.noise_augmentation, self.noise_target, self.noise_domain)
         generator = as_generator(self.random_state)
@@ -123,17 +124,18 @@ class BagNet(Parameters, SavedNetwork):
         if noise is not None:
             augmentation = noise.augmentation(everything.rows, bags.variances() / self.scale_**2, generator)
         validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
-        parts = Parts(everything, everything.part(picked), validation)
+        parts = Parts(everything, everything.part(picked), validation, held_out)
         progress = Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs")
         record = train(network, loss, parts.training, validation, settings, augmentation, generator, progress)
         self._finish(network, loss, parts, augmentation)
+        self.steadiness_ = self._learn_steadiness(network, loss, parts, bags.variances() / self.scale_**2, generator)
         self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU
         before = self.history_ if continues else {}
         self.history_ = {
             name: np.append(before.get(name, []), np.array(column)) for name, column in record.history.items()
         }
         self.best_epoch_ = record.best_epoch
-        self.noise_range_ = None if noise is None else noise.target
+        self.noise_range_ = None if noise is None else noise.range
         return self
 
     def _labelled(self, bags: ReadBags, targets: Targets, picked: Indices, device: torch.device) -> LabelledBags:
@@ -159,7 +161,8 @@ class BagNet(Parameters, SavedNetwork):
         if continues:
             return deepcopy(self._last_network())
         frequencies = self._first_frequencies(bags, targets, picked, generator)
-        network = self._new_network(frequencies, loss.n_outputs)
+        seed = int(generator.integers(2**31)) if self.hidden else 0
+        network = self._new_network(frequencies, loss.n_outputs, seed)
         with torch.no_grad():
             network.output.bias.copy_(loss.constant(targets.values[picked]))
         return network
@@ -203,6 +206,17 @@ class BagNet(Parameters, SavedNetwork):
     def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
         """Improve the output of a trained network in place, at the frequencies that were learnt."""
 
+    def _learn_steadiness(
+        self, network: BagNetwork, loss: Loss, parts: Parts, variances: Floats, generator: np.random.Generator
+    ) -> Steadiness | None:
+        """Learn from bags kept aside, with noise, how far predictions are shrunk; from all bags where none are."""
+        if not checked_flag(self.steady, "steady"):
+            return None
+        aside = parts.everything.part(parts.held_out) if len(parts.held_out) else parts.everything
+        seed = int(generator.integers(2**63))
+        noise = unknown_noise(parts.everything.rows, variances, seed, bounds=(*NOISE_BOUNDS, DROWNING))
+        return Steadiness.learnt(network, loss, parts.everything, aside, noise)
+
     def _layer_options(self) -> dict[str, Any]:
         """Return the options of the layer beside those that all layers have."""
         return {}
@@ -211,9 +225,10 @@ class BagNet(Parameters, SavedNetwork):
         rate = checked_number(self.learning_rate, "learning_rate", above=True)
         n_epochs = positive_int(self.n_epochs, "n_epochs")
         batch_size = positive_int(self.batch_size, "batch_size")
-        if self.normalisation not in (None, *get_args(Normalisation)):
-            known = ", ".join(get_args(Normalisation))
-            raise ValueError(f"normalisation must be one of {known}, or None; got {self.normalisation!r}")
+        if self.normalisation is not None:
+            checked_choice(self.normalisation, get_args(Normalisation), "normalisation")
+        for name in ("bias", "solve_output"):
+            checked_flag(getattr(self, name), name)
         if batch_size < 2 and self.normalisation is not None:
             raise ValueError(f"batch_size must be at least 2 for a normalisation; got {batch_size}")
         checked_choice(self.schedule, get_args(Schedule), "schedule")
@@ -296,11 +311,17 @@ class BagNet(Parameters, SavedNetwork):
         m, d = frequencies.shape
         return self._layer(d, m, bias=self.bias, frequencies=frequencies, **self._layer_options())
 
-    def _new_network(self, frequencies: Floats, n_outputs: int) -> BagNetwork:
+    def _new_network(self, frequencies: Floats, n_outputs: int, seed: int = 0) -> BagNetwork:
         # Ours are not divided by sqrt(m), so that their variances are m times as large.
         epsilon = EPSILON if self.epsilon is None else self.epsilon * len(frequencies)
-        layer = self._new_layer(frequencies)
-        return BagNetwork(layer, n_outputs, normalisation=self.normalisation, epsilon=epsilon)
+        return BagNetwork(
+            self._new_layer(frequencies),
+            n_outputs,
+            normalisation=self.normalisation,
+            epsilon=epsilon,
+            hidden=checked_widths(self.hidden),
+            seed=seed,
+        )
 
     def _network_on_device(self) -> BagNetwork:
         device = as_device(self.device)
@@ -326,7 +347,10 @@ class BagNet(Parameters, SavedNetwork):
         if self.statistics == "batch" and len(phi) < 2:
             raise ValueError('statistics="batch" needs at least 2 bags in a call; got 1. Use statistics="training"')
         outputs = network.head(phi, sizes, self.statistics)
-        return np.asarray(self._loss().predicted(outputs.cpu().double()).numpy())
+        predicted = np.asarray(self._loss().predicted(outputs.cpu().double()).numpy())
+        if self.steadiness_ is None:
+            return predicted
+        return self.steadiness_.applied(predicted, loudness(phi, sizes))
 
 
 @with_parameters

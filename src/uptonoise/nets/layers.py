@@ -7,7 +7,7 @@ that of ragged bags: a padded batch is stripped of its padding first, so that bo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from uptonoise._util.random import RandomState
-from uptonoise._util.validation import positive_int
+from uptonoise._util.validation import checked_number, positive_int
 from uptonoise.fourier import as_frequencies, sample_frequencies
 
 PhiAugmentation = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -186,8 +186,7 @@ class PhaseLayer(FourierLayer):
         random_state: RandomState = None,
     ) -> None:
         super().__init__(d, m, bias=bias, scale=scale, frequencies=frequencies, random_state=random_state)
-        if not 0 <= shrinkage < np.inf:
-            raise ValueError(f"shrinkage must be a finite number that is not negative; got {shrinkage!r}")
+        checked_number(shrinkage, "shrinkage")
         self.shrinkage = float(shrinkage)
 
     def features(self, phi: Tensor, sizes: Tensor) -> Tensor:
@@ -246,7 +245,7 @@ class RunningNorm(nn.Module):
 
 
 class BagNetwork(nn.Module):
-    """A layer, normalisation of its features, and a linear output: the paper's Algorithm 1.
+    """A layer, normalisation of its features, hidden layers (none in the paper's Algorithm 1), and a linear output.
 
     The normalisation has no scale and shift of its own, which the output makes up for: so the penalty on the output's
     weights cannot be evaded.
@@ -262,6 +261,10 @@ class BagNetwork(nn.Module):
         over the batches since they were last reset; or none.
     epsilon : float
         What normalisation adds to the variances of features.
+    hidden : sequence of int
+        The widths of the hidden layers, each a linear map and a SiLU.
+    seed : int
+        That of the weights of the hidden layers.
     """
 
     def __init__(
@@ -271,6 +274,8 @@ class BagNetwork(nn.Module):
         *,
         normalisation: Normalisation | None = "running",
         epsilon: float = EPSILON,
+        hidden: Sequence[int] = (),
+        seed: int = 0,
     ) -> None:
         super().__init__()
         n_features = 2 * len(layer.frequencies)
@@ -283,6 +288,11 @@ class BagNetwork(nn.Module):
         else:
             self.norm = nn.Identity()
         with torch.random.fork_rng(devices=[]):  # a Linear draws weights from torch's global seed
+            torch.manual_seed(seed)
+            self.hidden = nn.Sequential()
+            for width in hidden:
+                self.hidden.extend([nn.Linear(n_features, width), nn.SiLU()])
+                n_features = width
             self.output = nn.Linear(n_features, n_outputs)
         nn.init.zeros_(self.output.weight)
         nn.init.zeros_(self.output.bias)
@@ -296,14 +306,19 @@ class BagNetwork(nn.Module):
 
     def head(self, phi: Tensor, sizes: Tensor, statistics: Statistics = "training") -> Tensor:
         """Return the outputs that belong to phi; "batch" normalises by the statistics of these bags themselves."""
+        outputs: Tensor = self.output(self.inputs(phi, sizes, statistics))
+        return outputs
+
+    def inputs(self, phi: Tensor, sizes: Tensor, statistics: Statistics = "training") -> Tensor:
+        """Return what the linear output gets: normalised features, or the last hidden layer."""
         features = self.layer.features(phi, sizes)
         if statistics == "batch":
             variance, mean = torch.var_mean(features, dim=0, correction=0)
             normalised = (features - mean) * (variance + self.epsilon).rsqrt()
         else:
             normalised = self.norm(features)
-        outputs: Tensor = self.output(normalised)
-        return outputs
+        inputs: Tensor = self.hidden(normalised)
+        return inputs
 
     def forget_statistics(self) -> None:
         """Start the plain means of batch normalisation anew, which know no forgetting."""

@@ -22,6 +22,7 @@ from torch.nn import functional
 from uptonoise._util.typing import Floats
 from uptonoise.rows import as_real_array
 
+_LEAST_PROBABILITY = 1e-6
 _SMALLEST_STEP = 1e-3  # in standard deviations of the target: where quantiles start that are equal in the data
 
 
@@ -36,6 +37,9 @@ class Loss(Protocol):
     def predicted(self, outputs: Tensor) -> Tensor:
         """Return what the outputs predict."""
 
+    def of_predicted(self, predicted: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of each bag from what is predicted."""
+
     def constant(self, targets: Tensor) -> Tensor:
         """Return the outputs of the best prediction that is the same for all bags, where training starts."""
 
@@ -48,11 +52,15 @@ class SquaredLoss:
 
     def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return the loss of each bag."""
-        return (outputs - targets).square().mean(dim=1)
+        return self.of_predicted(outputs, targets)
 
     def predicted(self, outputs: Tensor) -> Tensor:
         """Return the targets."""
         return outputs
+
+    def of_predicted(self, predicted: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of each bag from what is predicted."""
+        return (predicted - targets).square().mean(dim=1)
 
     def constant(self, targets: Tensor) -> Tensor:
         """Return the mean of the targets."""
@@ -73,6 +81,10 @@ class CrossEntropy:
         """Return the probabilities of the classes."""
         return outputs.softmax(dim=1)
 
+    def of_predicted(self, predicted: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of each bag from the probabilities of the classes."""
+        return -predicted.gather(1, targets[:, None])[:, 0].clamp(min=_LEAST_PROBABILITY).log()
+
     def constant(self, targets: Tensor) -> Tensor:
         """Return the logarithms of the classes' shares."""
         return (torch.bincount(targets, minlength=self.n_outputs) / len(targets)).log()
@@ -87,8 +99,12 @@ class PinballLoss:
 
     def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return the loss of each bag."""
-        above = targets - self.predicted(outputs)
-        levels = self.quantiles.to(outputs)
+        return self.of_predicted(self.predicted(outputs), targets)
+
+    def of_predicted(self, predicted: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of each bag from the quantiles."""
+        above = targets - predicted
+        levels = self.quantiles.to(predicted)
         return torch.maximum(levels * above, (levels - 1) * above).mean(dim=1)
 
     def predicted(self, outputs: Tensor) -> Tensor:

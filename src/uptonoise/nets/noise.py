@@ -7,7 +7,7 @@ number for each number in the batch instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -16,7 +16,15 @@ import torch
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
-from uptonoise.learning import VIRTUAL_ROWS, check_no_target, checked_noise_range, checked_noise_sizes
+from uptonoise._util.validation import checked_choice
+from uptonoise.learning import (
+    LARGEST,
+    NOISE_BOUNDS,
+    VIRTUAL_ROWS,
+    check_no_target,
+    checked_noise_range,
+    checked_noise_sizes,
+)
 from uptonoise.nets.labelled import LabelledBags
 from uptonoise.nets.layers import PhiAugmentation
 
@@ -27,6 +35,8 @@ NoiseDomain = Literal["fourier", "rows"]
 
 _CLEAN_SHARE = 0.2  # of the bags of a batch: ridge models have one clean copy of each bag beside four noisy ones
 _JUDGED_COPIES = 2  # of each bag that a network is judged by, with noise of their own
+_JUDGED_COPIES_UNKNOWN = 5  # where noise sizes are from a hundredth of a variance to a hundred variances
+_UNEQUAL_SHARE = 0.15  # of the bags with noise of unknown size: those with another size in each column
 
 
 class Augmentation(NamedTuple):
@@ -39,12 +49,13 @@ class Augmentation(NamedTuple):
     phi: PhiAugmentation | None = None
     judged_rows: RowAugmentation | None = None
     judged_phi: PhiAugmentation | None = None
+    n_judged: int = _JUDGED_COPIES
 
     def judged(self, bags: LabelledBags) -> LabelledBags:
         """Return copies of bags to judge by, with noise on their rows where it is there that noise is added."""
         if self.judged_rows is None and self.judged_phi is None:
             return bags
-        copies = bags.part(np.tile(np.arange(len(bags)), _JUDGED_COPIES))
+        copies = bags.part(np.tile(np.arange(len(bags)), self.n_judged))
         if self.judged_rows is None:
             return copies
         sizes = torch.from_numpy(copies.sizes).to(copies.rows.device)
@@ -53,20 +64,31 @@ class Augmentation(NamedTuple):
 
 @dataclass(frozen=True)
 class NoiseSettings:
-    """The noise size that a network is trained against, the range that it is judged by, and where noise is added."""
+    """The noise size that a network is trained against, the range that it is judged by, and where noise is added.
 
-    size: float
-    target: tuple[float, float]
+    Without a size it is unknown, and of many sizes; without a target the network is judged by the same.
+    """
+
+    size: float | None
+    target: tuple[float, float] | None
     domain: NoiseDomain
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The noise sizes that an epoch is chosen for."""
+        return (0.0, LARGEST**2) if self.target is None else self.target
 
     @classmethod
     def checked(cls, size: Any, target: Any, domain: Any) -> NoiseSettings | None:
         """Return what the parameters of an estimator mean, None where there is no noise, or raise."""
-        if domain not in get_args(NoiseDomain):
-            raise ValueError(f"noise_domain must be one of {', '.join(get_args(NoiseDomain))}; got {domain!r}")
+        checked_choice(domain, get_args(NoiseDomain), "noise_domain")
         if size is None:
             check_no_target(target)
             return None
+        if isinstance(size, str):
+            if size != "unknown":
+                raise ValueError(f'noise_augmentation must be a noise size, "unknown" or None; got {size!r}')
+            return cls(None, None if target is None else checked_noise_range(target, LARGEST**2), domain)
         sizes = checked_noise_sizes("noise_augmentation", size)
         if len(sizes) != 1:
             raise ValueError(
@@ -79,12 +101,19 @@ class NoiseSettings:
 
         `rows` are those of all bags and `variances` those of the columns, in the network's units.
         """
-        seeds = [int(seed) for seed in generator.integers(2**63, size=2)]
-        training = Noise(0.0, self.size, _CLEAN_SHARE, rows, variances, seeds[0])
-        judging = Noise(*self.target, 0.0, rows, variances, seeds[1], repeats=True)
+        first, second = (int(seed) for seed in generator.integers(2**63, size=2))
+        if self.size is None:
+            training = unknown_noise(rows, variances, first)
+        else:
+            training = Noise(0.0, self.size, _CLEAN_SHARE, rows, variances, first)
+        if self.target is None:
+            judging = unknown_noise(rows, variances, second, repeats=True)
+        else:
+            judging = Noise(*self.target, 0.0, rows, variances, second, repeats=True)
+        number = _JUDGED_COPIES_UNKNOWN if self.target is None else _JUDGED_COPIES
         if self.domain == "rows":
-            return Augmentation(rows=training.on_rows, judged_rows=judging.on_rows)
-        return Augmentation(phi=training.on_phi, judged_phi=judging.on_phi)
+            return Augmentation(rows=training.on_rows, judged_rows=judging.on_rows, n_judged=number)
+        return Augmentation(phi=training.on_phi, judged_phi=judging.on_phi, n_judged=number)
 
 
 @dataclass
@@ -105,6 +134,9 @@ class Noise:
         The seed.
     repeats : bool
         Whether each call gives the same numbers again.
+    bounds : sequence of float, optional
+        Bounds of standard deviations, in units of the columns': a noise size is sampled between two that are next to
+        each other, evenly on a logarithmic scale, instead of between `low` and `high`.
     """
 
     low: float
@@ -114,6 +146,7 @@ class Noise:
     variances: Any
     seed: int
     repeats: bool = field(default=False, kw_only=True)
+    bounds: Sequence[float] | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         self.variances = torch.tensor(self.variances, dtype=torch.float32, device=self.rows.device)
@@ -140,9 +173,18 @@ class Noise:
         """Return the variances of each bag's noise, of shape (n_bags, d); each batch or epoch begins with this."""
         if self.repeats:
             self.generator.manual_seed(self.seed)
-        sizes = self.low + (self.high - self.low) * self._uniform(n_bags, 1)
+        places = self._uniform(n_bags, 1)
         noisy = self._uniform(n_bags, 1) >= self.clean
-        sampled: Tensor = sizes * noisy * self._uniform(n_bags, len(self.variances)) * self.variances
+        shares = self._uniform(n_bags, len(self.variances))
+        if self.bounds is None:
+            sizes = self.low + (self.high - self.low) * places
+        else:
+            logs = torch.tensor(self.bounds, dtype=places.dtype, device=places.device).log()
+            moved = places * (len(logs) - 1)
+            below = moved.long().clamp(max=len(logs) - 2)
+            sizes = torch.exp(2 * torch.lerp(logs[below], logs[below + 1], moved - below))
+            shares = torch.where(self._uniform(n_bags, 1) < _UNEQUAL_SHARE, shares, 1.0)
+        sampled: Tensor = sizes * noisy * shares * self.variances
         return sampled
 
     def _uniform(self, *shape: int) -> Tensor:
@@ -150,6 +192,13 @@ class Noise:
 
     def _normal(self, shape: torch.Size) -> Tensor:
         return torch.randn(shape, generator=self.generator, device=self.variances.device)
+
+
+def unknown_noise(
+    rows: Tensor, variances: Any, seed: int, *, repeats: bool = False, bounds: Sequence[float] = NOISE_BOUNDS
+) -> Noise:
+    """Return noise of many sizes: those of :class:`~uptonoise.BagRegressor` with ``noise="unknown"``, or others."""
+    return Noise(0.0, 0.0, _CLEAN_SHARE, rows, variances, seed, repeats=repeats, bounds=bounds)
 
 
 def _mean_cosine_sine(rows: Tensor, frequencies: Tensor) -> Tensor:

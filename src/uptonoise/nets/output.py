@@ -1,4 +1,4 @@
-"""The output of a trained network, solved: at given features it is a linear model, which has an exact solution.
+"""The output of a trained network, solved: at given inputs it is a linear model, which has an exact solution.
 
 Features of a bag at near frequencies are nearly the same. Along what tells them apart, mini-batches move the weights of
 the output very slowly, however long they train; so the frequencies that were learnt are worth more than the weights
@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
-from uptonoise.nets.labelled import LabelledBags
+from uptonoise.nets.labelled import Indices, LabelledBags
 from uptonoise.nets.layers import BagNetwork
 from uptonoise.nets.losses import Loss
 from uptonoise.nets.noise import Augmentation
@@ -31,15 +31,16 @@ _LEAST_PENALTY = 1e-9
 
 
 class Parts(NamedTuple):
-    """The bags of a fit: all of them, those to train on, and those kept aside, as they are judged by."""
+    """The bags of a fit: all, those to train on, those kept aside, as they are judged by, and the numbers of these."""
 
     everything: LabelledBags
     training: LabelledBags
     validation: LabelledBags | None
+    held_out: Indices
 
 
 class Table(NamedTuple):
-    """Normalised features, one row for each bag and noisy copy of it, with targets and weights."""
+    """What the output gets, one row for each bag and noisy copy of it, with targets and weights."""
 
     features: Floats
     targets: NDArray[Any]
@@ -95,8 +96,7 @@ def _features(network: BagNetwork, bags: LabelledBags, augmentation: Augmentatio
     phi = characteristic_of(network.layer, rows, bags.offsets)
     if augmentation.phi is not None:
         phi = augmentation.phi(phi, sizes, network.layer.frequencies)
-    normalised: Tensor = network.eval().norm(network.layer.features(phi, sizes))
-    return normalised
+    return network.eval().inputs(phi, sizes)
 
 
 def ridge(table: Table, penalty: float) -> Linear:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 PAPER_SETTINGS: dict[str, Any] = {
+    "hidden": (),
+    "scale": "median",
+    "learning_rate": 0.03,
     "normalisation": "batch",
     "batch_size": 10,
     "n_epochs": 120,
@@ -13,6 +16,8 @@ PAPER_SETTINGS: dict[str, Any] = {
     "epsilon": 1e-3,
     "validation_fraction": 0.0,
     "solve_output": False,
+    "noise_augmentation": None,
+    "steady": False,
 }
 
 

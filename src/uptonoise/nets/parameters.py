@@ -5,14 +5,16 @@ A subclass adds its own parameters in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from uptonoise._util.docs import described
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState
+from uptonoise._util.validation import positive_int
 from uptonoise.nets.layers import Normalisation, Statistics
 from uptonoise.nets.noise import NoiseDomain
 
@@ -24,14 +26,15 @@ class Parameters:
     """The parameters of all networks; the docstrings of the estimators explain them."""
 
     n_frequencies: int = field(default=100, kw_only=False)
+    hidden: Sequence[int] = (64,)
     bias: bool = False
-    scale: ArrayLike = "median"
+    scale: ArrayLike = "median-per-column"
     scale_factor: float = 1.0
     frequencies: ArrayLike | Literal["ridge"] | None = None
     normalisation: Normalisation | None = "running"
     epsilon: float | None = None
     statistics: Statistics = "training"
-    learning_rate: float = 0.03
+    learning_rate: float = 0.01
     decay: float | None = 0.1
     schedule: Schedule = "hyperbolic"
     n_epochs: int = 100
@@ -41,22 +44,34 @@ class Parameters:
     validation_fraction: float = 0.1
     patience: int | None = 20
     solve_output: bool = True
-    noise_augmentation: float | None = None
+    noise_augmentation: float | Literal["unknown"] | None = "unknown"
     noise_target: tuple[float, float] | None = None
     noise_domain: NoiseDomain = "fourier"
+    steady: bool = True
     warm_start: bool = False
     device: str = "auto"
     progress: bool | None = None
     random_state: RandomState = None
 
 
+def checked_widths(hidden: Any) -> tuple[int, ...]:
+    """Return the widths of hidden layers, or raise."""
+    if isinstance(hidden, str) or not isinstance(hidden, Iterable):
+        raise ValueError(f"hidden must be the widths of the hidden layers, such as (64,), or (); got {hidden!r}")
+    return tuple(positive_int(width, "each width in hidden") for width in hidden)
+
+
 _PARAMETERS = """
+    hidden : sequence of int
+        The widths of hidden layers between the features and the output; ``()`` for none, as in the paper. They learn
+        from more bags than a linear output can, and to trust amplitudes less where noise is. Their weights have the
+        penalty of the output.
     bias : bool
         Whether each frequency has an angle that is learnt too.
-    scale : "median", "median-per-column", float, or array of shape (d,)
-        The frequencies start from N(0, 1/scale^2): the median heuristic on the rows of training, the same for each
-        column by itself, or lengths in the data's units. The network works in these units, about the mean of the rows:
-        so neither the learning rate nor the penalties depend on the units of the data.
+    scale : "median-per-column", "median", float, or array of shape (d,)
+        The frequencies start from N(0, 1/scale^2): the median heuristic on the rows of training for each column by
+        itself, the same for all columns together, or lengths in the data's units. The network works in these units,
+        about the mean of the rows: so neither the learning rate nor the penalties depend on the units of the data.
     scale_factor : float
         The scale is `scale` times this.
     frequencies : array of shape (m, d), "ridge", or None
@@ -97,17 +112,22 @@ _PARAMETERS = """
         or logistic regression with `output_penalty`: mini-batches come near that solution very slowly. It is kept
         unless it makes the validation loss larger. Not for quantiles. A small penalty predicts better where noise is
         that of training, and much worse where there is more: see `noise_augmentation`.
-    noise_augmentation : None or float
-        A noise size that the bags do not have, and that the network is trained against: in each batch bags get
-        Gaussian noise of their own, of a variance between 0 and this size times that of the column; one in five gets
-        none. Each epoch has fresh noise.
+    noise_augmentation : "unknown", float or None
+        Noise that the bags do not have, and that the network is trained against: in each batch bags get Gaussian noise
+        of their own, and one in five gets none. "unknown" is noise of many sizes, from a tenth to 15 standard
+        deviations of each column. A number is the largest noise size, a variance in units of that of the column.
+        None trains on the bags as they are. Each epoch has fresh noise.
     noise_target : pair of float, optional
         The range of noise sizes to do well at: the validation part gets noise of these sizes, and so the epoch is
-        chosen; by default from 0 to `noise_augmentation`.
+        chosen; by default those of training.
     noise_domain : {"fourier", "rows"}
         Where noise is added: "fourier" changes characteristic functions, at no cost to speak of, as for
         :class:`~uptonoise.BagRidgeCV`; "rows" adds it to the rows themselves, which is exact where frequencies are many
         for the number of columns, and slower where there are many columns.
+    steady : bool
+        Whether predictions are kept within the range of the targets of training, with a tenth of it on either side, and
+        shrunk towards the constant prediction by how little of a bag's amplitudes is left; how far is learnt on the
+        bags kept aside, with noise of unknown size. So noise cannot make predictions much worse than the constant one.
     warm_start : bool
         Whether a second fit goes on from the network of the first, with its columns, scales and classes.
     device : str
@@ -130,6 +150,8 @@ _ATTRIBUTES = """
         The epoch of the last fit whose weights were kept.
     noise_range_ : pair of float, or None
         The noise sizes that the epoch was chosen for; :func:`~uptonoise.robustness_curve` warns beyond them.
+    steadiness_ : Steadiness or None
+        The range of predictions, and the weights by which they are shrunk.
     centre_, scale_ : arrays of shape (d,)
         The mean of the rows of training, and the scales of their columns.
     n_features_in_ : int

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_choice
 from uptonoise.learning import checked_targets
 from uptonoise.nets.base import BagNet, OnPhases, Targets
 from uptonoise.nets.layers import BagNetwork, FourierLayer
@@ -103,9 +104,8 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         return Targets(torch.from_numpy(standard), weights, np.zeros(len(table)))
 
     def _check_calibration(self) -> None:
-        if self.calibration not in (None, *get_args(Calibration)):
-            known = ", ".join(get_args(Calibration))
-            raise ValueError(f"calibration must be one of {known}, or None; got {self.calibration!r}")
+        if self.calibration is not None:
+            checked_choice(self.calibration, get_args(Calibration), "calibration")
         if self.quantiles is not None and self.calibration == "validation" and self.validation_fraction == 0:
             raise ValueError('calibration="validation" needs a validation_fraction above 0; or use "all"')
 

@@ -15,9 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from uptonoise._util.storage import check_finite, load_archive, save_archive
 from uptonoise._util.typing import Floats
 from uptonoise.nets.layers import BagNetwork
+from uptonoise.nets.steadiness import Steadiness
 
 _KIND = "network"
-_VERSION = 1
+_VERSION = 2
+_FORMER: dict[str, Any] = {"hidden": (), "steady": False}  # what networks of version 1 were, which had no such names
 
 
 class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
@@ -31,6 +33,7 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
     history_: dict[str, Floats]
     best_epoch_: int
     noise_range_: tuple[float, float] | None
+    steadiness_: Steadiness | None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a plain .npz file, whole or not at all; nothing in it is executed by :meth:`load`.
@@ -58,6 +61,8 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
             "targets": self._target_state(),
         }
         arrays = {"centre": self.centre_, "scale": self.scale_}
+        if self.steadiness_ is not None:
+            arrays |= {f"steadiness.{name}": part for name, part in self.steadiness_._asdict().items()}
         arrays |= {f"history.{name}": column for name, column in self.history_.items()}
         arrays |= {f"network.{name}": tensor.numpy() for name, tensor in self.network_.state_dict().items()}
         params = {name: _as_json(value) for name, value in self.get_params(deep=False).items()}
@@ -71,7 +76,8 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
         if written != cls.__name__:
             raise ValueError(f"{path} holds a {written}; use {written}.load")
         try:
-            model = cls(**{name: _from_json(value) for name, value in header["params"].items()})
+            params = {name: _from_json(value) for name, value in header["params"].items()}
+            model = cls(**((_FORMER if header["version"] < _VERSION else {}) | params))
             check_finite({name: array for name, array in arrays.items() if not name.startswith("history.")})
             model._set_state(header, arrays)
             model._check_state()
@@ -87,6 +93,8 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
         self._set_target_state(header["targets"])
         self.centre_, self.scale_ = arrays["centre"], arrays["scale"]
         self.history_ = _under("history.", arrays)
+        steadiness = _under("steadiness.", arrays)
+        self.steadiness_ = Steadiness.checked(steadiness, int(header["n_outputs"])) if steadiness else None
         state = {name: torch.tensor(array) for name, array in _under("network.", arrays).items()}
         network = self._new_network(state["layer.frequencies"].numpy(), int(header["n_outputs"]))
         network.load_state_dict(state)
@@ -103,7 +111,7 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
             raise ValueError("scale must be above 0")
 
     @abstractmethod
-    def _new_network(self, frequencies: Floats, n_outputs: int) -> BagNetwork:
+    def _new_network(self, frequencies: Floats, n_outputs: int, seed: int = 0) -> BagNetwork:
         """Return a network of this kind, not trained."""
 
     @abstractmethod

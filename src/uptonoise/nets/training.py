@@ -118,9 +118,12 @@ def train(
 def _parameter_groups(network: BagNetwork, settings: Settings) -> list[dict[str, Any]]:
     """Return parameters with their penalties; Adam adds `weight_decay` times a parameter to its gradient."""
     free = [network.output.bias] if network.layer.bias is None else [network.output.bias, network.layer.bias]
+    hidden = dict(network.hidden.named_parameters())
+    free += [part for name, part in hidden.items() if name.endswith("bias")]
+    weights = [part for name, part in hidden.items() if name.endswith("weight")]
     return [
         {"params": [network.layer.frequencies], "weight_decay": settings.frequency_penalty},
-        {"params": [network.output.weight], "weight_decay": settings.output_penalty},
+        {"params": [network.output.weight, *weights], "weight_decay": settings.output_penalty},
         {"params": free},
     ]
 
@@ -239,7 +242,7 @@ def _report_divergence(epoch: int, loss: float, settings: Settings, least: float
 
 def as_device(device: str) -> torch.device:
     """Return a torch device, the GPU where there is one for "auto"; raise where it is not there."""
-    if device == "auto":
+    if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         known = torch.device(device)

@@ -16,6 +16,7 @@ from uptonoise.plots.intervals import plot_effect, plot_extra_noise
 from uptonoise.plots.locations import plot_locations
 from uptonoise.plots.overview import plot, plot_overview
 from uptonoise.plots.places import plot_places
+from uptonoise.plots.planning import plot_plan
 from uptonoise.plots.posterior import plot_calibration, plot_posterior
 from uptonoise.plots.pvalues import plot_ladder, plot_pvalues
 from uptonoise.plots.results import plot_column_shares, plot_null, plot_phase_differences
@@ -58,6 +59,7 @@ __all__ = [
     "plot_phase_differences",
     "plot_phase_gap",
     "plot_places",
+    "plot_plan",
     "plot_posterior",
     "plot_pvalues",
     "plot_robustness",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uptonoise.monitor import History
-from uptonoise.plots.style import GREY, LOOKS, add_legend, canvas, dress
+from uptonoise.plots.style import GREY, LOOKS, add_legend, canvas, documented, dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +16,7 @@ _LOG10 = np.log(10)
 _ALARM = LOOKS[1]
 
 
+@documented
 def plot_timeline(history: History, *, ax: Axes | None = None) -> Axes:
     """Plot the wealth of a monitor after each batch, with the alarm and the estimate of when the change began.
 
@@ -23,20 +24,7 @@ def plot_timeline(history: History, *, ax: Axes | None = None) -> Axes:
     ----------
     history : History
         The ``history`` of a :class:`~uptonoise.Monitor`.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise import plots
-    >>> rng = np.random.default_rng(0)
+    {axes}
     >>> monitor = un.Monitor(rng.exponential(size=2_000), random_state=0)
     >>> for night in range(10):
     ...     state = monitor.update(rng.exponential(size=100) if night < 5 else 2 - rng.exponential(size=100))

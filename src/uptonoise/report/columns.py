@@ -14,6 +14,7 @@ from typing import NamedTuple
 from uptonoise._util.numbers import number
 from uptonoise._util.wording import counted
 from uptonoise.comparison import ColumnComparison, Comparison, NoiseAdded, Offset, Verdict
+from uptonoise.rows import split_name
 from uptonoise.twosample import EffectSize, column_spreads
 
 _LISTED = 4  # columns of one kind that the verdict names
@@ -112,7 +113,7 @@ def _clearness(finding: ColumnFinding) -> tuple[float, float]:
 def column_noise(comparison: Comparison, name: str) -> NoiseAdded | None:
     """Return which sample is noisier in a column, from the column's own amplitudes; None where it is not known."""
     extra = comparison.extra_noise
-    if extra is None or name not in extra.columns:
+    if extra is None or name not in extra.columns or split_name(name, comparison.input.categories):
         return None
     place = extra.columns.index(name)
     low, high = extra.interval()[place].tolist()
@@ -158,8 +159,19 @@ def _shape_text(column: ColumnComparison, names: tuple[str, str], spread: float)
     return f"{_offset_text(offset, names, spread)}, and {shape}"
 
 
+def _share_text(comparison: Comparison, column: ColumnComparison) -> str:
+    """Return how often a category is in each sample, where rows tell it."""
+    if comparison.summaries is None:
+        return "another share"
+    place = comparison.columns.index(column.column)
+    first, second = (f"{100 * float(part.means[place]):.3g} %" for part in comparison.summaries)
+    return f"{first} in {comparison.names[0]}, {second} in {comparison.names[1]}"
+
+
 def _text(comparison: Comparison, column: ColumnComparison, kind: Kind, noise: NoiseAdded | None, spread: float) -> str:
     match kind:
+        case Kind.SHAPE if split_name(column.column, comparison.input.categories):
+            return _share_text(comparison, column)
         case Kind.SHAPE:
             return _shape_text(column, comparison.names, spread)
         case Kind.OFFSET if column.offset is not None:

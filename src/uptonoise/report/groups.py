@@ -22,7 +22,8 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.comparison import GroupComparison, NoiseAdded
 from uptonoise.report.pictures import Picture
-from uptonoise.twosample import EffectSize, Pair, column_spreads, effect_size, noise_difference
+from uptonoise.rows import split_name
+from uptonoise.twosample import EffectSize, Pair, column_spreads, noise_difference
 
 _MOST_IN_MATRIX = 16  # groups, each pair of which takes a fraction of a second
 _LISTED_PAIRS = 12
@@ -155,14 +156,15 @@ class _Measured(NamedTuple):
         sizes, columns = dict[tuple[int, int], EffectSize](), dict[tuple[int, int], list[str]]()
         noises = [_Noise()] * len(names)
         noises[quietest] = _Noise(0.0)
+        coded = [name for name in groups.columns if split_name(name, groups.input.categories)]
         for i, j in itertools.combinations(range(len(names)), 2):
-            pair = Pair.of(sketches[i], sketches[j])
-            sizes[i, j] = effect_size(pair, up_to_offset=False)
+            both = names[i], names[j]
+            sizes[i, j] = groups.effect(*both)
             columns[i, j] = _columns_of(sizes[i, j])
             if quietest in (i, j):
-                place = (i, j).index(quietest)
-                both = names[i], names[j]
-                noises[(i, j)[1 - place]] = _Noise.of(pair, columns[i, j], both, spreads[quietest], place)
+                place, pair = (i, j).index(quietest), Pair.of(sketches[i], sketches[j])
+                without_noise = [*columns[i, j], *coded]
+                noises[(i, j)[1 - place]] = _Noise.of(pair, without_noise, both, spreads[quietest], place)
         effects = np.zeros((len(names), len(names)))
         for (i, j), effect in sizes.items():
             effects[i, j] = effects[j, i] = effect.estimate if math.isfinite(effect.estimate) else math.nan

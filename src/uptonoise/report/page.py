@@ -165,6 +165,7 @@ def _call(comparison: Comparison) -> str:
     options = [f"names={list(comparison.names)!r}", f"margin={comparison.margin:g}", f"alpha={comparison.alpha:g}"]
     options += ["paired=True"] if comparison.paired else []
     options += ["clusters=..."] if comparison.n_clusters else []
+    options += ['categories="one-hot"'] if comparison.input.categories else []
     options += [] if comparison.seed is None else [f"random_state={comparison.seed}"]
     return f"un.compare(X, Y, {', '.join(options)}).report(path)"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import numpy as np
 from markupsafe import Markup
@@ -14,12 +15,16 @@ from uptonoise._util.files import checked_target
 from uptonoise.monitor import History, Monitor, MonitorState, format_wealth
 from uptonoise.report.page import environment, write_page
 from uptonoise.report.pictures import Picture
+from uptonoise.report.provenance import file_lines
+from uptonoise.rows import FileStamp, InputRecord
 
 _LISTED = 30  # batches, the last ones
 _LOG10 = math.log(10)
 
 
-def write_timeline(monitor: Monitor, path: str | os.PathLike[str], *, force: bool = False) -> None:
+def write_timeline(
+    monitor: Monitor, path: str | os.PathLike[str], *, force: bool = False, record: InputRecord | None = None
+) -> None:
     """Write the timeline of a monitor as one self-contained page of HTML.
 
     Parameters
@@ -30,6 +35,8 @@ def write_timeline(monitor: Monitor, path: str | os.PathLike[str], *, force: boo
         The file; its folder must exist. It is written whole or not at all.
     force : bool
         Whether to overwrite a file that exists.
+    record : InputRecord, optional
+        The files of the reference, and the command, where these are known.
 
     Examples
     --------
@@ -50,6 +57,8 @@ def write_timeline(monitor: Monitor, path: str | os.PathLike[str], *, force: boo
     if state is None:
         raise ValueError("monitor must have at least one batch for a report; got none")
     lines = [(line, format_wealth(line.log_wealth)) for line in reversed(history.lines)]
+    record = record or InputRecord()
+    files, n_more_files = file_lines(replace(record, files=(*record.files, *_batch_files(history))))
     columns = sorted(zip(*state.table().values(), strict=True), key=lambda column: (not column[3], -_known(column[1])))
     page = (
         environment()
@@ -62,10 +71,20 @@ def write_timeline(monitor: Monitor, path: str | os.PathLike[str], *, force: boo
             folded=lines[_LISTED:],
             columns=columns,
             advice=_what_next(state),
+            record=record,
+            files=files,
+            n_more_files=n_more_files,
+            call="monitor.report(path)",
             settings=[(name, str(value)) for name, value in asdict(monitor.settings).items() if value is not None],
         )
     )
     write_page(page, target, force=force)
+
+
+def _batch_files(history: History) -> list[FileStamp]:
+    """Return the files that batches are called after, the last ones first, as far as they are still there."""
+    paths = (Path(line.name) for line in reversed(history.lines) if line.name)
+    return [FileStamp.of(path) for path in paths if path.is_file()]
 
 
 def _known(value: float) -> float:

@@ -9,6 +9,20 @@ from uptonoise.rows.arrays import (
     tensor_values,
 )
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
+from uptonoise.rows.categories import (
+    Coding,
+    SeenCategories,
+    categories_in,
+    check_coding,
+    check_known,
+    coded_frame,
+    coded_names,
+    coded_samples,
+    expanded,
+    one_hot,
+    split_name,
+    two_coded,
+)
 from uptonoise.rows.cluster_ids import as_ids, blocks, cluster_hashes, numbered
 from uptonoise.rows.clustered import (
     LEAST_CLUSTERS,
@@ -55,6 +69,7 @@ from uptonoise.rows.record import (
     InputRecord,
     SampleRecord,
     SourceRecord,
+    categories_text,
     check_dropped,
     left_out_text,
 )

@@ -73,6 +73,12 @@ def _load_registering_packages() -> None:
         import_module(package)
 
 
+def grouping(X: Any) -> Callable[[Any, str, Sequence[str] | None], RowSource] | None:
+    """Return what makes bags of a table whose type was registered with a way to do so; None for others."""
+    _load_registering_packages()
+    return next((known.group for known in _CONVERTERS if known.group is not None and known.matches(X)), None)
+
+
 def grouped_rows(X: Any, by: str, columns: Sequence[str] | None) -> RowSource | None:
     """Return a table as rows that tell their bags, where its type was registered with a way to do so; else None.
 
@@ -83,11 +89,8 @@ def grouped_rows(X: Any, by: str, columns: Sequence[str] | None) -> RowSource | 
     >>> grouped_rows(pd.DataFrame({"site": ["a"], "x": [1.0]}), "site", None) is None
     True
     """
-    _load_registering_packages()
-    for converter in _CONVERTERS:
-        if converter.group is not None and converter.matches(X):
-            return converter.group(X, by, columns)
-    return None
+    group = grouping(X)
+    return None if group is None else group(X, by, columns)
 
 
 def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSource:

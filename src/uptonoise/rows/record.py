@@ -49,6 +49,7 @@ class SourceRecord(NamedTuple):
     notes: Sequence[str] = ()
     suspected: Mapping[str, str] = {}
     files: Sequence[FileStamp] = ()
+    categories: Mapping[str, Sequence[str]] = {}
 
 
 def check_dropped(name: str, record: SourceRecord, most: float) -> None:
@@ -120,6 +121,8 @@ class InputRecord(Result):
         How the files were read, where that was chosen.
     files : tuple of FileStamp
         The files that were read.
+    categories : dict
+        Each column of text that was used as columns of 0 and 1, with its categories.
 
     Examples
     --------
@@ -138,6 +141,7 @@ class InputRecord(Result):
     notes: tuple[str, ...] = ()
     settings: dict[str, str] = field(default_factory=dict)
     files: tuple[FileStamp, ...] = ()
+    categories: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -160,7 +164,15 @@ class InputRecord(Result):
         if suspected:
             notes += (f"used as measurements: {left_out_text(suspected)}; leave out what is none",)
         files = tuple(dict.fromkeys(file for record in records for file in record.files))
-        return cls(samples=samples, columns=tuple(columns), left_out=left_out, notes=notes, files=files)
+        categories = {column: tuple(known) for record in records for column, known in record.categories.items()}
+        return cls(
+            samples=samples,
+            columns=tuple(columns),
+            left_out=left_out,
+            notes=notes,
+            files=files,
+            categories=categories,
+        )
 
     @property
     def n_dropped(self) -> int:
@@ -170,12 +182,14 @@ class InputRecord(Result):
     @property
     def is_partial(self) -> bool:
         """Whether there is more to say than the numbers of rows and the columns."""
-        return bool(self.n_dropped or self.left_out or self.notes)
+        return bool(self.n_dropped or self.left_out or self.notes or self.categories)
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the record in words, as pairs of a label and a text."""
         lines = [("rows", "; ".join(sample.sentence for sample in self.samples))]
         lines.append(("columns", _listed(self.columns)))
+        if self.categories:
+            lines.append(("one-hot", categories_text(self.categories)))
         if self.left_out:
             lines.append(("left out", left_out_text(self.left_out)))
         return lines + [("note", note) for note in self.notes]
@@ -197,6 +211,24 @@ def left_out_text(left_out: Mapping[str, str]) -> str:
     for column, why in left_out.items():
         by_reason.setdefault(why, []).append(column or "a column without a name")
     return "; ".join(f"{_listed(columns)} ({why})" for why, columns in by_reason.items())
+
+
+def categories_text(categories: Mapping[str, Sequence[str]]) -> str:
+    """Return columns with their categories, and what 0 stands for where one column tells both.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import categories_text
+    >>> categories_text({"colour": ["blue", "green", "red"], "sex": ["f", "m"]})
+    'colour (3 categories); sex (1 is m, 0 is f)'
+    """
+    return "; ".join(f"{column} ({_meaning(known)})" for column, known in categories.items())
+
+
+def _meaning(known: Sequence[str]) -> str:
+    if len(known) > 2:
+        return f"{len(known)} categories"
+    return f"1 is {known[-1]}" + (f", 0 is {known[0]}" if len(known) == 2 else "")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -28,11 +28,13 @@ from uptonoise.twosample.phase import (
     EffectSize,
     ExtraNoise,
     FrequencyBlocks,
+    Movable,
     Noncentrality,
     Pair,
     PairwiseResult,
     PhaseResult,
     Phases,
+    Plan,
     SampleMoments,
     adjusted_pvalues,
     as_sketches,
@@ -50,6 +52,7 @@ from uptonoise.twosample.phase import (
     phase_result,
     phase_test,
     phase_test_power,
+    plan,
     warn_of_shared_clusters,
 )
 from uptonoise.twosample.result import TwoSampleResult, p_is, pvalue_text

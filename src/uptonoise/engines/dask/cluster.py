@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import importlib
 import socket
@@ -217,6 +216,8 @@ def _await(futures: list[Any], client: Any) -> None:
 
 def _gathered(futures: list[Any], client: Any) -> list[Any]:
     """Bring results here, as long as the scheduler answers."""
+    import asyncio  # here, as those who only name this package need none of it
+
     coming = asyncio.run_coroutine_threadsafe(client._gather(futures), client.loop.asyncio_loop)
     while True:
         try:

@@ -1,6 +1,7 @@
 """Rows of files: CSV, Parquet, Arrow and numpy."""
 
 from uptonoise.engines.files.choice import Choice, chosen_columns
+from uptonoise.engines.files.coding import categories_of
 from uptonoise.engines.files.csv import scan_csv
 from uptonoise.engines.files.formats import FORMATS, OpenFiles, open_rows
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError

@@ -60,19 +60,18 @@ class ArrowFile(TypedFile):
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from None
 
-    def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
+    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield the file's batches, cut where they are large."""
         pa = arrow()
-        wanted = {*columns, *([] if by is None else [by])}
+        wanted = {*columns, *([] if by is None else [by]), *texts}
         fields = [place for place, name in enumerate(self.names) if name in wanted]
         done = 0
         try:
             with pa.OSFile(str(self.path)) as file, self._reader(file, fields) as reader:
                 for batch in itertools.chain.from_iterable(map(cut, map(_validated, _batches(reader)))):
                     done += batch.num_rows
-                    yield batch_piece(
-                        batch, self.path, columns, by, done / self.n_rows if self.n_rows else file.tell() / file.size()
-                    )
+                    fraction = done / self.n_rows if self.n_rows else file.tell() / file.size()
+                    yield batch_piece(batch, self.path, columns, by, texts, fraction)
                 _check_end(self.path)
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from None
@@ -137,7 +136,9 @@ def cut(batch: Any) -> Iterator[Any]:
     return (batch.slice(start, CHUNK_ROWS) for start in range(0, batch.num_rows, CHUNK_ROWS))
 
 
-def batch_piece(batch: Any, path: Path, columns: Sequence[str], by: str | None, fraction: float) -> Piece:
+def batch_piece(
+    batch: Any, path: Path, columns: Sequence[str], by: str | None, texts: Sequence[str], fraction: float
+) -> Piece:
     """Return a record batch as a piece of rows.
 
     The values lie column by column, as Arrow has them; whoever computes turns them, block by block and in threads.
@@ -145,7 +146,8 @@ def batch_piece(batch: Any, path: Path, columns: Sequence[str], by: str | None, 
     values = np.empty((len(columns), batch.num_rows))
     for number, name in enumerate(columns):
         values[number] = _floats(batch.column(name), path, name)
-    return Piece(values.T, None if by is None else _groups(batch.column(by)), fraction)
+    groups = None if by is None else _groups(batch.column(by))
+    return Piece(values.T, groups, fraction, tuple(_groups(batch.column(name)) for name in texts))
 
 
 def _floats(column: Any, path: Path, name: str) -> Floats:

@@ -6,7 +6,7 @@ that leaves less than a person would expect, it is an error that names the optio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,9 +14,10 @@ import numpy as np
 from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
+from uptonoise.engines.files.coding import categories_of, is_text
 from uptonoise.engines.files.columns import check_excluded, quoted
 from uptonoise.engines.files.table import TableFile
-from uptonoise.rows import NOT_CHOSEN, left_out_text, no_measurement
+from uptonoise.rows import NOT_CHOSEN, Coding, check_coding, expanded, left_out_text, no_measurement
 
 if TYPE_CHECKING:
     from uptonoise.engines.files.formats import OpenFiles
@@ -28,10 +29,14 @@ _NAMES_IN_MESSAGE = 8
 
 
 class Choice(NamedTuple):
-    """The columns to use, None for all of files that name none, and those that are left out with the reason."""
+    """The columns to use, None for all of files that name none, and those that are left out with the reason.
+
+    A column of text that is used as columns of 0 and 1 has its categories here.
+    """
 
     columns: list[str] | None
     left_out: dict[str, str]
+    categories: Mapping[str, tuple[str, ...]] = {}
 
 
 def chosen_columns(
@@ -39,6 +44,7 @@ def chosen_columns(
     columns: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     kept_apart: Sequence[str] = (),
+    categories: Coding | None = None,
 ) -> Choice:
     r"""Choose the columns of one input, or those that several inputs share.
 
@@ -52,6 +58,8 @@ def chosen_columns(
         Columns to leave out.
     kept_apart : sequence of str
         Columns with another role, such as weights or groups; they are neither used nor left out.
+    categories : {None, "one-hot"}
+        Whether columns of text are left out, or are used as columns of 0 and 1, one for each category.
 
     Returns
     -------
@@ -65,22 +73,39 @@ def chosen_columns(
     ...     path = pathlib.Path(folder, "a.csv")
     ...     _ = path.write_text("id,site,energy\n7,north,1.5\n9,south,2\n")
     ...     chosen_columns([OpenFiles(path)], exclude=[])
-    Choice(columns=['energy'], left_out={'site': 'text', 'id': 'looks like an index'})
+    Choice(columns=['energy'], left_out={'site': 'text', 'id': 'looks like an index'}, categories={})
     """
+    check_coding(categories)
     firsts = [given.files[0] for given in inputs]
     check_excluded([file for given in inputs for file in given.files], columns, exclude)
     if any(file.named != firsts[0].named for file in firsts):
         return Choice(None if columns is None else list(columns), {})
     names = dict.fromkeys(name for file in firsts for name in file.data_names if name not in kept_apart)
+    apart = (*exclude, *kept_apart)
+    wanted = [name for name in (names if columns is None else columns) if name not in apart]
+    coded = {} if categories is None else _categories(inputs, wanted)
     if columns is not None:
         others = {name: EXCLUDED if name in exclude else NOT_CHOSEN for name in names if name not in columns}
-        return Choice(list(columns), others)
+        return Choice(expanded(columns, coded), others, coded)
     left_out = {name: EXCLUDED for name in names if name in exclude}
     shared = _shared(inputs, [name for name in names if name not in exclude], left_out)
-    numeric = _numeric(inputs, shared, left_out)
+    left_out.update({name: CONSTANT for name, known in coded.items() if len(known) < 2})
+    coded = {name: known for name, known in coded.items() if len(known) > 1}
+    numeric = _numeric(inputs, [name for name in shared if name not in coded], left_out, needed=not coded)
     used = _measured(inputs, numeric, left_out)
-    _check_enough(inputs, used, numeric, left_out, exclude, kept_apart)
-    return Choice(used, left_out)
+    _check_enough(inputs, used or list(coded), numeric, left_out, apart)
+    kept = {*used, *coded}
+    return Choice(expanded([name for name in shared if name in kept], coded), left_out, coded)
+
+
+def _categories(inputs: Sequence[OpenFiles], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the categories of the columns that are text in all inputs."""
+    firsts = [given.files[0] for given in inputs]
+    texts = [name for name in names if all(name in file.names and is_text(file, name) for file in firsts)]
+    for name in texts:
+        for file in firsts:
+            _check_marks(file, name, file.not_numbers()[name])
+    return categories_of([file for given in inputs for file in given.files], texts)
 
 
 def _shared(inputs: Sequence[OpenFiles], names: list[str], left_out: dict[str, str]) -> list[str]:
@@ -102,7 +127,7 @@ def _shared(inputs: Sequence[OpenFiles], names: list[str], left_out: dict[str, s
     return shared
 
 
-def _numeric(inputs: Sequence[OpenFiles], shared: list[str], left_out: dict[str, str]) -> list[str]:
+def _numeric(inputs: Sequence[OpenFiles], shared: list[str], left_out: dict[str, str], *, needed: bool) -> list[str]:
     """Return the columns that hold numbers in at least one input.
 
     A column of text in all of them is no measurement. Text in only one of them is a mistake, which the reader tells.
@@ -113,8 +138,8 @@ def _numeric(inputs: Sequence[OpenFiles], shared: list[str], left_out: dict[str,
     for name in texts:
         for file, words in zip(firsts, wrong, strict=True):
             _check_marks(file, name, words[name])
-        left_out[name] = wrong[0][name].partition(" (")[0]
-    if len(texts) == len(shared):
+        left_out.setdefault(name, wrong[0][name].partition(" (")[0])
+    if needed and len(texts) == len(shared):
         where = inputs[0].name if len(inputs) == 1 else f"{inputs[0].name} and {inputs[1].name}"
         common = "column" if len(inputs) == 1 else "common column"
         example = f"; {texts[0]!r} holds {wrong[0][texts[0]]}" if texts else ""
@@ -189,8 +214,7 @@ def _check_enough(
     used: list[str],
     numeric: list[str],
     left_out: dict[str, str],
-    exclude: Sequence[str],
-    kept_apart: Sequence[str],
+    apart: Sequence[str],
 ) -> None:
     """Raise where more columns of numbers are left out than a person would expect."""
     where = " and ".join(given.name for given in inputs)
@@ -202,7 +226,7 @@ def _check_enough(
     if len(dropped) > len(numeric) / 2:
         problem = f"{where}: {len(dropped)} of {counted(len(numeric), 'column')} of numbers would be left out: "
         raise hinted(ValueError, problem + left_out_text(dropped), "{columns} goes on without them", columns=used)
-    alone = [[name for name in _numbers_of(given.files[0]) if name not in (*exclude, *kept_apart)] for given in inputs]
+    alone = [[name for name in _numbers_of(given.files[0]) if name not in apart] for given in inputs]
     fewest = min(alone, key=len)
     lost = [name for name in fewest if name not in numbers]
     if len(lost) > len(fewest) / 2:

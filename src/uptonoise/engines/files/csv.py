@@ -215,7 +215,7 @@ class CsvFile(TableFile):
         """Return nothing: text can always be a group."""
         return {}
 
-    def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
+    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield what Arrow's streaming reader parses."""
         if not self._has_rows:
             return
@@ -223,9 +223,10 @@ class CsvFile(TableFile):
         n_rows = 0
         self._check_exact(columns)
         try:
-            with self._reader(columns, by) as (reader, fraction):
+            with self._reader(columns, by, texts) as (reader, fraction):
                 for batch in itertools.chain.from_iterable(map(cut, reader)):
-                    piece = batch_piece(self._without_percent_signs(batch, columns), self.path, columns, by, fraction())
+                    plain = self._without_percent_signs(batch, columns)
+                    piece = batch_piece(plain, self.path, columns, by, texts, fraction())
                     n_rows += batch.num_rows
                     yield piece if piece.groups is None else piece._replace(groups=_with_types(piece.groups))
         except (pa.ArrowException, OSError, UnicodeError) as error:
@@ -243,10 +244,13 @@ class CsvFile(TableFile):
                 raise hinted(ValueError, problem, "subtract a constant, or leave it out with {exclude}", exclude=[name])
 
     @contextmanager
-    def _reader(self, columns: Sequence[str], by: str | None) -> Iterator[tuple[Any, Callable[[], float]]]:
+    def _reader(
+        self, columns: Sequence[str], by: str | None, texts: Sequence[str]
+    ) -> Iterator[tuple[Any, Callable[[], float]]]:
         pa, pa_csv = arrow(), arrow("pyarrow.csv")
         layout, clean = self._layout, self._layout.cleaner
-        wanted = [*columns, *([] if by is None else [by])]
+        groups = {*texts, *([] if by is None else [by])}
+        wanted = [*columns, *groups]
         reading = pa_csv.ReadOptions(
             block_size=max(_BLOCK_BYTES, _BLOCK_PER_HEADER * sum(len(name) + 1 for name in self.names)),
             # Arrow wants distinct names, also of columns without one.
@@ -257,7 +261,7 @@ class CsvFile(TableFile):
         parsing = pa_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
         converting = pa_csv.ConvertOptions(
             include_columns=wanted,
-            column_types={name: self._type(name, by) for name in wanted},
+            column_types={name: pa.string() if name in groups else self._type(name) for name in wanted},
             null_values=NULL_VALUES,
             strings_can_be_null=True,
             decimal_point=self._decimal,
@@ -273,9 +277,9 @@ class CsvFile(TableFile):
             with pa_csv.open_csv(stream, reading, parsing, converting) as reader:
                 yield reader, lambda: file.tell() / size
 
-    def _type(self, name: str, by: str | None) -> Any:
+    def _type(self, name: str) -> Any:
         pa, look = arrow(), self._looks[self._places[name]]
-        if name == by or self._has_percent_signs(name):
+        if self._has_percent_signs(name):
             return pa.string()
         return pa.bool_() if look is not None and look.is_truth else pa.float64()
 
@@ -304,7 +308,7 @@ class CsvFile(TableFile):
         return fault or ValueError(f"{self.path} is not a CSV file that can be read: {first_line(error)}")
 
     def _faults(self, columns: Sequence[str], n_rows: int) -> Iterator[ValueError]:
-        truths = {name for name in columns if self._type(name, None) == arrow().bool_()}
+        truths = {name for name in columns if self._type(name) == arrow().bool_()}
         layout = self._layout
         with unpacked(self.path, layout.packing) as file:
             lines = io.TextIOWrapper(file, layout.encoding, newline="")

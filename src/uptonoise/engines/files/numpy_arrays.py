@@ -49,7 +49,7 @@ class NumpyFile(TableFile):
         """Return what the dtype of a column says that its groups are."""
         return "numbers" if self._dtypes[name].kind in "iuf" else _described(self._dtypes[name])
 
-    def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
+    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield some thousand rows at a time; of an .npy file no more than these is in memory."""
         with self.path.open("rb") as file:
             table = self._table(file)
@@ -62,7 +62,8 @@ class NumpyFile(TableFile):
                     with np.errstate(over="ignore"):  # what is too large for float64 is refused as infinite
                         values[number] = column
                 groups = None if by is None else _groups(table.readers[by](rows))
-                yield Piece(values.T, groups, rows.stop / table.n_rows)
+                words = tuple(_groups(table.readers[name](rows)) for name in texts)
+                yield Piece(values.T, groups, rows.stop / table.n_rows, words)
 
     def _table(self, file: BinaryIO) -> _Table:
         try:

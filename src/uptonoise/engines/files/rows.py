@@ -16,10 +16,19 @@ from uptonoise._util.errors import hinted
 from uptonoise._util.progress import Progress
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
+from uptonoise.engines.files.coding import with_coded_columns
 from uptonoise.engines.files.columns import used_columns
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
-from uptonoise.rows import NOT_CHOSEN, Block, FileStamp, RowSource, SourceRecord, suspected_columns
+from uptonoise.rows import (
+    NOT_CHOSEN,
+    Block,
+    FileStamp,
+    RowSource,
+    SourceRecord,
+    categories_in,
+    suspected_columns,
+)
 
 Missing = Literal["error", "drop"]
 
@@ -74,6 +83,7 @@ class FileRows(RowSource):
     ) -> None:
         if not isinstance(missing, str) or missing not in get_args(Missing):
             raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
+        files = [with_coded_columns(file, columns) for file in files]
         self.name, self.named = name, files[0].named
         self._file_columns = used_columns(files, columns, by, exclude)
         self.columns = self._file_columns if called is None else tuple(called)
@@ -106,11 +116,21 @@ class FileRows(RowSource):
 
     def record(self) -> SourceRecord:
         """Return what the last pass has left out, and what was noticed about the files."""
-        gaps = {name: count for name, count in zip(self.columns, self._gaps.tolist(), strict=True) if count}
+        names = [self._shown(place) for place in range(len(self.columns))]
+        gaps = {name: count for name, count in zip(names, self._gaps.tolist(), strict=True) if count}
         notes = tuple(note for file in self.files for note in file.notes)
         suspected = suspected_columns(self.columns, self._first_values()) if self._nobody_chose else {}
         stamps = tuple(FileStamp.of(file.path) for file in self.files)
-        return SourceRecord(self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, suspected, stamps)
+        coded = [name for name in self._file_columns if self.files[0].origin(name) != name]
+        categories = categories_in(coded)
+        return SourceRecord(
+            self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, suspected, stamps, categories
+        )
+
+    def _shown(self, place: int) -> str:
+        """Return what messages call a column: a column of a category is called as the column of the file."""
+        name, origin = self._file_columns[place], self.files[0].origin(self._file_columns[place])
+        return self.columns[place] if origin == name else origin
 
     def _first_values(self) -> Floats:
         """Return the first values of the first file, with missing ones."""
@@ -175,7 +195,7 @@ class FileRows(RowSource):
         wrong = np.isinf(values) if drops else ~usable
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
-            place = f"{file.row(first_row + row)}, column {self.columns[column]!r}"
+            place = f"{file.row(first_row + row)}, column {self._shown(int(column))!r}"
             if np.isnan(values[row, column]):
                 raise _missing_value(file, place)
             raise ValueError(f"{file.path}: must be finite; got {values[row, column]} in {place}. Take such rows out")
@@ -228,7 +248,7 @@ def _not_used(
     files: Sequence[TableFile], used: Sequence[str], by: str | None, exclude: Sequence[str]
 ) -> dict[str, str]:
     """Return the columns that are not used, with the reason."""
-    taken = {*used, by}
+    taken = {*used, by, *map(files[0].origin, used)}
     names = dict.fromkeys(name for file in files for name in file.data_names if name not in taken)
     return {name: "excluded" if name in exclude else NOT_CHOSEN for name in names}
 

@@ -38,11 +38,15 @@ def first_line(error: BaseException) -> str:
 
 
 class Piece(NamedTuple):
-    """Some rows of a file: values (n, d), NaN where one is missing; groups; and the part of the file read so far."""
+    """Some rows of a file: values (n, d), NaN where one is missing; groups; and the part of the file read so far.
+
+    Columns of text that were asked for come as groups too.
+    """
 
     values: Floats
     groups: Groups | None
     fraction: float
+    texts: tuple[Groups, ...] = ()
 
 
 class TableFile(ABC):
@@ -106,8 +110,12 @@ class TableFile(ABC):
         return [self]
 
     @abstractmethod
-    def pieces(self, columns: Sequence[str], by: str | None) -> Generator[Piece, None, None]:
+    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield these columns of all rows, at most `CHUNK_ROWS` at a time; the file is closed when this ends."""
+
+    def origin(self, name: str) -> str:
+        """Return the column of the file that a column is made of: itself, but for columns of categories."""
+        return name
 
     def row(self, number: int) -> str:
         """Return how messages call the row with this number, counted from 0."""

@@ -1,6 +1,6 @@
 """Sums of cos(w.x) and sin(w.x) in fused kernels: nothing of size rows x frequencies is ever written.
 
-How a wave is made, and what it loses:
+How a cosine and its sine are made, and what they lose:
 
 - Frequencies come in turns, w / 2 pi, in float64, and w.x is a product of float64 tiles (on the matrix units where the
   GPU has them for float64, as data centre ones do): as exact as on the CPU, however large the offset or the angle.
@@ -14,11 +14,11 @@ How a wave is made, and what it loses:
 The bound of all together is near 2e-6; errors that were measured are below 1e-6, and those of a mean over different
 rows are ten times smaller.
 
-Outer products go through the float16 units. A wave b, less an estimate of its mean, is split into h + l, both float16:
-h has 11 bits and l what remains, to 2^-25. As (h + l)'(h + l) is symmetric, h'h + 2 h'l and its transpose have the same
-mean as it up to l'l, which is below 2^-24: two products instead of three, and what is multiplied is as good as float32.
-The units cut off where float32 rounds, so they add up 1,024 rows at most: a covariance comes out smaller by some 5e-6
-of itself. Its sampling error is 1/sqrt(n), more than that up to 4e10 rows.
+Outer products go through the float16 units. A cosine or sine b, less an estimate of its mean, is split into h + l, both
+float16: h has 11 bits and l what remains, to 2^-25. As (h + l)'(h + l) is symmetric, h'h + 2 h'l and its transpose have
+the same mean as it up to l'l, which is below 2^-24: two products instead of three, and what is multiplied is as good as
+float32. The units cut off where float32 rounds, so they add up 1,024 rows at most: a covariance comes out smaller by
+some 5e-6 of itself. Its sampling error is 1/sqrt(n), more than that up to 4e10 rows.
 """
 
 import triton
@@ -43,7 +43,7 @@ def _as_float64(X):
 
 @triton.jit
 def _turns(x, ok, centre, V, k, D: tl.constexpr, CENTRED: tl.constexpr, FAR: tl.constexpr, MASKED: tl.constexpr):
-    """Return w.x / 2 pi of a tile of rows, whose places are `x`, in float64, and shifted for :func:`_waves`."""
+    """Return w.x / 2 pi of a tile of rows, whose places are `x`, in float64, and shifted for :func:`_cos_sin`."""
     inside = k[None, :] < D
     if MASKED:
         inside = inside & ok[:, None]
@@ -57,7 +57,7 @@ def _turns(x, ok, centre, V, k, D: tl.constexpr, CENTRED: tl.constexpr, FAR: tl.
 
 
 @triton.jit
-def _waves(shifted):
+def _cos_sin(shifted):
     """Return minus cos and minus sin: the fraction of a turn is half a turn off."""
     bits = shifted.to(tl.int64, bitcast=True).to(tl.uint32)
     fraction = ((bits >> 9) | 0x3F800000).to(tl.float32, bitcast=True) - 1.5
@@ -98,7 +98,7 @@ def sample_kernel(
     BN: tl.constexpr,
     STEPS: tl.constexpr,
 ):
-    """Sum the waves of a part of the rows at some of the frequencies; only the last part needs a mask."""
+    """Sum the cosines and sines of a part of the rows at some of the frequencies; only the last part needs a mask."""
     n_tiles = tl.cdiv(m, BN)
     columns = tl.program_id(0) % n_tiles * BN + tl.arange(0, BN)
     part = (tl.program_id(0) // n_tiles).to(tl.int64)
@@ -117,7 +117,7 @@ def sample_kernel(
             rows = start + step * BM + tl.arange(0, BM)
             ok = rows < here
             place = x + rows * row_stride
-            cos, sin = _waves(_turns(place, ok, centre, V, k, D, CENTRED, FAR, MASKED))
+            cos, sin = _cos_sin(_turns(place, ok, centre, V, k, D, CENTRED, FAR, MASKED))
             if WEIGHTED or MASKED:
                 weight = tl.load(weights + rows, mask=ok, other=0.0) if WEIGHTED else ok.to(tl.float32)
                 cos *= weight[:, None]
@@ -152,7 +152,7 @@ def bag_kernel(
     BM: tl.constexpr,
     BN: tl.constexpr,
 ):
-    """Sum the waves of pieces of bags: a tile has the same row number of each of BM pieces, and no sum crosses it."""
+    """Sum cosines and sines of pieces of bags: a tile has the same row number of BM pieces, and no sum crosses it."""
     frequencies = tl.program_id(1) * BN + tl.arange(0, BN)
     number = tl.program_id(0) * BM + tl.arange(0, BM)
     there = number < n_pieces
@@ -169,7 +169,7 @@ def bag_kernel(
     for row in range(0, most):
         ok = row < size
         weight = tl.load(weights + row, mask=ok, other=0.0) if WEIGHTED else ok.to(tl.float32)
-        cos, sin = _waves(_turns(x + row * row_stride, ok, v, V, k, D, False, FAR, True))
+        cos, sin = _cos_sin(_turns(x + row * row_stride, ok, v, V, k, D, False, FAR, True))
         sum_cos += cos * weight[:, None]
         sum_sin += sin * weight[:, None]
     scale = tl.load(scales + piece, mask=there, other=0.0)
@@ -185,9 +185,9 @@ def bag_kernel(
 
 
 @triton.jit
-def _pairs_of_waves(turns, mean_cos, mean_sin, root):
+def _pairs_of_features(turns, mean_cos, mean_sin, root):
     """Return cos and sin less their means, side by side, as the sum of two float16: of all bits, and of those left."""
-    cos, sin = _waves(turns)
+    cos, sin = _cos_sin(turns)
     cos = (cos + mean_cos[None, :]) * root
     sin = (sin + mean_sin[None, :]) * root
     high_cos = cos.to(tl.float16)
@@ -265,16 +265,16 @@ def moment_kernel(
         place = x + rows * row_stride
         root = _roots_of(roots, rows, ok, WEIGHTED, MASKED)
         turns = _turns(place, ok, centre, V, k, D, FAR, FAR, MASKED)
-        high, low = _pairs_of_waves(turns if FAR else turns + phase[None, :], mean_cos, mean_sin, root)
+        high, low = _pairs_of_features(turns if FAR else turns + phase[None, :], mean_cos, mean_sin, root)
         if SAME:
             total = tl.dot(tl.trans(high), high, total)
             total = tl.dot(tl.trans(high), low + low, total)
         else:
             turns2 = _turns(place, ok, centre, V2, k, D, FAR, FAR, MASKED)
-            high2, low2 = _pairs_of_waves(turns2 if FAR else turns2 + phase2[None, :], mean_cos2, mean_sin2, root)
+            high2, low2 = _pairs_of_features(turns2 if FAR else turns2 + phase2[None, :], mean_cos2, mean_sin2, root)
             total = tl.dot(tl.trans(high), high2, total)
             total = tl.dot(tl.trans(high), low2, total)
             total = tl.dot(tl.trans(low), high2, total)
-    waves = tl.arange(0, 2 * BN)
+    features = tl.arange(0, 2 * BN)
     products += (part * n_pairs + pair) * (4 * BN * BN)
-    tl.store(products + waves[:, None] * (2 * BN) + waves[None, :], total)
+    tl.store(products + features[:, None] * (2 * BN) + features[None, :], total)

@@ -40,6 +40,7 @@ from uptonoise.twosample.samples import Samples, read_samples
 
 Method = Literal["quadratic", "fourier"]
 
+_MOST_LENGTHS = 1e150  # whose square is still a number
 _BLOCK_ROWS = 512
 _KEPT_ROWS = 5_000  # of both samples up to which the kernel matrix, of 50 MB then, is not computed again
 _SHOWN = 5
@@ -208,6 +209,9 @@ def _length(samples: Samples, scale: float | str, generator: np.random.Generator
     if not isinstance(scale, str) or scale != "median":
         if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
             raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
+        largest = max(float(np.abs(rows).max()) for rows in (samples.X, samples.Y))
+        if not largest < _MOST_LENGTHS * float(scale):
+            raise ValueError(f"scale must not be so small against values up to {largest:.3g}; got {scale!r}")
         return float(scale)
     if np.ptp(samples.X, axis=0).max() == 0 and (samples.X[0] == samples.Y).all():
         return 1.0  # all rows are equal: any kernel says that nothing differs

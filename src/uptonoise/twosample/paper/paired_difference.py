@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -147,7 +148,7 @@ def _fields(
         forward, backward = -forward, -backward  # X - Y, as others may want it; ours see no difference in the sign
     if _takes_random_state(test):
         options = {"random_state": generator} | options
-    inner = test(forward, backward, **options)
+    inner = _tested(test, forward, backward, options)
     statistic, pvalue = _statistic_and_pvalue(inner)
     return {
         "statistic": statistic,
@@ -160,6 +161,16 @@ def _fields(
         "n_pairs": len(forward) + len(backward),
         "inner": inner,
     }
+
+
+def _tested(test: Callable[..., Any], forward: Floats, backward: Floats, options: dict[str, Any]) -> Any:
+    try:
+        return test(forward, backward, **options)
+    except TypeError as error:
+        if isinstance(test, FunctionType):
+            raise
+        # What is built in, or a class, says in words of its own that it is no test.
+        raise ValueError(f"test must be a two-sample test, a function of two arrays; got {test!r}") from error
 
 
 def _paired_differences(samples: Samples, generator: np.random.Generator) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ from uptonoise.twosample.phase.noncentrality import Noncentrality
 from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import (
     FrequencyBlocks,
+    Movable,
     Pair,
     SampleMoments,
     as_sketches,
@@ -15,6 +16,7 @@ from uptonoise.twosample.phase.pair import (
     warn_of_shared_clusters,
 )
 from uptonoise.twosample.phase.pairs import Adjustment, PairwiseResult, adjusted_pvalues, pairwise_phase_test
+from uptonoise.twosample.phase.planned import Plan, plan
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE
 from uptonoise.twosample.phase.power import phase_test_power
 from uptonoise.twosample.phase.result import PhaseResult

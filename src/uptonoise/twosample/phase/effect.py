@@ -41,7 +41,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.fourier import Sketch, spread_of_amplitudes
-from uptonoise.twosample.phase.pair import Pair, SampleMoments, centre_of, even_turns
+from uptonoise.twosample.phase.pair import Movable, Pair, SampleMoments, centre_of, even_turns
 from uptonoise.twosample.phase.squared_length import Part
 
 _LOWER, _UPPER = 0.03, 0.02  # what the two ends of the 95 % interval miss
@@ -136,15 +136,21 @@ def _uncorrelated(form: Floats, values: Floats, covariance: Floats) -> tuple[Flo
     return turn.T @ (root @ values), np.maximum(variances, 0)
 
 
-def joint_part(name: str, u: Floats, phases: PhaseDifferences, freedom: float, up_to_offset: bool) -> Part:
-    """Return the effect at frequencies on several columns, u of shape (m, d): a mean over their directions."""
+def joint_part(
+    name: str, u: Floats, phases: PhaseDifferences, freedom: float, up_to_offset: bool, movable: Movable = None
+) -> Part:
+    """Return the effect at frequencies on several columns, u of shape (m, d): a mean over their directions.
+
+    Only the columns that are movable may have an offset, by default all.
+    """
     lengths = np.sum(u**2, axis=1)
     total = float(lengths.sum())
     unseen = float(np.sum((np.abs(phases.values[~phases.seen]) + np.pi) ** 2)) / total
     known, directions = phases.at(phases.seen), u[phases.seen]
     form = np.eye(len(directions)) / total
     if up_to_offset and len(directions):
-        form = form - directions @ np.linalg.pinv(directions) / total
+        explained = directions if movable is None else directions[:, movable]
+        form = form - explained @ np.linalg.pinv(explained) / total
     scores, variances = _uncorrelated(form, known.values, known.covariance)
     return Part(name, scores, variances, float(lengths[phases.seen].sum()) / total, unseen, freedom)
 
@@ -269,25 +275,30 @@ class Phases(NamedTuple):
         phases = phase_differences(SampleMoments.of(differences, centre + ahead), certain, W @ (centre + ahead))
         return cls(phases, W, spreads, pair.columns, max(differences.effective_size - 1, 1.0))
 
-    def effect(self, *, up_to_offset: bool) -> EffectSize:
-        """Return the effect of each column and of columns together, and the largest one."""
+    def effect(self, *, up_to_offset: bool, movable: Movable = None) -> EffectSize:
+        """Return the effect of each column and of columns together, and the largest one.
+
+        Only the columns that are movable may have an offset, by default all.
+        """
         phases, frequencies, spreads, freedom = self.differences, self.frequencies, self.spreads, self.freedom
         parts = []
         for column, places in enumerate(_own_frequencies(frequencies)):
             if not len(places):
                 continue
+            has_offset = up_to_offset and (movable is None or bool(movable[column]))
             if spreads[column] > 0:
                 u = frequencies[places, column] * spreads[column]
                 upright = phases.at(places).times(np.sign(u))
-                parts.append(column_part(self.columns[column], np.abs(u), upright, freedom, up_to_offset))
+                parts.append(column_part(self.columns[column], np.abs(u), upright, freedom, has_offset))
             else:
-                differ = not up_to_offset and bool(np.abs(phases.values[places]).max() > _ROUNDING)
+                differ = not has_offset and bool(np.abs(phases.values[places]).max() > _ROUNDING)
                 parts.append(_part_of_constants(self.columns[column], differ))
         u = frequencies * spreads
         lengths = np.linalg.norm(u, axis=1)
         joint = (np.count_nonzero(u, axis=1) > 1) & (lengths <= 1) & (lengths >= _LEAST_JOINT)
         if joint.any():
-            parts.append(joint_part("columns together", u[joint], phases.at(joint), freedom, up_to_offset))
+            together = phases.at(joint)
+            parts.append(joint_part("columns together", u[joint], together, freedom, up_to_offset, movable))
         return EffectSize.of(parts)
 
 

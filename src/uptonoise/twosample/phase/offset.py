@@ -25,11 +25,12 @@ columns of G as nuisance directions; to first order it does not depend on the er
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
-from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, Shift, centre_of, even_turns
+from uptonoise.twosample.phase.pair import FrequencyBlocks, Movable, Pair, SampleMoments, Shift, centre_of, even_turns
 from uptonoise.twosample.phase.statistic import Ridge, decomposed
 
 _SPARE_ROWS = 2  # that a sample has beyond one per column
@@ -44,29 +45,36 @@ _CONVERGED = 1e-3  # standard errors of a step
 _HALVINGS = 20
 
 
-def fitted_shift(X: Sketch, Y: Sketch, worth: float = 1.0, most_steps: int = _MOST_STEPS) -> Pair:
+def fitted_shift(
+    X: Sketch, Y: Sketch, worth: float = 1.0, most_steps: int | None = None, movable: Movable = None
+) -> Pair:
     """Estimate the shift of X against Y, up to noise, from sketches with the same frequencies, and take it off.
 
     Where the sketches have centres of their own the shift may be as large as it likes; where they share one, columns
     that have frequencies of their own are searched as far as these are unambiguous. Steps of samples that no shift
-    makes alike may never get small: they end after `most_steps`.
+    makes alike may never get small: they end after `most_steps`. Only the columns that are movable have a shift.
     """
     X.check_comparable(Y)
-    missing = why_no_shift(X, Y)
+    moves = np.ones(X.n_columns, dtype=bool) if movable is None else movable
+    if not moves.any():
+        return Pair.of(X, Y, worth)
+    missing = why_no_shift(X, Y, moves)
     if missing is not None:
         raise ValueError(missing)
     blocks = FrequencyBlocks.of(X, Y)
     place = blocks.largest
-    origin_X, origin_Y = centre_of(X), centre_of(Y)
+    origin_Y = centre_of(Y)
+    origin_X = np.where(moves, centre_of(X), origin_Y)
     units = np.abs(X.frequencies[place]).max(axis=0)
-    lengths = 1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0)))
-    W = X.frequencies * lengths
+    lengths = (1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0))))[moves]
+    W = np.ascontiguousarray(X.frequencies[:, moves] * lengths)
     right = SampleMoments.of(Y, origin_Y).worth(worth)
     near, near_W = right.at(place), W[place]
     start = SampleMoments.of(X, origin_X, place).phi * near.phi.conj()
-    ahead = _best_aligned(start, near_W, (origin_X - origin_Y) / lengths)
+    ahead = _best_aligned(start, near_W, (origin_X - origin_Y)[moves] / lengths)
+    most_steps = most_steps or _MOST_STEPS
     for number in range(most_steps):
-        moved = SampleMoments.of(X, origin_X + lengths * ahead, place).worth(worth)
+        moved = SampleMoments.of(X, _moved(origin_X, moves, lengths * ahead), place).worth(worth)
         product = moved.phi * near.phi.conj()
         near_G = -product.real[:, None] * near_W
         here = decomposed(moved, near)
@@ -77,9 +85,18 @@ def fitted_shift(X: Sketch, Y: Sketch, worth: float = 1.0, most_steps: int = _MO
         ahead = ahead + step
     _check_alignment(product, origin_X, origin_Y)
     covariance, freedom = _error(free, here.test(near_G), near_G)
-    shift = Shift(origin_X + lengths * ahead - origin_Y, covariance * np.outer(lengths, lengths), freedom)
-    left = SampleMoments.of(X, origin_X + lengths * ahead).worth(worth)
+    centre, errors = _moved(origin_X, moves, lengths * ahead), np.zeros((X.n_columns, X.n_columns))
+    errors[np.ix_(moves, moves)] = covariance * np.outer(lengths, lengths)
+    left = SampleMoments.of(X, centre).worth(worth)
+    shift = Shift(centre - origin_Y, errors, freedom)
     return Pair(X, Y, left, right, blocks, shift, -(left.phi * right.phi.conj()).real[:, None] * W)
+
+
+def _moved(origin: Floats, moves: NDArray[np.bool_], ahead: Floats) -> Floats:
+    """Return a centre that is further ahead in the columns that move."""
+    centre = origin.copy()
+    centre[moves] += ahead
+    return centre
 
 
 def _check_alignment(product: Complex, origin_X: Floats, origin_Y: Floats) -> None:
@@ -92,9 +109,10 @@ def _check_alignment(product: Complex, origin_X: Floats, origin_Y: Floats) -> No
         )
 
 
-def why_no_shift(X: Sketch, Y: Sketch) -> str | None:
+def why_no_shift(X: Sketch, Y: Sketch, movable: Movable = None) -> str | None:
     """Return what is missing for a test up to a shift, or None where nothing is."""
     W = X.frequencies[FrequencyBlocks.of(X, Y).largest]
+    W = W if movable is None else W[:, movable]
     m, d = W.shape
     largest = np.abs(W).max(axis=0)
     rank = int(np.linalg.matrix_rank(W / np.where(largest > 0, largest, 1)))

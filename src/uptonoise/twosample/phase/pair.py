@@ -7,18 +7,27 @@ effective size, as weights do, changes the phase test and all that is built on i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import BLOCK_WEIGHTS, Sketch
-from uptonoise.rows import LEAST_CLUSTERS, RowSource, cluster_hashes, two_clustered, warn_of_shared
+from uptonoise.rows import (
+    LEAST_CLUSTERS,
+    RowSource,
+    categories_in,
+    cluster_hashes,
+    split_name,
+    two_clustered,
+    warn_of_shared,
+)
 
 
 class SampleMoments(NamedTuple):
@@ -100,6 +109,21 @@ class FrequencyBlocks(NamedTuple):
         places = {name: place for name, place in named.items() if BLOCK_WEIGHTS.get(name, 1.0) > 0} or named
         weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) or 1.0 for name in places])
         return cls(places, weights / weights.sum(), max(places.values(), key=lambda place: place.stop - place.start))
+
+
+Movable = NDArray[np.bool_] | None  # which columns a shift may move; None for all
+
+
+def movable_columns(sample: Any, columns: Sequence[str], coded: Mapping[str, Sequence[str]]) -> Movable:
+    """Return which columns a shift may move: not those of 0 and 1 that stand for categories.
+
+    A sketch tells its categories by the names of its columns, a source of rows by its record.
+    """
+    if not coded and isinstance(sample, Sketch):
+        coded = categories_in(sample.columns)
+    elif not coded and isinstance(sample, RowSource):
+        coded = sample.record().categories
+    return np.array([split_name(name, coded) is None for name in columns]) if coded else None
 
 
 class Shift(NamedTuple):

@@ -6,6 +6,7 @@ The statistics of a few dozen pairs are computed at once; p-values are adjusted 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -19,7 +20,7 @@ from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
 from uptonoise._util.wording import counted
-from uptonoise.fourier import Sketch
+from uptonoise.fourier import FewerFrequenciesWarning, Sketch, pair_seconds
 from uptonoise.rows import aligned, clustered_rows
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.noncentrality import noncentral
@@ -142,6 +143,7 @@ def pairwise_phase_test(
         raise ValueError(f"adjust must be one of {', '.join(get_args(Adjustment))}; got {adjust!r}")
     named = _named(sketches, clusters, random_state)
     group = list(named.values())
+    _tell_of_long_work(len(group), group[0].n_frequencies)
     with single_threaded_blas:
         pvalues, noncentralities = _all_pairs(group, checked_flag(positivity, "positivity"))
     pairs = np.triu_indices(len(group), 1)
@@ -206,9 +208,21 @@ def _sketched(samples: dict[Any, Any], clusters: Any, random_state: RandomState)
     sketches = {
         name: Sketch.like(empty).update(source, complete=True) for name, source in zip(samples, sources, strict=True)
     }
-    for (i, left), (j, right) in itertools.combinations(enumerate(sketches.values()), 2):
+    clustered = [(i, sketch) for i, sketch in enumerate(sketches.values()) if sketch.is_clustered]
+    for (i, left), (j, right) in itertools.combinations(clustered, 2):
         warn_of_shared_clusters(left, right, sources[i], sources[j])
     return sketches
+
+
+def _tell_of_long_work(n_groups: int, n_frequencies: int) -> None:
+    minutes = pair_seconds(n_groups, n_frequencies) / 60
+    if minutes > 1:
+        warnings.warn(
+            f"all pairs of {n_groups:,} groups with {n_frequencies:,} frequencies take about {minutes:,.0f} min on one "
+            "core; fewer columns or groups are faster",
+            FewerFrequenciesWarning,
+            stacklevel=4,
+        )
 
 
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:

@@ -98,7 +98,7 @@ def phase_test_power(
     (True, True)
     """
     checked_number(alpha, "alpha", above=True, most=1.0)
-    sizes_X, sizes_Y = _sizes(n, n if k is None else k)
+    sizes_X, sizes_Y = planned_sizes(n, n if k is None else k)
     positive_int(n_draws, "n_draws", most=_MOST_DRAWS)
     pilot = _pilot(pilot_X, pilot_Y, noise, random_state, clusters, cluster_size)
     both = checked_flag(positivity, "positivity")
@@ -108,7 +108,8 @@ def phase_test_power(
     return float(powers[0]) if sizes_X.ndim == 0 else np.array(powers)
 
 
-def _sizes(n: Any, k: Any) -> tuple[NDArray[np.int64], ...]:
+def planned_sizes(n: Any, k: Any) -> tuple[NDArray[np.int64], ...]:
+    """Return the numbers of rows of X and of Y, as many of one as of the other."""
     sizes_X, sizes_Y = _size_array(n, "n"), _size_array(k, "k")
     if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
         raise ValueError(f"n and k must have the same length; got {len(sizes_X)} and {len(sizes_Y)}")

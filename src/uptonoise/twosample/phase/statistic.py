@@ -87,8 +87,8 @@ class Ridge:
         The part of these that the null distribution counts on.
     few_rows : array
         The denominator of the F distribution of T: large, but where there are few rows.
-    z, statistic, traces, shrinkage, moments, has_rank : arrays
-        The scores, T, (s1, s2), c, the mean and variance of T, and whether anything is left to test.
+    traces, shrinkage, has_rank : arrays
+        (s1, s2), c, and whether anything is left to test.
     """
 
     S: Floats
@@ -100,12 +100,27 @@ class Ridge:
     few_rows: Floats
 
     def __post_init__(self) -> None:
-        self.z = np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
-        self.statistic = np.asarray(np.sum(self.z**2, axis=-1))
-        s1, s2 = self.traces = np.sum(self.variances, axis=-1), np.sum(self.variances**2, axis=-1)
-        c = self.shrinkage = np.asarray(np.maximum(1 - s1 / np.maximum(self.caution * self.nu, _TINY), _SMALLEST_C))
-        self.moments = s1 / c, np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
+        s1, _ = self.traces = np.sum(self.variances, axis=-1), np.sum(self.variances**2, axis=-1)
+        freedom = np.maximum(self.caution * self.nu, _TINY)
+        self.shrinkage = np.asarray(np.maximum(1 - s1 / freedom, _SMALLEST_C))
         self.has_rank = np.asarray(s1 > _NO_RANK)
+
+    # The steps towards a ridge ask for c alone, of very many pairs: what follows is computed when it is first used.
+    @cached_property
+    def z(self) -> Floats:
+        """The scores."""
+        return np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
+
+    @cached_property
+    def statistic(self) -> Floats:
+        """The statistic T."""
+        return np.asarray(np.sum(self.z**2, axis=-1))
+
+    @cached_property
+    def moments(self) -> tuple[Floats, Floats]:
+        """The mean and variance of T under the null hypothesis."""
+        (s1, s2), c = self.traces, self.shrinkage
+        return s1 / c, np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
 
     @cached_property
     def root(self) -> Floats:

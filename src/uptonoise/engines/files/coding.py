@@ -1,0 +1,108 @@
+"""Columns of text in files as columns of 0 and 1, one for each category."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from contextlib import closing
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise.engines.files.groups import Groups
+from uptonoise.engines.files.table import Piece, TableFile
+from uptonoise.rows import SeenCategories, split_name
+
+TEXT = "text"
+
+
+class CodedFile(TableFile):
+    """A file some of whose columns are 0 and 1: ``colour=red`` is 1 where the file's ``colour`` is red.
+
+    A value that is missing is missing in all columns of its categories.
+    """
+
+    def __init__(self, file: TableFile, coded: dict[str, tuple[str, str]]) -> None:
+        self._file, self._coded = file, coded
+        self.path, self.named, self.n_rows = file.path, file.named, file.n_rows
+        self.first_row, self.notes = file.first_row, file.notes
+        self.names, self.data_names = (*file.names, *coded), file.data_names
+
+    def origin(self, name: str) -> str:
+        """Return the column of text that a column is made of, or the column itself."""
+        return self._coded[name][0] if name in self._coded else name
+
+    def not_numbers(self) -> dict[str, str]:
+        """Return the columns of the file that hold no numbers."""
+        return self._file.not_numbers()
+
+    def not_groups(self) -> dict[str, str]:
+        """Return the columns that cannot be groups."""
+        return self._file.not_groups()
+
+    def options_to_read(self, name: str) -> dict[str, str]:
+        """Return the option that would make numbers of a column."""
+        return {} if name in self._coded else self._file.options_to_read(name)
+
+    def first_values(self, names: Sequence[str]) -> dict[str, Floats]:
+        """Return the first values of columns of numbers, and of those of 0 and 1."""
+        coded = super().first_values([name for name in names if name in self._coded])
+        return coded | self._file.first_values([name for name in names if name not in self._coded])
+
+    def group_kind(self, name: str) -> str | None:
+        """Return what the groups of a column are, in words."""
+        return self._file.group_kind(name)
+
+    def split(self, n_rows: int) -> Sequence[TableFile]:
+        """Return parts of consecutive rows that have the same columns."""
+        return [CodedFile(part, self._coded) for part in self._file.split(n_rows)]
+
+    def row(self, number: int) -> str:
+        """Return how messages call a row."""
+        return self._file.row(number)
+
+    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
+        """Yield the pieces of the file, with columns of 0 and 1 where these were asked for."""
+        plain = [name for name in columns if name not in self._coded]
+        words = list(dict.fromkeys(self._coded[name][0] for name in columns if name in self._coded))
+        with closing(self._file.pieces(plain, by, [*words, *texts])) as pieces:
+            for piece in pieces:
+                labels = dict(zip(words, piece.texts, strict=False))
+                values = np.empty((len(columns), len(piece.values)))
+                numbers = iter(piece.values.T)
+                for place, name in enumerate(columns):
+                    values[place] = _indicator(labels, *self._coded[name]) if name in self._coded else next(numbers)
+                yield piece._replace(values=values.T, texts=piece.texts[len(words) :])
+
+
+def _indicator(labels: dict[str, Groups], column: str, category: str) -> Floats:
+    """Return 1 where a column has the category, 0 where it has another, and NaN where it has none."""
+    keys, codes = labels[column]
+    if codes is None:
+        return np.array([float(str(key) == category) for key in np.asarray(keys).tolist()])
+    of_keys = np.array([*(float(str(key) == category) for key in keys), np.nan])
+    return np.asarray(of_keys[codes])  # a missing value has the code -1, which is the last
+
+
+def with_coded_columns(file: TableFile, columns: Sequence[str] | None) -> TableFile:
+    """Return a file that has all of these columns, where those that it lacks are categories of its columns."""
+    lacking = [] if columns is None else [name for name in columns if name not in file.names]
+    places = {name: split_name(name, file.names) for name in lacking}
+    coded = {name: place for name, place in places.items() if place is not None}
+    return CodedFile(file, coded) if coded else file
+
+
+def categories_of(files: Sequence[TableFile], columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the categories of columns of text that any of the files has, in one pass over these columns."""
+    seen = SeenCategories()
+    for file in files if columns else ():
+        with closing(file.pieces([], None, columns)) as pieces:
+            for piece in pieces:
+                for column, (keys, codes) in zip(columns, piece.texts, strict=True):
+                    used = set(range(len(keys)) if codes is None else codes.tolist())
+                    seen.add(column, {str(keys[place]) for place in used if place >= 0}, str(file.path))
+    return seen.sorted()
+
+
+def is_text(file: TableFile, name: str) -> bool:
+    """Tell whether a column of a file is text, which may be categories."""
+    return file.not_numbers().get(name, "").partition(" (")[0] == TEXT

@@ -1,0 +1,96 @@
+"""Do networks learn from more bags? Errors of networks with and without hidden layers, 500 to 5,000 bags (our own).
+
+Two tasks of ``prediction``, other seeds. The networks have their defaults: noise of unknown size in training, one
+hidden layer of 64; "linear" has none. DeepSets is trained with the same noise. 1,000 test bags, as they are and with
+Gaussian noise of some standard deviations of the columns. Errors are root mean squared errors over that of the constant
+predictor; `largest` is the largest at any of these noise sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from uptonoise.experiments._bag_peers import REGRESSORS, with_gaussian_noise
+from uptonoise.experiments._bag_tasks import REPORTED
+from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._figures import dots
+from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
+
+SEED = 283
+LEVELS = (0.0, 1.0, 10.0, 100.0)
+_TASKS = {task.name: task for task in REPORTED if task.name in ("skewness", "mixture")}
+_KINDS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
+
+
+def _made(kind: Callable[..., Any], hidden: tuple[int, ...]) -> Callable[[int], Any]:
+    return lambda seed: kind(hidden=hidden, progress=False, device="cpu", random_state=seed)
+
+
+MODELS: dict[str, Callable[[int], Any]] = {
+    **{name: _made(kind, (64,)) for name, kind in _KINDS.items()},
+    **{f"{name}, linear": _made(kind, ()) for name, kind in _KINDS.items()},
+    "DeepSets, with noise": REGRESSORS["DeepSets, with noise"],
+}
+
+
+def errors(name: str, model: str, n_bags: int, split: int, n_test: int, levels: Sequence[float]) -> list[float]:
+    """Return the errors of a model at each noise size."""
+    fit, test = _TASKS[name].split(SEED, split, n_bags, n_test)
+    fitted = MODELS[model](split).fit(fit.bags, fit.y)
+    generator, deviations = np.random.default_rng([SEED, split, 1]), fit.bags.values.std(axis=0)
+    constant = np.mean((fit.y.mean() - test.y) ** 2)
+    noisy = (with_gaussian_noise(test.bags, level, deviations, generator) for level in levels)
+    return [float(np.sqrt(np.mean((fitted.predict(bags) - test.y) ** 2) / constant)) for bags in noisy]
+
+
+def _cells(values: Values) -> list[tuple[str, str, int]]:
+    # The largest first, so that workers end together.
+    sizes = sorted(values["bags"], reverse=True)
+    return [(name, model, n_bags) for n_bags in sizes for name in values["tasks"] for model in values["models"]]
+
+
+def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
+    return [
+        Task(
+            f"{name}, {model}, {n_bags} / {split}",
+            errors,
+            (name, model, n_bags, split, values["test"], values["levels"]),
+        )
+        for split in range(repetitions)
+        for name, model, n_bags in _cells(values)
+    ]
+
+
+def _table(values: Values, results: list[Any]) -> list[Row]:
+    cells = _cells(values)
+    by_cell = np.array(results).reshape(-1, len(cells), len(values["levels"]))
+    means = by_cell.mean(axis=0)
+    rows = []
+    for (name, model, n_bags), of_cell in zip(cells, means, strict=True):
+        noisy = {f"noise {level:g}": f"{mean:.3f}" for level, mean in zip(values["levels"], of_cell, strict=True)}
+        about = {"task": name, "model": model, "bags": n_bags}
+        rows.append(about | noisy | {"largest": f"{of_cell.max():.3f}", "splits": len(by_cell)})
+    return sorted(rows, key=lambda row: (row["task"], row["model"], row["bags"]))
+
+
+EXPERIMENT = TaskExperiment(
+    "network-bags",
+    __doc__.splitlines()[0],
+    {
+        "tasks": list(_TASKS),
+        "models": list(MODELS),
+        "bags": [500, 2_000, 5_000],
+        "test": 1_000,
+        "levels": list(LEVELS),
+    },
+    _tasks,
+    _table,
+    quick_values={"tasks": ["mixture"], "models": ["phase network"], "bags": [20, 40], "test": 40},
+    repetitions=2,
+    seed=SEED,
+    draw=dots(("task", "model", "bags"), ["noise 0", "noise 1"], "RMSE / constant predictor"),
+)
