@@ -304,7 +304,8 @@ def dots(
         entries.append((ax.plot([], [], style.marker, color=style.color)[0], short_name(name_of_test(column), _NAMED)))
     for y, row in enumerate(rows):
         if ends is not None:
-            ax.hlines(y, *(number(row[end]) for end in ends), color=look_of(shown[0]).color, linewidth=1)
+            low, high = (number(row[end]) for end in ends)
+            ax.hlines(y, low, high, color=look_of(shown[0]).color, linewidth=1)
     if line is not None:
         ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
     rows_of_names(ax, [short_name(label, 80) for label in labels])
