@@ -279,11 +279,12 @@ def dots(
     line: float | None = None,
     logarithmic: bool = False,
     counts: str = "",
+    ends: tuple[str, str] | None = None,
 ) -> Figure:
     """Draw one named row of dots for each row of a table, a mark for each column; `line` is the target.
 
     By default the columns are all between the names and the last one, which counts. Where values are shares of as many
-    runs as the column `counts` says, they have 95 % intervals.
+    runs as the column `counts` says, they have 95 % intervals. `ends` names the columns between which a bar is drawn.
     """
     shown = list(rows[0])[len(names) : -1] if columns is None else columns
     labels = [cell_in_words(row, names) for row in rows]
@@ -301,6 +302,10 @@ def dots(
                 face = "white" if beyond else style.color  # hollow: more than were tried
                 ax.plot(value, y + off, style.marker, color=style.color, markerfacecolor=face, markersize=5)
         entries.append((ax.plot([], [], style.marker, color=style.color)[0], short_name(name_of_test(column), _NAMED)))
+    for y, row in enumerate(rows):
+        if ends is not None:
+            low, high = (number(row[end]) for end in ends)
+            ax.hlines(y, low, high, color=look_of(shown[0]).color, linewidth=1)
     if line is not None:
         ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
     rows_of_names(ax, [short_name(label, 80) for label in labels])
@@ -332,7 +337,7 @@ def histograms(
     """Draw histograms from bins in a table (`low`, `high`, `share`), a panel for each value of `panel`.
 
     `groups` names the columns whose values have a histogram each in a panel; `mark` gives where a red line stands,
-    and `label` what it is.
+    and `label` what it is. Above each histogram are its median, and a bar from its 5 % to its 95 % quantile.
     """
     kinds = list(dict.fromkeys(row[panel] for row in rows))
     figure, axes = panels_of(title, len(kinds), (4.4, 3.4))
@@ -355,7 +360,10 @@ def histograms(
             ha="right" if on_the_left else "left",
             va="top",
         )
-        dress(ax, f"{short_name(panel)}: {short_name(kind, 60)}", xlabel, "share", grid="y")
+        dress(ax, "", xlabel, "share", grid="y")
+        ax.set_title(
+            f"{short_name(panel)}: {short_name(kind, 60)}", loc="left", fontsize="medium", pad=14 + 12 * len(entries)
+        )
         add_legend(ax, entries if len(entries) > 1 else [], loc="center left")
     return figure
 
@@ -368,7 +376,14 @@ def _grouped(rows: Rows, keys: Sequence[str]) -> Iterator[tuple[str, Rows]]:
 
 def _histogram(ax: Axes, bins: Rows, place: int) -> Any:
     edges = [float(row["low"]) for row in bins] + [float(bins[-1]["high"])]
-    return ax.stairs([float(row["share"]) for row in bins], edges, fill=True, alpha=0.45, color=look(place).color)
+    shares, style = [float(row["share"]) for row in bins], look(place)
+    low, median, high = np.interp([0.05, 0.5, 0.95], np.concatenate([[0.0], np.cumsum(shares)]), edges)
+    height = 1.04 + 0.05 * place  # in units of the panel
+    ax.hlines(height, low, high, color=style.color, linewidth=2, transform=ax.get_xaxis_transform(), clip_on=False)
+    ax.plot(
+        median, height, style.marker, color=style.color, markersize=5, transform=ax.get_xaxis_transform(), clip_on=False
+    )
+    return ax.stairs(shares, edges, fill=True, alpha=0.45, color=style.color)
 
 
 def binned(values: Any, n_bins: int, limits: tuple[float, float] | None = None) -> list[dict[str, str]]:

@@ -83,7 +83,7 @@ def name_of_test(column: str) -> str:
     >>> name_of_test("sme"), name_of_test("monitor")
     ('SME', 'monitor')
     """
-    return _WRITTEN.get(column, column)
+    return _WRITTEN.get(column, column.removesuffix(": after"))
 
 
 def look_of(name: str, place: int = 0) -> Look:

@@ -71,6 +71,10 @@ EXPERIMENT = StreamExperiment(
     __doc__.splitlines()[0],
     cells,
     draw=dots(
-        ("signal", "d", "batch", "up to"), ["alarm at 0.05", "alarm at 0.01"], "share of runs with an alarm", 0.05
+        ("signal", "d", "batch", "up to"),
+        ["alarm at 0.05", "alarm at 0.01"],
+        "share of runs with an alarm",
+        0.05,
+        counts="runs",
     ),
 )

@@ -155,7 +155,7 @@ def rows_for_power(powers: Sequence[tuple[int, float]]) -> float:
 def _figure(title: str, rows: Rows) -> Figure:
     """Draw the delays; the power of the flip test is for the table only."""
     delays = [row for row in rows if row["median"]]
-    return dots(("setting", "what"), ["median", "90 %"], "rows to the alarm")(title, delays)
+    return dots(("setting", "what"), ["median", "90 %"], "rows to the alarm", ends=("median", "90 %"))(title, delays)
 
 
 EXPERIMENT = _Delays("monitor-delays", __doc__.splitlines()[0], cells, draw=_figure)

@@ -163,5 +163,7 @@ EXPERIMENT = StreamExperiment(
     "monitor-peers",
     __doc__.splitlines()[0],
     cells,
-    draw=dots(("change",), [f"{name}: after" for name in METHODS], "runs with an alarm after the change"),
+    draw=dots(
+        ("change",), [f"{name}: after" for name in METHODS], "runs with an alarm after the change", counts="runs"
+    ),
 )

@@ -44,5 +44,5 @@ EXPERIMENT = StreamExperiment(
     "monitor-reference",
     __doc__.splitlines()[0],
     cells,
-    draw=dots(("reference", "d"), [f"{n} passes" for n in _PASSES], "runs with an alarm", 0.05),
+    draw=dots(("reference", "d"), [f"{n} passes" for n in _PASSES], "runs with an alarm", 0.05, counts="runs"),
 )

@@ -69,5 +69,7 @@ EXPERIMENT = StreamExperiment(
     "monitor-run-length",
     __doc__.splitlines()[0],
     cells,
-    draw=dots(("signal", "d", "batch", "asked for"), ["mean", "asked for"], "batches to a false alarm"),
+    draw=dots(
+        ("signal", "d", "batch", "asked for"), ["mean", "asked for"], "batches to a false alarm", ends=("low", "high")
+    ),
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uptonoise._util.typing import Floats
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, new_figure
@@ -76,8 +77,29 @@ def _with_difference(parts: Any, function: str) -> list[Any]:
     return [*phis, phis[0] - phis[1]]
 
 
+def _sampling_error(w: Floats, function: str, part: str, distribution: str) -> Floats:
+    """Return the standard error of a part of a function of a noisy bag; those of X and Y add up in X - Y."""
+    chosen = FREEDOMS if distribution == DISTRIBUTIONS[-1] else (FREEDOMS[DISTRIBUTIONS.index(distribution)],)
+    return np.sqrt(sum(_sampling_variance(w, freedom, function, part) for freedom in chosen))
+
+
+def _sampling_variance(w: Floats, freedom: int, function: str, part: str) -> Floats:
+    """Return the sampling variance for one bag, whose noise has a part of the signal's variance 2 / freedom."""
+
+    def phi(at: Floats) -> Any:
+        return (1 - 2j * at / freedom) ** (-freedom / 2) * np.exp(-VALUES["noise"] / freedom * at**2)
+
+    n, here, twice = VALUES["n_rows"], phi(w), phi(2 * w)
+    if function == FUNCTIONS[0]:
+        sign = 1 if part == "real" else -1
+        return np.asarray((1 + sign * twice.real - 2 * _part(here, part) ** 2) / (2 * n))
+    unit = here / np.abs(here)
+    of_phase = (1 - (twice / unit**2).real) / (2 * n * np.abs(here) ** 2)
+    return np.asarray(of_phase * _part(unit, "imaginary" if part == "real" else "real") ** 2)
+
+
 def draw(title: str, rows: Rows) -> Figure:
-    """Draw the true functions as lines and those of the bags as dots, distribution by distribution."""
+    """Draw the true functions as lines, those of the bags as dots, and a 95 % band of the bags' sampling error."""
     figure = new_figure(title, 12.0, 11.0)
     axes = figure.subplots(len(FUNCTIONS) * len(PARTS), len(DISTRIBUTIONS), sharex=True)
     for line, (function, part) in zip(
@@ -87,6 +109,9 @@ def draw(title: str, rows: Rows) -> Figure:
             chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
             keys = ("w", f"true, {part}", f"noisy bag, {part}")
             w, true, sampled = ([float(row[key]) for row in chosen] for key in keys)
+            reach = 1.96 * _sampling_error(np.array(w), function, part, distribution)
+            middle = np.array(sampled)
+            ax.fill_between(w, middle - reach, middle + reach, color=LOOKS[1].color, alpha=0.25, linewidth=0)
             ax.plot(w, sampled, ".", color=LOOKS[1].color, markersize=2, rasterized=True)
             ax.plot(w, true, color="black", linewidth=1)
             dress(ax, f"{function} of {distribution}, {part}", "frequency")

@@ -7,7 +7,7 @@ at most at that rate, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.comparison import Verdict, compare
 from uptonoise.experiments._alternatives import chi2
 from uptonoise.experiments._figures import Rows, new_figure
-from uptonoise.experiments._looks import cell_in_words
+from uptonoise.experiments._looks import cell_in_words, wilson_interval
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._noisy_distributions import NoisyPair
 from uptonoise.experiments._signal_pairs import PAIRS
@@ -103,43 +103,54 @@ def _verdict(generator: np.random.Generator, sampler: Sampler) -> dict[str, floa
     return {"beyond noise": float(comparison.differs_beyond_noise)} | rates
 
 
-# Reds say that the signals differ, blues and greens that they do not or hardly, greys say nothing about them.
-_COLORS = {
-    Verdict.BEYOND_OFFSET: "#8C2D04",
-    Verdict.OFFSET: "#D55E00",
-    Verdict.BEYOND_NOISE: "#E9A36F",
-    Verdict.NEGLIGIBLE: "#009E73",
-    Verdict.ONLY_NOISE: "#0072B2",
-    Verdict.NO_DIFFERENCE: "#8FC7E8",
-    Verdict.NOT_RULED_OUT: "#555555",
-    Verdict.TOO_NOISY: "#909090",
-    Verdict.SYMMETRIC: "#C8C8C8",
+# Groups of verdicts, by what they claim about the signals, in the order in which they are stacked.
+_GROUPS = {
+    "differ beyond noise": ("#D55E00", (Verdict.BEYOND_OFFSET, Verdict.OFFSET, Verdict.BEYOND_NOISE)),
+    "differ, but by less than the margin": ("#009E73", (Verdict.NEGLIGIBLE,)),
+    "only by noise": ("#0072B2", (Verdict.ONLY_NOISE,)),
+    "no difference found": ("#8FC7E8", (Verdict.NO_DIFFERENCE,)),
+    "cannot be told": ("#B8B8B8", (Verdict.NOT_RULED_OUT, Verdict.TOO_NOISY, Verdict.SYMMETRIC)),
 }
+_SHORT = {
+    "differ beyond noise": "differ",
+    "differ, but by less than the margin": "less than the margin",
+    "only by noise": "only noise",
+    "no difference found": "no difference",
+    "cannot be told": "cannot be told",
+}
+_WIDE_ENOUGH = 0.17  # share of a bar beside whose text there is room
 
 
 def _stacked(title: str, rows: Rows) -> Figure:
-    """Draw how often each verdict is given as one bar per cell, cells with the same truth together."""
-    figure = new_figure(title, 11.0, 2.2 + 0.34 * len(rows))
+    """Draw how often each group of verdicts is given as one bar per cell, with 95 % intervals beyond noise."""
+    truths = list(dict.fromkeys(row["differs"] for row in rows))
+    rows = sorted(rows, key=lambda row: truths.index(row["differs"]))  # cells with the same truth together
+    figure = new_figure(title, 11.5, 2.0 + 0.36 * len(rows))
     ax = figure.subplots()
     left, entries = np.zeros(len(rows)), []
-    for verdict, color in _COLORS.items():
-        shares = np.array([float(row[verdict]) for row in rows])
-        entries.append((ax.barh(range(len(rows)), shares, left=left, color=color, height=0.7), str(verdict)))
+    for name, (color, verdicts) in _GROUPS.items():
+        shares = np.array([sum(float(row[verdict]) for verdict in verdicts) for row in rows])
+        entries.append((ax.barh(range(len(rows)), shares, left=left, color=color, height=0.72), name))
+        for y, (start, share) in enumerate(zip(left, shares, strict=True)):
+            if share >= _WIDE_ENOUGH:
+                text = f"{_SHORT[name]} {share:.2f}"
+                ink = "white" if name == "only by noise" else "black"
+                ax.text(start + share / 2, y, text, ha="center", va="center", fontsize="small", color=ink)
         left += shares
-    columns = ("signals", "N", "d", "noise", "n1", "n2")
-    rows_of_names(
-        ax,
-        [
-            short_name(
-                f"{row['differs'].replace('another distribution', 'signal')}: {cell_in_words(row, columns)}", 110
-            )
-            for row in rows
-        ],
-    )
+    for y, row in enumerate(rows):
+        ends = wilson_interval(float(row["beyond noise"]), int(row["repetitions"]))
+        ax.hlines(y + 0.3, *ends, color="black", linewidth=1.2)
+    rows_of_names(ax, [_name(row) for row in rows])
     ax.set_xlim(0, 1)
-    dress(ax, "", f"share of {rows[0]['repetitions']} runs", grid="x")
-    add_legend(ax, entries, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
+    runs = f'share of {rows[0]["repetitions"]} runs; black lines: 95 % intervals of the share "beyond noise"'
+    dress(ax, "", runs, grid="x")
+    add_legend(ax, entries, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False)
     return figure
+
+
+def _name(row: Mapping[str, str]) -> str:
+    truth = row["differs"].replace("another distribution", "signal")
+    return short_name(f"{truth}: {cell_in_words(row, ('signals', 'N', 'd', 'noise', 'n1', 'n2'))}", 110)
 
 
 EXPERIMENT = MeasuredExperiment(

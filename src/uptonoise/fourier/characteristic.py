@@ -48,7 +48,10 @@ def ecf(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision =
 
 @described
 def phase(X: Any, frequencies: Any, weights: Any = None, *, precision: Precision = "fast") -> Complex:
-    """Return the phase function phi/abs(phi), which additive symmetric noise does not change; 0 where phi is 0.
+    """Return the phase function phi/abs(phi), which Gaussian and similar noise does not change; 0 where phi is 0.
+
+    Additive noise does not change it where the noise is independent, symmetric, and has a positive characteristic
+    function: Gaussian, Laplace, Cauchy, Student t. Wide uniform noise can turn it round.
 
     It warns when abs(phi) is below its sampling error at some frequency of a sample (for bags, at more than a tenth of
     them): the phase there is noise.

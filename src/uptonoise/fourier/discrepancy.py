@@ -50,7 +50,7 @@ def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
 
 @described
 def phd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast") -> float:
-    """Return the phase discrepancy of two samples: their distance up to symmetric noise.
+    """Return the phase discrepancy of two samples: their distance up to noise with a positive characteristic function.
 
     It warns when the phase of a sample is not reliable at some frequency: it is noise there, and so is its share of the
     distance.
@@ -109,7 +109,7 @@ def pairwise_mmd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
 
 @described
 def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, precision: Precision = "fast") -> Floats:
-    """Return the phase discrepancy of every pair of bags: their distance up to symmetric noise.
+    """Return the phase discrepancy of every pair of bags: their distance up to Gaussian and similar noise.
 
     It warns when the phase of the bags is not reliable at more than a tenth of the frequencies.
 

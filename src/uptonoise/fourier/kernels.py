@@ -149,7 +149,7 @@ def phase_kernel(
     second_scale: float | Literal["median"] = "median",
     precision: Precision = "fast",
 ) -> Floats:
-    """Return the kernel matrix of the phase features of bags: bags that differ by symmetric noise look the same.
+    """Return the kernel matrix of the phase features of bags: bags that differ by Gaussian noise look alike.
 
     It warns when the phase of the bags is not reliable at more than a tenth of the frequencies.
 

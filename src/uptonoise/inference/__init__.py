@@ -1,7 +1,7 @@
 """Approximate Bayesian computation with summaries of bags that are learnt (the paper's Appendix E).
 
 Simulate from the prior, learn a regression of the parameters on the simulated bag, and weigh further simulations by how
-near their predictions are to that of the observed bag. With phase features the summary does not see symmetric noise.
+near their predictions are to that of the observed bag. Noise moves phase features less than others.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -112,7 +112,7 @@ class FourierABC(_RegressionABC):
 
     See Also
     --------
-    PhaseABC : The same with phases, which symmetric noise does not change.
+    PhaseABC : The same with phases, which Gaussian and similar noise moves little.
 
     {example}
     >>> abc = inference.FourierABC(

@@ -33,7 +33,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
 
     See Also
     --------
-    PhaseNetClassifier : The same on phases, which symmetric noise does not change.
+    PhaseNetClassifier : The same on phases, which Gaussian and similar noise does not change.
 
     {examples}
     >>> bags = [rng.normal(scale=1 + i % 2, size=(30, 1)) for i in range(150)]

@@ -33,7 +33,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
 
     See Also
     --------
-    PhaseNetRegressor : The same on phases, which symmetric noise does not change.
+    PhaseNetRegressor : The same on phases, which Gaussian and similar noise does not change.
 
     {examples}
     >>> X = rng.uniform(-3, 3, size=(300, 1))

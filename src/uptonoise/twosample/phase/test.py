@@ -48,7 +48,7 @@ def phase_test(
     frequencies: Any = None,
     random_state: RandomState = 0,
 ) -> PhaseResult:
-    """Test whether two samples differ beyond symmetric noise, whatever its size and kind in each of them.
+    """Test whether two samples differ beyond noise of any size in each, such as Gaussian, Laplace or Student t noise.
 
     Null hypothesis: Im(phi_X conj phi_Y) = 0 and Re(phi_X conj phi_Y) >= 0 everywhere, as with noise that has a
     positive characteristic function. With ``positivity=False`` only the first, as with any symmetric noise.
