@@ -66,8 +66,13 @@ def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool 
     values = [_here(rows) for rows in (samples.X, samples.Y)]
     lengths = lengths_of(values)
     order = np.arange(d) if keep_columns else column_order(values, lengths)
-    keys = _row_keys(values)
-    places = [np.lexsort(keys_of_sample.T) for keys_of_sample in keys]
+    # Sums and differences of rows may be equal up to rounding, which units change.
+    rounded = [np.round(rows / lengths, _DIGITS) for rows in values]
+    keys = _row_keys(rounded)
+    # Rows with the same keys, such as (1, 2) and (2, 1) among whole numbers, are sorted by their columns.
+    places = [
+        np.lexsort((*rows[:, order[::-1]].T, *of_sample.T)) for rows, of_sample in zip(rounded, keys, strict=True)
+    ]
     X, Y = (rows[at][:, order] for rows, at in zip((samples.X, samples.Y), places, strict=True))
     units = np.ones(d)
     if not keep_units:
