@@ -10,6 +10,7 @@ median from the start.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +113,10 @@ def _quantiles(runs: Runs) -> dict[str, str]:
 class _Delays(StreamExperiment):
     """The table, with ratios that need several rows."""
 
+    def _some_cells(self) -> Sequence[StreamCell]:
+        """Return a flip test, and the first delays."""
+        return [replace(cell, n_runs=2) for cell in self.cells()[3:6]]
+
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the rows of all cells, and the ratios."""
         table = super().rows(runner, repetitions)
@@ -154,7 +159,7 @@ def rows_for_power(powers: Sequence[tuple[int, float]]) -> float:
 
 def _figure(title: str, rows: Rows) -> Figure:
     """Draw the delays; the power of the flip test is for the table only."""
-    delays = [row for row in rows if row["median"]]
+    delays = [row for row in rows if row.get("median")]
     return dots(("setting", "what"), ["median", "90 %"], "rows to the alarm", ends=("median", "90 %"))(title, delays)
 
 
