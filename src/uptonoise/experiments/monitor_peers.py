@@ -154,7 +154,7 @@ def _summary(runs: Runs) -> dict[str, str]:
         late = first[first > _CHANGE]
         in_time = late <= _NIGHTS
         table[f"{name}: before"] = f"{early:.2f}"
-        table[f"{name}: after"] = f"{in_time.mean():.2f}" if len(late) else "-"
+        table[f"{name}: after"] = f"{in_time.mean():.2f}" if len(late) else "nan"
         table[f"{name}: nights"] = f"{np.median(late[in_time]) - _CHANGE:.0f}" if in_time.any() else "-"
     return table
 
