@@ -20,7 +20,6 @@ from uptonoise.rows import (
     RowSource,
     SharedClustersWarning,
     SourceRecord,
-    categories_in,
     find_dependence,
     read_rows,
     some_rows,
@@ -33,6 +32,7 @@ from uptonoise.twosample import (
     Pair,
     Samples,
     as_sketches,
+    categories_of_sketch,
     check_same_clusters,
     check_size,
     check_weights,
@@ -88,9 +88,9 @@ class Inputs(NamedTuple):
 
 
 def of_sketches(X: Sketch, Y: Sketch) -> Inputs:
-    """Return two comparable sketches as inputs; names such as ``colour=red`` tell which columns are categories."""
+    """Return two comparable sketches as inputs; they know which columns are categories."""
     inputs = Inputs(Pair.of(X, Y), "the rows: only sketches were given", ("X", "Y"))
-    return inputs.with_categories(categories_in(inputs.pair.columns))
+    return inputs.with_categories(categories_of_sketch(inputs.pair.X))
 
 
 def read_inputs(

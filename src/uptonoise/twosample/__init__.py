@@ -38,6 +38,7 @@ from uptonoise.twosample.phase import (
     SampleMoments,
     adjusted_pvalues,
     as_sketches,
+    categories_of_sketch,
     check_size,
     check_weights,
     column_spreads,

@@ -10,6 +10,7 @@ from uptonoise.twosample.phase.pair import (
     Pair,
     SampleMoments,
     as_sketches,
+    categories_of_sketch,
     check_size,
     check_weights,
     comparable,

@@ -114,13 +114,43 @@ class FrequencyBlocks(NamedTuple):
 Movable = NDArray[np.bool_] | None  # which columns a shift may move; None for all
 
 
+_SAME = 1e-5  # up to which two characteristic functions are the same; sums of a sketch are exact to 1e-6
+
+
+def categories_of_sketch(sketch: Sketch) -> dict[str, tuple[str, ...]]:
+    """Return the categories that columns of a sketch stand for: those named so that hold nothing but 0 and 1.
+
+    A column of 0 and 1 with the mean p has the characteristic function 1 + p (exp(iw) - 1).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.rows import ArrayRows
+    >>> import uptonoise as un
+    >>> from uptonoise.twosample.phase.pair import categories_of_sketch
+    >>> rows = ArrayRows(np.stack([np.arange(100) % 2, np.arange(100) % 7], axis=1), "X", ["colour=red", "dose=5"])
+    >>> categories_of_sketch(un.Sketch.for_samples(rows).update(rows))
+    {'colour': ('red',)}
+    """
+    W = sketch.frequencies
+    coded = []
+    for place, name in enumerate(sketch.columns):
+        own = (W[:, place] != 0) & (np.count_nonzero(W, axis=1) == 1)
+        if "=" in name and own.any():
+            turns, departures = np.exp(1j * W[own, place]) - 1, sketch.ecf[own] - 1
+            share = float(np.vdot(turns, departures).real / max(np.vdot(turns, turns).real, np.finfo(float).tiny))
+            if np.abs(departures - share * turns).max() < _SAME:
+                coded.append(name)
+    return categories_in(coded)
+
+
 def movable_columns(sample: Any, columns: Sequence[str], coded: Mapping[str, Sequence[str]]) -> Movable:
     """Return which columns a shift may move: not those of 0 and 1 that stand for categories.
 
-    A sketch tells its categories by the names of its columns, a source of rows by its record.
+    A source of rows tells its categories by its record.
     """
     if not coded and isinstance(sample, Sketch):
-        coded = categories_in(sample.columns)
+        coded = categories_of_sketch(sample)
     elif not coded and isinstance(sample, RowSource):
         coded = sample.record().categories
     return np.array([split_name(name, coded) is None for name in columns]) if coded else None
