@@ -191,3 +191,12 @@ class TestOthers:
     def test_arrays_have_no_categories(self):
         X, Y = np.random.default_rng(0).gamma(2, size=(2, 200))
         assert un.compare(X, Y, categories="one-hot").input.categories == {}
+
+
+def test_no_frame_and_categories_that_one_sample_has_alone():
+    with pytest.raises(ValueError, match="samples must be at least one frame; got none"):
+        un.one_hot()
+    only_x, only_y = (pd.DataFrame({"a": [category] * 60}) for category in "xy")
+    answer = str(un.compare(only_x, only_y, categories="one-hot"))
+    assert "larger than any number of SD, as neither sample varies" in answer
+    assert "inf SD" not in answer.splitlines()[0]

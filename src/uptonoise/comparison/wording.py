@@ -66,6 +66,8 @@ def _beyond_offset(evidence: Evidence) -> str:
 def _size(effect: EffectSize) -> str:
     if math.isnan(effect.estimate):
         return "of unknown size"
+    if math.isinf(effect.estimate):
+        return "larger than any number of SD, as neither sample varies"
     if effect.seen < 1:
         return f"at least as large as a shift of {_sd(effect.low)}" if effect.low > 0 else "of unknown size"
     return f"as large as a shift of {_sd(effect.estimate)} ({effect.low:.2g} to {effect.high:.2g})"

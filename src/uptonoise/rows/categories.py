@@ -217,6 +217,8 @@ def one_hot(*samples: Any, columns: Sequence[str] | None = None) -> Any:
     >>> list(X.columns), X["colour=red"].tolist()
     (['x', 'colour=blue', 'colour=green', 'colour=red'], [1.0, 0.0])
     """
+    if not samples:
+        raise ValueError("samples must be at least one frame; got none")
     names = [f"sample {number + 1}" for number in range(len(samples))]
     for sample, name in zip(samples, names, strict=True):
         if not is_frame(sample) or grouping(sample):
