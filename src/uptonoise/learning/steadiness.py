@@ -220,7 +220,8 @@ def _seen(characteristic: Characteristic, gradients: Floats) -> Floats:
     weights = gradients**2
     total = weights.sum(axis=2)
     seen = (weights * shares).sum(axis=2)
-    return np.divide(seen, total, out=np.ones_like(total), where=total > 0)  # what depends on nothing is safe
+    # What depends on nothing is safe.
+    return np.asarray(np.divide(seen, total, out=np.ones_like(total), where=total > 0))
 
 
 class Steadiness(NamedTuple):
