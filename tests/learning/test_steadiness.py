@@ -212,7 +212,8 @@ def test_predictions_beyond_those_of_fit_return_to_the_mean():
     """Noise can take a prediction far beyond all of those of fit, with a small error to first order."""
     values = np.array([[-1.0, 0.0, 1.0, 2.0]])
     none = Influences(np.zeros((1, 4)), np.ones(4), np.ones(4))
-    steadiness = Steadiness.learnt(Predicted(values, none, np.ones((1, 4))), np.array([1.0, 1.0, 1.0, 0.0]))
+    weights = np.array([1.0, 1.0, 1.0, 0.0])
+    steadiness = Steadiness.learnt(Predicted(values, none, np.ones((1, 4))), values.T, weights)
     assert steadiness.reach.tolist() == [1.0]
     shrunk = steadiness.shrunk(Predicted(np.array([[1.0, -1.0, 2.0, -100.0]]), none, np.ones((1, 4))))[0]
     np.testing.assert_allclose(shrunk[:2], [1.0, -1.0])
@@ -223,7 +224,7 @@ def test_predictions_beyond_those_of_fit_return_to_the_mean():
 def test_predictions_of_bags_of_which_nothing_is_seen_are_the_mean():
     values, seen = np.array([[-1.0, 0.0, 1.0]]), np.array([[0.8, 0.8, 0.8]])
     none = Influences(np.zeros((1, 3)), np.ones(3), np.ones(3))
-    steadiness = Steadiness.learnt(Predicted(values, none, seen), np.ones(3))
+    steadiness = Steadiness.learnt(Predicted(values, none, seen), values.T, np.ones(3))
     shrunk = steadiness.shrunk(Predicted(np.array([[1.0, 1.0, 1.0]]), none, np.array([[0.4, 0.2, 0.0]])))
     np.testing.assert_allclose(shrunk, [[1.0, 0.5, 0.0]], atol=1e-12)
 
@@ -235,3 +236,11 @@ def test_what_is_seen_falls_with_noise():
     assert seen[0] > seen[1] > seen[2]
     assert seen[0] > 0.5
     assert seen[2] < 0.05
+
+
+def test_one_wild_prediction_of_fit_does_not_count_as_reach():
+    values, y = np.array([[-1.0, 0.0, 1.0, 50.0]]), np.array([[-2.0], [0.0], [1.0], [1.0]])
+    none = Influences(np.zeros((1, 4)), np.ones(4), np.ones(4))
+    steadiness = Steadiness.learnt(Predicted(values, none, np.ones((1, 4))), y, np.array([1.0, 1.0, 1.0, 1e-6]))
+    assert steadiness.reach[0] == pytest.approx(3, abs=0.1)
+    assert steadiness.spread[0] == pytest.approx(2 / 3, abs=0.1)

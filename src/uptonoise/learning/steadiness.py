@@ -22,7 +22,9 @@ So predictions of bags with more noise or fewer rows shrink towards the mean as 
 prediction of a bag like those of fit changes.
 
 e holds for small errors. Noise that turns phases right round can take f anywhere, with a small e. So where f is further
-from f0 than D, the furthest prediction of a bag of fit, e counts as at least e0 + (f - f0)^2 - D^2.
+from f0 than D, the furthest prediction of a bag of fit, e counts as at least e0 + (f - f0)^2 - D^2. Noise that a model
+is fitted against can do that to some bags of fit, too: so V is at most the variance of the targets, and D at most one
+and a half times the distance of the furthest target.
 
 Where noise has drowned the rows, phases turn at random: their errors are bounded, and so e is, but nothing is left to
 predict from. Of a bag is seen
@@ -48,6 +50,7 @@ from uptonoise.rows import Accumulator, Block, RowSource
 
 _KNOWN = 0.9  # of the bags of fit have no larger error than what counts as known
 _LEAST_AMPLITUDE = 0.1  # over sqrt(N)
+_WIDEST = 1.5  # times the distance of the furthest target: no prediction of fit counts beyond
 _UNSEEN = 3.0  # over N + 2: a squared amplitude below that may be chance, and is that of one row
 _SEEN_SHARE = 0.5  # of what nearly all bags of fit show: who shows less is shrunk
 
@@ -232,13 +235,13 @@ class Steadiness(NamedTuple):
     centre : array of shape (n_targets,)
         Their mean, f0.
     spread : array of shape (n_targets,)
-        Their variance, V.
+        Their variance, V, or that of the targets.
     known : array of shape (n_targets,)
         The sampling variance that nearly all of them keep, e0.
     of_one_row : array of shape (n_targets,)
         The mean squared influence of a row, p.
     reach : array of shape (n_targets,)
-        How far from their mean they are at most, D.
+        How far from their mean predictions may be, D.
     seen : array of shape (n_targets,)
         How much of nearly all of the bags is seen, q0.
     """
@@ -251,12 +254,14 @@ class Steadiness(NamedTuple):
     seen: Floats
 
     @classmethod
-    def learnt(cls, predicted: Predicted, weights: Floats) -> Steadiness:
-        """Learn from predictions of bags with weights."""
+    def learnt(cls, predicted: Predicted, targets: Floats, weights: Floats) -> Steadiness:
+        """Learn from predictions of bags with targets, of shape (n_bags, n_targets), and weights."""
         shares = weights / weights.sum()
         centre = predicted.values @ shares
-        spread = (predicted.values - centre[:, None]) ** 2 @ shares
-        reach = np.abs(predicted.values - centre[:, None])[:, weights > 0].max(axis=1)
+        moved = np.stack([predicted.values, targets.T]) - centre[:, None]
+        spread = (moved**2 @ shares).min(axis=0)
+        furthest = np.abs(moved[:, :, weights > 0]).max(axis=2)
+        reach = np.minimum(furthest[0], _WIDEST * furthest[1])
         of_one_row = predicted.influences.of_one_row()
         errors = predicted.influences.errors(of_one_row)
         known = np.quantile(errors[:, weights > 0], _KNOWN, axis=1)
