@@ -246,7 +246,7 @@ def as_device(device: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         known = torch.device(device)
-    except (RuntimeError, TypeError):
+    except (RuntimeError, TypeError, ValueError):
         raise ValueError(f'device must be "auto", "cpu", "cuda" or "cuda:1", ...; got {device!r}') from None
     if known.type not in ("cpu", "cuda"):
         raise ValueError(f'device must be "auto", "cpu" or "cuda"; got {device!r}')

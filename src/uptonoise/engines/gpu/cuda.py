@@ -49,7 +49,7 @@ def on_device(X: Any, device: str = "cuda", *, weights: Any = None) -> RowSource
         return as_rows(source)
     try:
         place = torch.device(device)
-    except (RuntimeError, TypeError):
+    except (RuntimeError, TypeError, ValueError):
         raise ValueError(f'device must be "cuda", "cuda:1", ... or "cpu"; got {device!r}') from None
     if place.type not in ("cuda", "cpu"):
         raise ValueError(f'device must be "cuda", "cuda:1", ... or "cpu"; got {device!r}')
