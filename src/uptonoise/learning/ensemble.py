@@ -8,6 +8,7 @@ decides on penalties and weights, and calibrates intervals.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,11 +57,11 @@ class Copies(NamedTuple):
     def of(cls, bags: Bags, summary: BagSummary, plan: NoisePlan, generator: np.random.Generator) -> Copies:
         """Return the features of all copies that a plan asks for."""
         parts, sizes = [], []
-        for copy in plan.copies(bags, generator):
-            parts.append(inputs_of(summary, copy.bags))
-            sizes.append(copy.sizes)
+        for run in chain.from_iterable(plan.copies(bags, generator)):
+            parts.append(inputs_of(summary, run.bags))
+            sizes.append(run.sizes)
         linear, trees, profile = (np.concatenate(part) for part in zip(*parts, strict=True))
-        number = len(parts)
+        number = len(linear) // len(bags)
         rows = np.tile(bags.sizes.astype(np.float64), number)
         return cls(linear, trees, profile, np.concatenate(sizes), rows, np.tile(np.arange(len(bags)), number))
 
