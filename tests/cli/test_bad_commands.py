@@ -18,8 +18,8 @@ VALUES = (
     "", "-1", "0.5", "2", "1e400", "nan", "99999999999999999999", "a", "a,a", "no such thing", "/", "-", "a\x1b[31m",
     "你好", '"', "*", "no/such/folder/x.npz", "x.html", "utf-16", "a" * 5_000,
 )  # fmt: skip
-# What would run for minutes, wait for a browser, or reach out to another machine.
 RUNS = {("serve", "2")}  # a port that may be free: the page would wait for a browser
+# What would run for minutes, wait for a browser, or reach out to another machine.
 LEFT_OUT = {"--scheduler", "--help", "--browser", "--no-browser", "--draw", "--workers", "--list"}
 BASE = {
     "compare": ["a.csv", "b.csv", "--quiet"],
