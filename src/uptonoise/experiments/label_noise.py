@@ -91,7 +91,7 @@ EXPERIMENT = TaskExperiment(
     _tasks,
     _table,
     quick_values={"models": ["boosted statistics", "ours, invariant"], "bags": 60},
-    repetitions=5,
+    repetitions=10,
     seed=SEED,
     draw=dots(("model",), ["as in training", "reversed"], "RMSE / constant predictor"),
 )

@@ -81,7 +81,7 @@ EXPERIMENT = TaskExperiment(
     _tasks,
     _table,
     quick_values={"tasks": ["skewness"], "bags": 60},
-    repetitions=3,
+    repetitions=10,
     seed=SEED,
     draw=dots(("task", "noise"), ["coverage"], "coverage of 90 % intervals", COVERAGE),
 )
