@@ -13,17 +13,17 @@ import typer
 
 from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
-    ANSWER,
     FILES_HELP,
-    WHICH,
     Answer,
     Cluster,
     Columns,
     Reading,
     Report,
     Seed,
+    answer_option,
     command,
     command_line,
+    rows_option,
     split_columns,
     stop,
 )
@@ -41,45 +41,13 @@ EXAMPLES = """Examples:
 """
 _ALARM = 1
 
-
-class Missing(StrEnum):
-    """What to do with rows that have missing values."""
-
-    error = "error"
-    drop = "drop"
-    use = "use"
-
-
-class UpTo(StrEnum):
-    """What does not count as a difference."""
-
-    noise = "noise"
-    noise_and_shift = "noise+shift"
-
-
-class Guarantee(StrEnum):
-    """What is promised about false alarms."""
-
-    probability = "probability"
-    run_length = "run length"
-
-
-class WhenUsedUp(StrEnum):
-    """What to do when all rows of the reference were used."""
-
-    stop = "stop"
-    reuse = "reuse"
-
+Missing = StrEnum("Missing", ["error", "drop", "use"])
+UpTo = StrEnum("UpTo", {"noise": "noise", "noise_and_shift": "noise+shift"})
+Guarantee = StrEnum("Guarantee", {"probability": "probability", "run_length": "run length"})
+WhenUsedUp = StrEnum("WhenUsedUp", ["stop", "reuse"])
 
 _MissingOption = Annotated[
-    Missing,
-    typer.Option(
-        "--missing",
-        metavar="error|drop|use",
-        help="What to do with missing values.",
-        show_default=False,
-        rich_help_panel=WHICH,
-    ),
+    Missing, rows_option("--missing", metavar="error|drop|use", help="What to do with missing values.")
 ]
 
 
@@ -95,42 +63,22 @@ class Promise:
     """What is promised about false alarms, and what does not count as a difference."""
 
     alpha: Annotated[
-        float,
-        typer.Option(
-            metavar="P",
-            help="The probability of a false alarm, ever; default: 0.05.",
-            show_default=False,
-            rich_help_panel=ANSWER,
-        ),
+        float, answer_option(metavar="P", help="The probability of a false alarm, ever; default: 0.05.")
     ] = 0.05
-    up_to: Annotated[
-        UpTo,
-        typer.Option(
-            help="What is no difference: noise (the default), or also an offset.",
-            show_default=False,
-            rich_help_panel=ANSWER,
-        ),
-    ] = UpTo.noise
+    up_to: Annotated[UpTo, answer_option(help="What is no difference: noise (the default), or also an offset.")] = (
+        UpTo.noise
+    )
     guarantee: Annotated[
         Guarantee,
-        typer.Option(
-            metavar="NAME",
-            help='"probability" of any false alarm (the default), or "run length" before it.',
-            show_default=False,
-            rich_help_panel=ANSWER,
+        answer_option(
+            metavar="NAME", help='"probability" of any false alarm (the default), or "run length" before it.'
         ),
     ] = Guarantee.probability
     run_length: Annotated[
-        float | None,
-        typer.Option(metavar="N", help="Batches before a false alarm, on average.", rich_help_panel=ANSWER),
+        float | None, answer_option(metavar="N", help="Batches before a false alarm, on average.")
     ] = None
     when_used_up: Annotated[
-        WhenUsedUp,
-        typer.Option(
-            help="After the last row of the reference: stop (the default), or use all again.",
-            show_default=False,
-            rich_help_panel=ANSWER,
-        ),
+        WhenUsedUp, answer_option(help="After the last row of the reference: stop (the default), or use all again.")
     ] = WhenUsedUp.stop
 
     def settings(self, missing: str, seed: int) -> dict[str, Any]:
