@@ -94,16 +94,6 @@ class Symmetry:
     """Whether a sample cannot be told from its mirror image, up to an offset; computed when it is first asked for.
 
     Few verdicts need it, and all pairs of a group share it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise.comparison.steps import Symmetry
-    >>> rng = np.random.default_rng(0)
-    >>> samples = rng.normal(size=500), rng.exponential(size=500)
-    >>> [Symmetry(un.Sketch.for_samples(sample).update(sample), 0.05).holds for sample in samples]
-    [True, False]
     """
 
     def __init__(self, sketch: Sketch, alpha: float) -> None:

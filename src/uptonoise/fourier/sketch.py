@@ -127,12 +127,7 @@ class Sketch(SketchStatistics):
         Sketch
             Without rows; `update` it with one sample, and :meth:`like` makes another for the next.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import uptonoise as un
-        >>> rows = np.random.default_rng(0).normal(size=(500, 3))
-        >>> s = un.Sketch.for_samples(rows).update(rows)
+        {sketch_for_example}
         >>> list(s.blocks)
         ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies', 'effect']
         """
@@ -240,6 +235,7 @@ class Sketch(SketchStatistics):
         new._ended, new._centre, new._clusters = moments, centre, clusters
         return new
 
+    @described
     def select(self, columns: Sequence[str]) -> Sketch:
         """Return the sketch of some columns, with the frequencies that look at no other: exactly, without the rows.
 
@@ -252,12 +248,7 @@ class Sketch(SketchStatistics):
         -------
         Sketch
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import uptonoise as un
-        >>> rows = np.random.default_rng(0).normal(size=(500, 3))
-        >>> s = un.Sketch.for_samples(rows).update(rows)
+        {sketch_for_example}
         >>> s.select(["x1"])
         Sketch(500 rows, 34 frequencies, 1 column: x1)
         """

@@ -275,6 +275,17 @@ class Monitor:
             Whether to overwrite a file that exists.
         record : InputRecord, optional
             Further files, such as those of the reference, and the command, for the page to name.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import uptonoise as un
+        >>> monitor = un.Monitor([0.0, 1.0, 2.0] * 30, random_state=0)
+        >>> state = monitor.update([0.0, 1.0, 2.0] * 5)
+        >>> page = pathlib.Path(tempfile.mkdtemp()) / "timeline.html"
+        >>> monitor.report(page)
+        >>> page.read_text(encoding="utf-8")[:15]
+        '<!DOCTYPE html>'
         """
         # By name, so that no module imports what stands below it.
         import_module("uptonoise.report").write_timeline(self, path, force=force, record=record)
