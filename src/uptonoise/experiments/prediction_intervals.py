@@ -48,8 +48,8 @@ def coverages(name: str, split: int, n_bags: int) -> list[list[float]]:
 
 def _noisy(bags: Bags, kind: str, size: float, deviations: Floats, generator: np.random.Generator) -> Bags:
     sizes = generator.uniform(0, size, len(bags)) if kind == "varies" else np.full(len(bags), size)
-    law = "gaussian" if kind == "varies" else kind
-    noise = symmetric_noise(len(bags.values), bags.n_columns, 1.0, law, generator)
+    of_kind = "gaussian" if kind == "varies" else kind
+    noise = symmetric_noise(len(bags.values), bags.n_columns, 1.0, of_kind, generator)
     values = bags.values + np.repeat(sizes, bags.sizes)[:, None] * deviations * noise
     return Bags.__new__(Bags)._set(values, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
 
