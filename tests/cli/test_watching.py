@@ -51,6 +51,18 @@ def test_one_line_per_batch_and_exit_codes(folder):
     assert run("-q", "--restart").exit_code == 0
 
 
+def test_a_reference_that_is_used_up_has_an_exit_code_of_its_own(folder):
+    pd.read_parquet("reference.parquet")[:150].to_parquet("reference.parquet")
+    used_up = run()
+    assert used_up.exit_code == 3
+    assert "150 rows not compared" not in used_up.stdout
+    assert "100 rows not compared: the reference is used up" in used_up.stdout
+    assert "the reference is used up" in used_up.stderr
+    assert run("-q").exit_code == 3
+    (folder / "state.npz").unlink()
+    assert run("-q", "--when-used-up", "reuse").exit_code == 0
+
+
 def test_the_page_names_files_hashes_and_the_command(folder):
     arguments = ["monitor", "reference.parquet", "night/*.parquet", "--state", "state.npz", "--report", "page.html"]
     with recorded(arguments):

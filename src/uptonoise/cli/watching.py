@@ -39,7 +39,7 @@ EXAMPLES = """Examples:
 - `uptonoise monitor reference.csv night/ --state state.npz --up-to noise+shift --report timeline.html --force`
 - `uptonoise monitor reference.csv night/ --state state.npz --guarantee "run length" --run-length 365`
 """
-_ALARM = 1
+_ALARM, _USED_UP = 1, 3
 
 Missing = StrEnum("Missing", ["error", "drop", "use"])
 UpTo = StrEnum("UpTo", {"noise": "noise", "noise_and_shift": "noise+shift"})
@@ -118,8 +118,9 @@ def monitor(
 ) -> None:
     """Compare the files that were not seen with a reference, and raise an alarm when the signal differs beyond noise.
 
-    Prints one line per batch. It ends with 1 if there is an alarm, with 0 if there is none, and with 2 where something
-    is wrong. Each file counts fully or not at all, and only once; two jobs cannot work with one state.
+    Prints one line per batch. It ends with 1 if there is an alarm, with 3 if the reference is used up, so that nothing
+    is compared any more, with 2 where something is wrong, and else with 0. Each file counts fully or not at all, and
+    only once; two jobs cannot work with one state.
     """
     from uptonoise.engines import OpenFiles
     from uptonoise.monitor import Job
@@ -174,11 +175,18 @@ def _record(job: Job, files: OpenFiles, reading: Reading) -> InputRecord:
 
 
 def _finish(watched: Monitor, report: Path | None, answer: Answer, record: InputRecord) -> None:
-    """Write the report, and end with 1 where there is an alarm."""
+    """Write the report, and end with 1 where there is an alarm, or with 3 where no further row can raise one."""
     if watched.state is not None and report is not None:
         watched.report(report, force=answer.force, record=record)
     if watched.state is not None and watched.state.alarm:
         raise typer.Exit(_ALARM)
+    if watched.is_used_up:
+        print(
+            "uptonoise: the reference is used up, so that further rows are not compared: give a longer reference, or "
+            "--when-used-up reuse with a new state",
+            file=sys.stderr,
+        )
+        raise typer.Exit(_USED_UP)
 
 
 def _watch(job: Job, answer: Answer) -> Monitor:

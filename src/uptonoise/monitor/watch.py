@@ -156,6 +156,12 @@ class Monitor:
         return self._now.state
 
     @property
+    def is_used_up(self) -> bool:
+        """Whether all rows of the reference were used and may not be used again: further rows are not compared."""
+        reference = self._now.reference
+        return reference is not None and not reference.n_left and not reference.reuse
+
+    @property
     def history(self) -> History:
         """The timeline, as a table."""
         return self._now.history
