@@ -327,15 +327,18 @@ class Sketch(SketchStatistics):
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
         features = CosineSine(self._frequencies, self.precision, source.name)
-        clusters_pass = ClusterPass(source, features, self._frequencies, near, centre, self._clusters)
-        if source.bag_ids is None or (complete and is_of_single_rows(source)):
-            added, kept = source.fold(MomentSum(features, near)).total(), self._clusters
+        kept = self._clusters
+        has_single_rows = source.bag_ids is None or (complete and is_of_single_rows(source))
+        if has_single_rows:
+            added = source.fold(MomentSum(features, near)).total()
             if added.weight == 0:
                 raise ValueError("weights of X must not all be 0")
-            if source.bag_ids is not None:
+        if source.bag_ids is not None:
+            clusters_pass = ClusterPass(source, features, self._frequencies, near, centre, kept)
+            if has_single_rows:
                 added, kept = added.as_clusters(), clusters_pass.single_rows()
-        else:
-            added, kept = clusters_pass.run(complete or source.ids_are_local)
+            else:
+                added, kept = clusters_pass.run(complete or source.ids_are_local)
         self._ended = self._ended.plus(added.recentred(self._frequencies, near, centre))
         self._clusters, self._centre = kept, centre
         if source.named and not self.named:
