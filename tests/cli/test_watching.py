@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from uptonoise.cli.app import app
 from uptonoise.cli.options import recorded
+
+from .helpers import commands, runner
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    return CliRunner().invoke(
-        app, ["monitor", "reference.parquet", "night/*.parquet", "--state", "state.npz", *arguments]
+    return runner.invoke(
+        commands, ["monitor", "reference.parquet", "night/*.parquet", "--state", "state.npz", *arguments]
     )
 
 

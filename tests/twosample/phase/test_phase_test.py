@@ -119,7 +119,7 @@ class TestParts:
         framed = [pd.DataFrame({"x": np.r_[z[:, 0], j[:, 0]], "w": weights}) for z, j in ((X, junk[0]), (Y, junk[1]))]
         assert un.phase_test(*framed, weights=("w", "w")).pvalue == pytest.approx(plain, rel=1e-3)
 
-    @pytest.mark.parametrize("n_runs", [40, pytest.param(500, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("n_runs", [15, pytest.param(500, marks=pytest.mark.slow)])
     @pytest.mark.parametrize("n", [2, 3, 5, 10])
     def test_few_rows_keep_the_level(self, rng, n, n_runs):
         rejected = sum(
@@ -251,7 +251,7 @@ class TestEdges:
             un.phase_test(X, Y, weights=np.ones(300))
 
 
-@pytest.mark.parametrize("n_runs", [15, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_runs", [5, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("sizes", "d", "noise", "kind"),
     [
@@ -283,7 +283,7 @@ def test_level_of_skewed_rows_at_unequal_sizes():
     assert stats.binomtest(rejected, 500, 0.05, alternative="greater").pvalue > 1e-3
 
 
-@pytest.mark.parametrize("n_runs", [20, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_runs", [8, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("n", "d", "noise"), [(200, 5, (0.0, 0.0)), (500, 5, (0.5, 0.5)), (500, 20, (1.0, 0.0))])
 def test_power(n, d, noise, n_runs):
     rejected = sum(
