@@ -39,8 +39,9 @@ demo: $(DEMO_INSTALLED)
 	$(BIN)/uptonoise demo --report report.html --force
 
 # The tests of a file stay together, as they share what takes long to make: a cluster, a fitted model.
+# More threads than the two processes on two cores would only wait for each other.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 -m slow

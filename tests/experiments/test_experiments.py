@@ -184,8 +184,8 @@ def test_intervals_and_classes_of_networks():
 def test_the_number_of_workers_changes_nothing(tmp_path):
     whole = experiment("chi2-power")
     few = replace(whole, cells=lambda: whole.cells()[:1])
-    one = few.run(tmp_path / "one", repetitions=7, workers=1)
-    two = few.run(tmp_path / "two", repetitions=7, workers=2)
+    one = few.run(tmp_path / "one", repetitions=27, workers=1)
+    two = few.run(tmp_path / "two", repetitions=27, workers=2)
     assert one.read_bytes() == two.read_bytes()
     (row,) = table(one)
     assert row["N"] == "100"
