@@ -21,7 +21,7 @@ from .helpers import gamma, located, quick
 @pytest.mark.parametrize("kind", [PhaseABC, FourierABC, DRABC, SemiAutomaticABC, RejectionABC])
 def test_all_kinds_find_a_shape_and_are_calibrated(kind):
     abc = quick(kind).fit()
-    found = calibration(abc, 60 if kind is DRABC else 150)
+    found = calibration(abc, 150)
     assert found.rmse[0] < 0.9  # the prior has a standard deviation of 1.44
     assert abs(found.coverage(0.9)[0] - 0.9) < 0.1
     larger = gamma(3.0, np.random.default_rng(0))[:17]

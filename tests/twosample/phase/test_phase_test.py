@@ -35,9 +35,9 @@ class TestSums:
         result = un.phase_test(X, Y, frequencies=w)
         expected = np.angle((1 - 2j * w / 4) ** -2 * np.conj((1 - 2j * w / 8) ** -4))
         assert (np.abs(result.phase_differences - expected) < 4 * result.standard_errors).all()
-        runs = [un.phase_test(*make_chi2_samples(500, 1, random_state=seed), frequencies=w) for seed in range(100)]
+        runs = [un.phase_test(*make_chi2_samples(500, 1, random_state=seed), frequencies=w) for seed in range(60)]
         spread = np.std([run.phase_differences for run in runs], axis=0)
-        np.testing.assert_allclose(np.mean([run.standard_errors for run in runs], axis=0), spread, rtol=0.25)
+        np.testing.assert_allclose(np.mean([run.standard_errors for run in runs], axis=0), spread, rtol=0.3)
 
     def test_contributions_add_up(self, samples):
         result = un.phase_test(*samples)
@@ -99,7 +99,7 @@ class TestParts:
             un.phase_test(*samples, invariant_to="shift")
 
     def test_a_block_without_rank_has_no_veto(self, rng):
-        X, Y = rng.exponential(size=(2, 400, 120))
+        X, Y = rng.exponential(size=(2, 250, 75))
         Y[:, :10] = 2 - Y[:, :10]
         result = un.phase_test(X, Y, invariant_to="noise+shift", positivity=False)
         assert result.block_pvalues["pairs of columns"] == 1
