@@ -97,7 +97,7 @@ def _table(values: Values, results: list[Any]) -> list[Row]:
     return rows
 
 
-def _drawn(title: str, rows: Rows) -> Figure:
+def _figure(title: str, rows: Rows) -> Figure:
     """Draw the error of each model against the noise, one panel per task."""
     names, models = ([*dict.fromkeys(row[key] for row in rows)] for key in ("task", "model"))
     figure, axes = panels_of(title, len(names))
@@ -126,5 +126,5 @@ EXPERIMENT = TaskExperiment(
     quick_values={"tasks": ["skewness", "dependence"], "bags": 40, "levels": [0.0, 1.0]},
     repetitions=10,
     seed=SEED,
-    draw=_drawn,
+    draw=_figure,
 )
