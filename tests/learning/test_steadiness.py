@@ -69,11 +69,11 @@ def test_errors_are_those_of_resampled_rows(second):
     """A bootstrap of the rows has the same variance where each phase counts in full, whatever its amplitude."""
     model = fitted(second, scale_factors=(4.0,))
     model.first_.reliability_ = model.first_.reliability_._replace(largest=np.zeros(20))
-    bags, _ = gamma_bags(4, sizes=(4_000, 4_001), seed=1)
+    bags, _ = gamma_bags(4, sizes=(1_000, 1_001), seed=1)
     found = predicted(model, bags)
     errors = found.influences.errors(np.zeros(1))[0]
     generator = np.random.default_rng(2)
-    again = [linear(model, un.Bags(bag[generator.integers(4_000, size=(300, 4_000))])).var() for bag in bags]
+    again = [linear(model, un.Bags(bag[generator.integers(1_000, size=(300, 1_000))])).var() for bag in bags]
     np.testing.assert_allclose(again, errors, rtol=0.35)  # four standard errors of a variance of 300 numbers
     assert np.mean(again / errors) == pytest.approx(1, abs=0.12)
     np.testing.assert_allclose(found.values.T, linear(model, bags), atol=1e-9)

@@ -134,7 +134,7 @@ class Fit:
 @lru_cache(maxsize=16)
 def prepared(setting: Setting, seed: int, split: int) -> Prepared:
     """Return a split of a data set, in units of the standard deviations of the bags to fit on."""
-    data = _drawn(setting, seed)
+    data = _sampled(setting, seed)
     part = setting.split(data, np.random.default_rng([seed, split]))
     bags, y = standardised(data.bags, part.fit), data.y
     fit = bags[part.fit]
@@ -142,7 +142,7 @@ def prepared(setting: Setting, seed: int, split: int) -> Prepared:
 
 
 @lru_cache(maxsize=2)
-def _drawn(setting: Setting, seed: int) -> Data:
+def _sampled(setting: Setting, seed: int) -> Data:
     return setting.draw(seed)
 
 

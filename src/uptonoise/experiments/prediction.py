@@ -101,7 +101,7 @@ def _table(values: Values, results: list[Any]) -> list[Row]:
     return rows
 
 
-def _drawn(title: str, rows: Rows) -> Figure:
+def _figure(title: str, rows: Rows) -> Figure:
     """Draw the error of some models against the noise, one panel per task."""
     names = [*dict.fromkeys(row["task"] for row in rows)]
     figure, axes = panels_of(title, len(names))
@@ -130,5 +130,5 @@ EXPERIMENT = TaskExperiment(
     quick_values={"tasks": ["skewness", "dependence"], "bags": 40, "levels": [0.0, 1.0]},
     repetitions=10,
     seed=SEED,
-    draw=_drawn,
+    draw=_figure,
 )

@@ -40,13 +40,7 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
     --------
     BagRidgeCV : A linear model of phases, which is faster, and reads bags that do not fit into memory.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
-    >>> shapes = rng.uniform(1, 6, size=300)
-    >>> bags = un.Bags([rng.gamma(shape, size=(50, 1)) for shape in shapes])
+    {gamma_bags}
     >>> model = un.BagRegressor(random_state=0).fit(bags[:200], shapes[:200])
     >>> model.score(bags[200:], shapes[200:]) > 0.9
     True

@@ -9,6 +9,7 @@ bags that it has not seen decides on penalties and weights, and calibrates inter
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,12 +60,12 @@ class Copies(NamedTuple):
     def of(cls, bags: Bags, summary: BagSummary, plan: NoisePlan, generator: np.random.Generator) -> Copies:
         """Return the features of all copies that a plan asks for."""
         parts, sizes = [], []
-        for copy in plan.copies(bags, generator):
-            parts.append(inputs_of(summary, copy.bags))
-            sizes.append(copy.sizes)
-        number = len(parts)
-        rows = np.tile(bags.sizes.astype(np.float64), number)
+        for run in chain.from_iterable(plan.copies(bags, generator)):
+            parts.append(inputs_of(summary, run.bags))
+            sizes.append(run.sizes)
         inputs = Inputs(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        number = len(inputs[0]) // len(bags)
+        rows = np.tile(bags.sizes.astype(np.float64), number)
         return cls(*inputs, np.concatenate(sizes), rows, np.tile(np.arange(len(bags)), number))
 
     def splits(self, of_bags: list[Split]) -> list[Split]:

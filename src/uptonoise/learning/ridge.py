@@ -138,13 +138,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     by_ : str or None
         The column that names the bags in the file that the model was fitted on, where there was one.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
-    >>> shapes = rng.uniform(1, 6, size=300)
-    >>> bags = un.Bags([rng.gamma(shape, size=(50, 1)) for shape in shapes])
+    {gamma_bags}
     >>> model = un.BagRidgeCV("phase", n_frequencies=50, random_state=0).fit(bags[:200], shapes[:200])
     >>> model.score(bags[200:], shapes[200:]) > 0.9
     True
