@@ -3,21 +3,26 @@
     python benchmarks/memory.py [NAME ...] [--megabytes N] [--data FOLDER]
 
 Files are Parquet of float64 that does not shrink, and one CSV file. Every command is a process of its own, whose peak
-memory is the one that the system tells (Linux). What is refused is told, too. Files are removed at the end unless
-FOLDER is given.
+memory is the one that the system tells (Linux), or that of a process that it started where that is larger. Two files
+are sent to `serve`, which previews and compares them. What is refused is told, too. Files are removed at the end
+unless FOLDER is given.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
+import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pyarrow as pa
@@ -95,16 +100,59 @@ def commands(folder: Path, megabytes: float) -> dict[str, Callable[[], list[str 
         "fit, the best model": lambda: fitted(),
         "fit, a file of 1 MB": lambda: ["fit", *bags("small", 1, 500), "--label", "y", *out("model.npz")],
         "predict": lambda: ["predict", folder / "model.npz", *bags("bags", megabytes, 20_000), *out("p.csv")],
+        "serve, two files": lambda: ["serve", *two("few", 4)],
         "reproduce --quick": lambda: ["reproduce", "chi2-power", "--quick", "--workers", "1", "--out", folder / "out"],
     }
+
+
+class Page:
+    """The page of a server that has just started, as its script uses it."""
+
+    def __init__(self, output: IO[bytes]) -> None:
+        while b"http" not in (text := os.pread(output.fileno(), 1_000, 0)):
+            time.sleep(0.1)
+        address = urlsplit(text[text.index(b"http") :].split()[0].decode())
+        assert address.hostname is not None
+        self._connection = http.client.HTTPConnection(address.hostname, address.port)
+        self._origin = f"http://{address.netloc}"
+        self._tab = address.path + "tabs/" + self._answer("GET", address.path).split('data-tab="')[1].split('"')[0]
+
+    def _answer(self, method: str, path: str, body: IO[bytes] | bytes | None = None, **headers: str) -> str:
+        self._connection.request(method, path, body, {"Origin": self._origin, **headers})
+        response = self._connection.getresponse()
+        text = response.read().decode()
+        if response.status >= http.client.BAD_REQUEST:
+            raise RuntimeError(f"{method}: {response.status} {text}")
+        return text
+
+    def compare(self, files: list[Path]) -> None:
+        """Send two files, look at their columns, compare them, and wait for the report."""
+        for place, path in zip(("first", "second"), files, strict=True):
+            with path.open("rb") as content:
+                size = {"Content-Length": str(path.stat().st_size), "X-File-Name": path.name}
+                self._answer("PUT", f"{self._tab}/files/{place}", content, **size)
+        self._answer("POST", f"{self._tab}/columns", b"{}")
+        self._answer("POST", f"{self._tab}/job", b"{}")
+        while (job := json.loads(self._answer("GET", f"{self._tab}/job")))["state"] == "running":
+            time.sleep(0.5)
+        if job["state"] != "done":
+            raise RuntimeError(f"the comparison {job['state']}: {job['message']}")
+        self._answer("GET", f"{self._tab}/report")
 
 
 def measured(arguments: list[str | Path]) -> tuple[float, float, int, str]:
     """Run a command, and return seconds, peak megabytes, the exit status, and its last line."""
     start = time.perf_counter()
+    name, *files = map(Path, arguments)
+    served = name == Path("serve")
     with tempfile.TemporaryFile() as output:
-        command = [sys.executable, "-m", "uptonoise", *map(str, arguments)]
+        command = [sys.executable, "-m", "uptonoise", *(["serve", "--no-browser"] if served else map(str, arguments))]
         process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        if served:
+            try:
+                Page(output).compare(files)
+            finally:
+                process.send_signal(signal.SIGINT)
         _, status, usage = os.wait4(process.pid, 0)
         output.seek(0)
         lines = output.read().decode(errors="replace").strip().splitlines()

@@ -5,6 +5,9 @@ import numpy as np
 import pandas as pd
 
 import uptonoise as un
+from uptonoise.cli.bag_reader import Roles, read_bags
+from uptonoise.cli.options import Answer, Reading
+from uptonoise.cli.reader import opened
 
 from .helpers import bad, run
 
@@ -46,6 +49,23 @@ class TestModels:
         bags = un.Bags.from_long(frame.drop(columns="clinic"), by="patient", label="y")
         expected = un.pgrr(random_state=2).fit(bags)
         np.testing.assert_allclose(un.BagRidgeCV.load("model.npz").predict(bags), expected.predict(bags), rtol=1e-6)
+
+    def test_rows_in_any_order_go_to_their_bags(self, folder, monkeypatch):
+        monkeypatch.setattr("uptonoise.cli.bag_reader.CHUNK_ROWS", 7)
+        frame, _ = self.bags(9)
+        frame["day"] = frame["patient"].str[1:].astype(int) % 2
+        frame["sex"] = np.where(frame["day"] == 0, "f", "m")
+        frame.to_csv("bags.csv", index=False)
+        for by in (["patient"], ["day", "patient"]):
+            expected = un.Bags.from_long(frame, by=by if len(by) > 1 else by[0], values=["size"], label="y")
+            roles = Roles(by, "y", group="sex")
+            with opened(None, Reading(), Answer()) as reader:
+                choice = reader.choose("bags.csv", kept_apart=[*by, "y"])
+                bags, groups = read_bags(reader, "bags.csv", choice._replace(columns=["size"]), roles)
+            assert np.array_equal(bags.values, expected.values)
+            assert bags.ids.tolist() == expected.ids.tolist()
+            assert bags.labels.tolist() == expected.labels.tolist()
+            assert groups.tolist() == [("f", "m")[int(str(bag).strip("')")[-1]) % 2] for bag in bags.ids]
 
     def test_a_model_against_noise(self, folder):
         self.bags()[0].to_csv("bags.csv", index=False)

@@ -123,6 +123,7 @@ class TestBadInput:
             ({"alphas": (-1.0,)}, "alphas must be"),
             ({"scale_factors": (0.0,)}, "scale_factors must be"),
             ({"cv": 1}, "cv must be at least 2"),
+            ({"cv": np.zeros((2, 2))}, "cv must be a number of folds"),
             ({"cv": 100}, "at most the number of bags, 60"),
             ({"n_frequencies": 0}, "n_frequencies"),
         ],

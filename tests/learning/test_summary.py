@@ -25,6 +25,14 @@ def test_statistics_agree_with_scipy(bags):
             np.testing.assert_allclose(blocks["pair_cumulant"][place, 0], covariance)
 
 
+def test_bags_in_runs_have_the_same_features(bags, monkeypatch):
+    summary = un.BagSummary(random_state=0).fit(bags)
+    expected = summary.transform(bags)
+    monkeypatch.setattr("uptonoise.learning.summary.VALUES_AT_ONCE", 90)
+    assert [run.ids.tolist() for run in bags._runs(90)] == [[0, 1, 2], [3], [4], [5]]
+    np.testing.assert_allclose(summary.transform(bags), expected, rtol=1e-6, atol=1e-9)
+
+
 def test_l_moments_of_known_distributions(rng):
     rows = rng.exponential(size=(200_000, 1))
     blocks = statistics(rows, np.array([0, len(rows)]), [])

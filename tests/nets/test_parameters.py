@@ -72,6 +72,8 @@ def test_grid_search_and_cross_validation():
         ),
         ({"device": "abacus"}, "device must be"),
         ({"device": "meta"}, "device must be"),
+        ({"device": 10**30}, "device must be"),
+        ({"hidden": np.array([4.0, 2.0])}, "each width in hidden must be"),
         ({"random_state": -1}, "random_state must be"),
     ],
 )

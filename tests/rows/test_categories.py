@@ -148,6 +148,9 @@ class TestCompare:
             un.compare(frame(), frame(1))
         with pytest.raises(ValueError, match="categories must be None or \"one-hot\"; got 'dummy'"):
             un.compare(frame(), frame(1), categories="dummy")
+        for other in (np.array([1.0, 2.0]), pd.NA, pd.Series(["one-hot"])):
+            with pytest.raises(ValueError, match="categories must be None or"):
+                un.compare(frame(), frame(1), categories=other)
 
     def test_pairs(self):
         left = frame()

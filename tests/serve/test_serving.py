@@ -159,12 +159,7 @@ def test_a_signal_removes_the_folder_and_ends_the_computation(number, two_files,
     assert address.startswith("http://127.0.0.1:")
     origin = address.rsplit("/", 2)[0]
     with httpx.Client(headers={"Origin": origin}) as client:
-        for _ in range(100):
-            try:
-                page = client.get(address).text
-                break
-            except httpx.ConnectError:
-                time.sleep(0.1)
+        page = client.get(address, timeout=60).text  # the port is open once the address is printed
         tab = f"{address}tabs/{page.split('data-tab=')[1][1:17]}"
         for place in ("first", "second"):
             client.put(f"{tab}/files/{place}", content=two_files[0], headers={"X-File-Name": f"{place}.csv"})
@@ -173,4 +168,5 @@ def test_a_signal_removes_the_folder_and_ends_the_computation(number, two_files,
     process.send_signal(number)
     process.wait(15)
     assert not folder.exists()
+    assert (process.returncode == 0) == (number == signal.SIGINT)  # Ctrl-C is how it ends
     process.stdout.close()

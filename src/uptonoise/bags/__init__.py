@@ -2,5 +2,6 @@
 
 from uptonoise.bags.checks import checked_weights
 from uptonoise.bags.container import Bags
-from uptonoise.bags.long_table import labels_of_bags
+from uptonoise.bags.gather import offsets_of
+from uptonoise.bags.long_table import LabelsOfBags
 from uptonoise.bags.rows import BagRows

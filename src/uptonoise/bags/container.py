@@ -206,7 +206,12 @@ class Bags:
     def _sorted(cls, values: NDArray[Any], numbers: NDArray[np.int64], *others: Any) -> Bags:
         """Return the bags of rows that lie in any order; the rows of each bag keep theirs."""
         by_bag = values[np.argsort(numbers, kind="stable")]
-        return cls.__new__(cls)._set(by_bag, offsets_of(np.bincount(numbers)), *others)
+        return cls._in_order(by_bag, offsets_of(np.bincount(numbers)), *others)
+
+    @classmethod
+    def _in_order(cls, values: NDArray[Any], offsets: NDArray[np.int64], *others: Any) -> Bags:
+        """Return the bags of rows that lie bag by bag, and start at the offsets."""
+        return cls.__new__(cls)._set(values, offsets, *others)
 
     @classmethod
     def concatenate(cls, parts: Iterable[Bags]) -> Bags:
@@ -238,6 +243,28 @@ class Bags:
             parts[0].columns,
             parts[0].named,
         )
+
+    def _runs(self, n_values: int) -> Iterator[Bags]:
+        """Yield consecutive bags with at most so many values together, or one that has more, as views.
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> bags = un.Bags([[[1.0], [2.0]], [[3.0]], [[4.0]]])
+        >>> [run.ids.tolist() for run in bags._runs(2)]
+        [[0], [1, 2]]
+        """
+        start, n_rows = 0, n_values // self.n_columns
+        while start < len(self):
+            fits = int(np.searchsorted(self.offsets, self.offsets[start] + n_rows, side="right")) - 1
+            stop = max(start + 1, fits)
+            first, last = self.offsets[[start, stop]]
+            labels = None if self.labels is None else self.labels[start:stop]
+            offsets = self.offsets[start : stop + 1] - first
+            yield self._in_order(
+                self.values[first:last], offsets, self.ids[start:stop], labels, self.columns, self.named
+            )
+            start = stop
 
     @property
     def sizes(self) -> NDArray[np.int64]:

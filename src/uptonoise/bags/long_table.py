@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.validation import checked_column, checked_columns
 from uptonoise._util.wording import shown
-from uptonoise.rows import as_frame, is_frame
+from uptonoise.rows import CHUNK_ROWS, as_frame, is_frame
 
 
 class LongTable:
@@ -102,15 +102,49 @@ def _numbered_by_first_row(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
     return ids[order], place[codes]
 
 
-def labels_of_bags(labels: NDArray[Any], bag_numbers: NDArray[np.int64], ids: NDArray[Any], name: str) -> NDArray[Any]:
+class LabelsOfBags:
+    """The label of each bag, from rows that come in pieces; all rows of a bag must have the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.bags import LabelsOfBags
+    >>> labels = LabelsOfBags(np.array(["p", "q"]), "age")
+    >>> labels.add(np.array([60.0, 70.0, 60.0]), np.array([0, 1, 0]))
+    >>> labels.values
+    array([60., 70.])
+    """
+
+    values: NDArray[Any]
+
+    def __init__(self, ids: NDArray[Any], name: str) -> None:
+        self._ids, self._name = ids, name
+        self._known = np.zeros(len(ids), dtype=bool)
+
+    def add(self, labels: NDArray[Any], bag_numbers: NDArray[np.integer[Any]]) -> None:
+        """Take the labels of some rows, or raise where a bag has another one."""
+        if not self._known.any():
+            self.values = np.empty(len(self._ids), dtype=labels.dtype)
+        bags, rows = np.unique(bag_numbers, return_index=True)
+        new = ~self._known[bags]
+        self.values[bags[new]] = labels[rows[new]]
+        self._known[bags] = True
+        differs = labels != self.values[bag_numbers]
+        if differs.any():
+            row = int(np.argmax(differs))
+            bag = bag_numbers[row]
+            raise ValueError(
+                f"column {self._name!r} must have one label in each bag; bag {shown(self._ids[bag])} has "
+                f"{shown(self.values[bag])} and {shown(labels[row])}"
+            )
+
+
+def labels_of_bags(
+    labels: NDArray[Any], bag_numbers: NDArray[np.integer[Any]], ids: NDArray[Any], name: str
+) -> NDArray[Any]:
     """Return the label of each bag, or raise where its rows have different labels."""
-    of_bags = labels[np.unique(bag_numbers, return_index=True)[1]]
-    differs = labels != of_bags[bag_numbers]
-    if differs.any():
-        row = int(np.argmax(differs))
-        bag = bag_numbers[row]
-        raise ValueError(
-            f"column {name!r} must have one label in each bag; bag {shown(ids[bag])} has {shown(of_bags[bag])} "
-            f"and {shown(labels[row])}"
-        )
-    return of_bags
+    of_bags = LabelsOfBags(ids, name)
+    for start in range(0, len(labels), CHUNK_ROWS):
+        here = slice(start, start + CHUNK_ROWS)
+        of_bags.add(labels[here], bag_numbers[here])
+    return of_bags.values

@@ -1,21 +1,27 @@
-"""How ``uptonoise fit`` and ``predict`` read bags: by one column or several, with numbers or classes as labels."""
+"""How ``uptonoise fit`` and ``predict`` read bags: by one column or several, with numbers or classes as labels.
+
+Rows are read more than once: first the column that tells bags, and others that tell classes or groups, then the values,
+each of which goes to its place. So a large file takes the memory of its values and of one number per row.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import uptonoise as un
-from uptonoise.bags import labels_of_bags
+from uptonoise.bags import LabelsOfBags, offsets_of
 from uptonoise.cli.reader import with_column
 from uptonoise.engines import Choice
-from uptonoise.rows import CHUNK_ROWS
+from uptonoise.rows import CHUNK_ROWS, RowSource
 
 if TYPE_CHECKING:
     from uptonoise.cli.reader import Reader
+
+Numbers = NDArray[np.int32]  # as many as rows, so half of the usual size counts
 
 
 class Roles(NamedTuple):
@@ -27,62 +33,108 @@ class Roles(NamedTuple):
     group: str | None = None
 
 
-class _KeyedRows(NamedTuple):
-    """The rows of a file, and which entry of a column each row has."""
+class _Keys(NamedTuple):
+    """The entries of a column, and which of them each row has."""
 
-    values: NDArray[Any]
-    columns: tuple[str, ...]
-    codes: NDArray[np.int64]
+    codes: Numbers
     entries: list[Any]
 
-    @property
-    def keys(self) -> NDArray[Any]:
-        """The entry of each row."""
-        entries = np.empty(len(self.entries), dtype=object)
-        entries[:] = self.entries
-        return entries[self.codes]
+    @classmethod
+    def of(cls, source: RowSource) -> _Keys:
+        """Read those by which the rows of a source are grouped."""
+        blocks = source.blocks(CHUNK_ROWS)
+        codes = np.concatenate([np.asarray(block.bags, dtype=np.int32) for block in blocks])
+        ids: Any = source.bag_ids
+        return cls(codes, list(ids))
+
+    def of_bags(self, numbers: Numbers, ids: NDArray[Any], name: str) -> NDArray[Any]:
+        """Return the entry of each bag, or raise where its rows have different ones."""
+        entries, labels = _objects(self.entries), LabelsOfBags(ids, name)
+        for here in _pieces(len(numbers)):
+            labels.add(entries[self.codes[here]], numbers[here])
+        return labels.values
 
 
 def read_bags(reader: Reader, path: str, choice: Choice, roles: Roles) -> tuple[un.Bags, NDArray[Any] | None]:
-    """Return bags with their labels, and the group of each bag where groups are asked for.
-
-    Each column that tells bags, classes or groups is read in a pass of its own over the same rows.
-    """
-    if roles.label is not None and not roles.classes:
+    """Return bags with their labels, and the group of each bag where groups are asked for."""
+    numeric = roles.label is not None and not roles.classes
+    if numeric:
         choice = with_column(choice, roles.label)
-    first, *others = (_keyed_rows(reader, path, choice, name) for name in roles.by)
-    codes, ids = _bag_numbers([first, *others])
-    values, columns, labels = first.values, first.columns, None
-    if roles.label is not None and roles.classes:
-        keys = _keyed_rows(reader, path, choice, roles.label).keys
-        labels = labels_of_bags(keys, codes, ids, roles.label)
-    elif roles.label is not None:
-        place = columns.index(roles.label)
-        labels = labels_of_bags(values[:, place], codes, ids, roles.label)
-        values, columns = np.delete(values, place, axis=1), (*columns[:place], *columns[place + 1 :])
-        if not columns:
-            raise ValueError(f"{path} has no column beside the label {roles.label!r}")
-    groups = None
-    if roles.group is not None:
-        groups = labels_of_bags(_keyed_rows(reader, path, choice, roles.group).keys, codes, ids, roles.group)
+    first, *others = (reader.rows(path, choice, name) for name in roles.by)
+    numbers, ids = _bag_numbers([_Keys.of(source) for source in (first, *others)])
+
+    def keys_of_bags(name: str) -> NDArray[Any]:
+        return _Keys.of(reader.rows(path, choice, name)).of_bags(numbers, ids, name)
+
+    labels = keys_of_bags(roles.label) if roles.label is not None and roles.classes else None
+    groups = None if roles.group is None else keys_of_bags(roles.group)
     del reader.sources[1:]  # which are the same rows again
-    return un.Bags._sorted(values, codes, ids, labels, columns, True), groups
+    of_bags = LabelsOfBags(ids, roles.label) if roles.label is not None and numeric else None
+    columns = tuple(name for name in first.columns if of_bags is None or name != roles.label)
+    if not columns:
+        raise ValueError(f"{path} has no column beside the label {roles.label!r}")
+    offsets = offsets_of(np.bincount(numbers))
+    values = np.empty((len(numbers), len(columns)))
+    _put_rows(first, numbers, offsets[:-1].copy(), values, of_bags, roles.label)
+    return un.Bags._in_order(values, offsets, ids, labels if of_bags is None else of_bags.values, columns, True), groups
 
 
-def _keyed_rows(reader: Reader, path: str, choice: Choice, name: str) -> _KeyedRows:
-    source = reader.rows(path, choice, name)
-    blocks = list(source.blocks(CHUNK_ROWS))
-    codes = np.concatenate([np.asarray(block.bags) for block in blocks])
-    ids: Any = source.bag_ids
-    return _KeyedRows(np.concatenate([block.values for block in blocks]), source.columns, codes, list(ids))
+def _put_rows(
+    source: RowSource,
+    numbers: Numbers,
+    free: NDArray[np.int64],
+    values: NDArray[Any],
+    labels: LabelsOfBags | None,
+    label: str | None,
+) -> None:
+    """Put each row of a source into the first free place of its bag; the column of numbers as labels goes to these."""
+    kept = np.array([place for place, name in enumerate(source.columns) if labels is None or name != label])
+    start = 0
+    for block in source.blocks(CHUNK_ROWS):
+        here = numbers[start : start + len(block.values)]
+        start += len(here)
+        if labels is not None and label is not None:
+            labels.add(block.values[:, source.columns.index(label)], here)
+        order = np.argsort(here, kind="stable")
+        bags, first_rows, sizes = np.unique(here[order], return_index=True, return_counts=True)
+        places = np.arange(len(here)) + np.repeat(free[bags] - first_rows, sizes)
+        values[places] = block.values[np.ix_(order, kept)]
+        free[bags] += sizes
 
 
-def _bag_numbers(keyed: Sequence[_KeyedRows]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _bag_numbers(keys: Sequence[_Keys]) -> tuple[Numbers, NDArray[Any]]:
     """Return the number of each row's bag, in the order of first rows, and the ids: tuples of several columns."""
-    pairs = list(zip(*(rows.codes.tolist() for rows in keyed), strict=True))
-    numbers: dict[tuple[int, ...], int] = {}
-    codes = np.array([numbers.setdefault(pair, len(numbers)) for pair in pairs])
-    ids = np.empty(len(numbers), dtype=object)
-    names = [tuple(rows.entries[code] for rows, code in zip(keyed, pair, strict=True)) for pair in numbers]
-    ids[:] = names if len(keyed) > 1 else [name[0] for name in names]
-    return codes, ids
+    first, *others = keys
+    numbers, seen = _renumbered((first.codes[here] for here in _pieces(len(first.codes))), len(first.codes))
+    ids: list[tuple[Any, ...]] = [(first.entries[code],) for code in seen]
+    for other in others:
+        n_entries = len(other.entries)
+        both = (numbers[here].astype(np.int64) * n_entries + other.codes[here] for here in _pieces(len(numbers)))
+        numbers, seen = _renumbered(both, len(numbers))
+        ids = [(*ids[code // n_entries], other.entries[code % n_entries]) for code in seen]
+    return numbers, _objects(ids if others else [entry for (entry,) in ids])
+
+
+def _renumbered(pieces: Iterable[NDArray[np.integer[Any]]], n_rows: int) -> tuple[Numbers, list[int]]:
+    """Return codes of rows as numbers in the order of first rows, and the code of each number."""
+    known: dict[int, int] = {}
+    numbers, start = np.empty(n_rows, dtype=np.int32), 0
+    for piece in pieces:
+        codes, first_rows, places = np.unique(piece, return_index=True, return_inverse=True)
+        order = np.argsort(first_rows)
+        of_codes = np.empty(len(codes), dtype=np.int32)
+        of_codes[order] = [known.setdefault(code, len(known)) for code in codes[order].tolist()]
+        numbers[start : start + len(piece)] = of_codes[places]
+        start += len(piece)
+    return numbers, list(known)
+
+
+def _pieces(n_rows: int) -> Iterator[slice]:
+    return (slice(start, start + CHUNK_ROWS) for start in range(0, n_rows, CHUNK_ROWS))
+
+
+def _objects(entries: Sequence[Any]) -> NDArray[Any]:
+    """Return entries as an array of objects, tuples too."""
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array

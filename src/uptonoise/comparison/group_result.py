@@ -26,7 +26,8 @@ from uptonoise.rows import InputRecord
 from uptonoise.twosample import EffectSize, Pair, PairwiseResult, effect_size
 
 _FEW_IN_GROUP = 10
-_MOST_IN_FULL = 500  # pairs
+_MANY_GROUPS = 500  # all pairs of which take most of a minute
+_MOST_IN_FULL = (500, 200)  # pairs, and those of many groups
 _MOST_BY_EFFECT = 16  # groups whose similarity is told by effects, which take some milliseconds per pair
 
 
@@ -210,10 +211,11 @@ class GroupComparison(ReportedResult):
     def verdicts(self) -> list[dict[str, Any]]:
         """The verdict, the effect, the offset and the noise of each pair, the smallest p-value first.
 
-        Of very many pairs, the first 500.
+        Of very many pairs, the first 500; of more than 500 groups, the first 200.
         """
         entries = []
-        for i, j in list(zip(*self.pairs.ordered(), strict=True))[:_MOST_IN_FULL]:
+        most = _MOST_IN_FULL[len(self.names) > _MANY_GROUPS]
+        for i, j in itertools.islice(zip(*self.pairs.ordered(), strict=True), most):
             names = self.names[i], self.names[j]
             comparison = self.pair(*names)
             entries.append(
@@ -232,7 +234,7 @@ class GroupComparison(ReportedResult):
     def table(self) -> Mapping[str, Any]:
         """Return the columns of :meth:`to_frame`, which has one row per pair, the smallest p-value first.
 
-        Of very many pairs, the first 500 have a verdict and an effect.
+        Of very many pairs only the first have a verdict and an effect: those of :attr:`verdicts`.
         """
         table = dict(self.pairs.table())
         in_full = self.verdicts

@@ -15,10 +15,9 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import load_dark_matter, load_misr1, make_misr1_like
-from uptonoise.engines import tensor_bags
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 from uptonoise.experiments._splits import SplitExperiment, error_row, root_mean_square
-from uptonoise.experiments.bag_models import DARK_MATTER, Data, Setting, by_bag, standardised
+from uptonoise.experiments.bag_models import DARK_MATTER, Data, Setting, by_bag, on_gpu, standardised
 from uptonoise.learning import add_noise, pooled_variances
 
 Make = Callable[..., Any]
@@ -140,17 +139,6 @@ def prepared(setting: Setting, seed: int, split: int) -> Prepared:
     bags, y = standardised(data.bags, part.fit), data.y
     fit = bags[part.fit]
     return Prepared(fit, on_gpu(fit), y[part.fit], part.cv, bags[part.test], y[part.test])
-
-
-def on_gpu(bags: Bags) -> Any:
-    """Return bags whose rows are on the GPU, or the bags themselves where torch sees none."""
-    try:
-        import torch
-    except ImportError:
-        return bags
-    if not torch.cuda.is_available():
-        return bags
-    return tensor_bags(torch.tensor(bags.values, device="cuda"), bags.offsets)
 
 
 @lru_cache(maxsize=2)

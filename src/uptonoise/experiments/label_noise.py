@@ -84,7 +84,7 @@ EXPERIMENT = TaskExperiment(
     partial(tasks_of_splits, errors, "models"),
     _table,
     quick_values={"models": ["boosted statistics", "ours, invariant"], "bags": 60},
-    repetitions=5,
+    repetitions=10,
     seed=SEED,
     draw=dots(("model",), ["as in training", "reversed"], "RMSE / constant predictor"),
 )

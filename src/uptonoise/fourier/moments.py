@@ -29,7 +29,7 @@ from uptonoise.fourier.exact_angles import angles_between
 from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block, as_real_array
 
-_TILES_PER_BLOCK = 2  # tiles of features in one call, so that little of the time goes to Python
+_TILES_PER_BLOCK = 8  # tiles of features in one part, so that little of the time goes to Python and sums of parts
 _CLUSTERS_AT_ONCE = 4_096
 _ROUNDING = 1e-9  # of sums of weights in a file
 _DAMAGE = 1e-4  # of a covariance in a file, in units of its largest variance; float32 is good to 1e-6

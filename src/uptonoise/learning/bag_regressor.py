@@ -101,8 +101,8 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
 
     def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
         known = _known(out_of_fold, copies.rows[out_of_fold.places])
-        bag = copies.bag[out_of_fold.places]
-        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, Y[bag, 0], bag)
+        copy, bag = np.divmod(out_of_fold.places, len(Y))
+        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, Y[bag, 0], bag, copy)
 
 
 def _known(predicted: OutOfFold, rows: Any) -> Known:

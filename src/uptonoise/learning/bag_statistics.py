@@ -20,6 +20,8 @@ Integers = NDArray[np.int64]
 Blocks = dict[str, Floats]
 """Named statistics: for each name an array of shape (n_bags, k)."""
 
+VALUES_AT_ONCE = 2**23
+"""How many values of bags are looked at together, so that copies of them take little memory."""
 N_SPREADS = 5
 """How many spreads each column has."""
 QUANTILES = np.array([0.0, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 1.0])

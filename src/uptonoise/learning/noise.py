@@ -101,7 +101,8 @@ def checked_variances(bags: Bags, variances: Any) -> Floats:
     """Return the variance of each column, that over all rows where none are given."""
     if variances is None:
         with np.errstate(over="ignore", invalid="ignore"):
-            checked = bags.values.var(axis=0, dtype=np.float64)
+            # One column at a time, since a variance takes a copy.
+            checked = np.array([column.var(dtype=np.float64) for column in bags.values.T])
         checked[bags.values.min(axis=0) == bags.values.max(axis=0)] = 0.0  # rounding gives constants a little
         if not np.isfinite(checked).all():
             raise ValueError("bags must have columns of finite variance; divide those with huge values by a constant")

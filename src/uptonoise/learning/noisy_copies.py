@@ -17,6 +17,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
+from uptonoise.learning.bag_statistics import VALUES_AT_ONCE
 from uptonoise.learning.noise import checked_variances
 
 LARGEST = 10.0
@@ -53,15 +54,15 @@ class NoisePlan(NamedTuple):
         """Return the plan that a parameter `noise` asks for."""
         return cls(largest_noise(noise), np.sqrt(checked_variances(bags, None)))
 
-    def copies(self, bags: Bags, generator: np.random.Generator) -> Iterator[NoisyCopy]:
-        """Yield the bags as they are, and then their noisy copies."""
-        yield NoisyCopy(bags, np.zeros(len(bags)))
+    def copies(self, bags: Bags, generator: np.random.Generator) -> Iterator[Iterator[NoisyCopy]]:
+        """Yield the bags as they are, and then their noisy copies, each in runs that take little memory."""
+        yield (NoisyCopy(run, np.zeros(len(run))) for run in bags._runs(VALUES_AT_ONCE))
         if self.largest == 0:
             return
         number = _COPIES_OF_FEW if len(bags) < _MANY else _COPIES_OF_MANY
         edges = np.log(self._edges(number))
         for low, high in pairwise(edges):
-            yield self.noisy(bags, np.exp(generator.uniform(low, high, len(bags))), generator)
+            yield self._noisy_runs(bags, np.exp(generator.uniform(low, high, len(bags))), generator)
 
     def _edges(self, number: int) -> Floats:
         """Return the bounds of the noise sizes of each copy: closer where noise is as large as the signal."""
@@ -69,6 +70,12 @@ class NoisePlan(NamedTuple):
             return np.geomspace(min(SMALLEST, self.largest / 4), BEYOND * self.largest, number + 1)
         inner = NOISE_BOUNDS[1:-1] if number == _COPIES_OF_FEW else NOISE_BOUNDS[2:3]
         return np.array([SMALLEST, *inner, BEYOND * self.largest])
+
+    def _noisy_runs(self, bags: Bags, sizes: Floats, generator: np.random.Generator) -> Iterator[NoisyCopy]:
+        start = 0
+        for run in bags._runs(VALUES_AT_ONCE):
+            yield self.noisy(run, sizes[start : start + len(run)], generator)
+            start += len(run)
 
     def noisy(self, bags: Bags, sizes: Floats, generator: np.random.Generator) -> NoisyCopy:
         """Return bags with noise of a given size for each bag."""
@@ -84,7 +91,7 @@ class NoisePlan(NamedTuple):
         noise[heavy] /= np.sqrt(chi2 / (_HEAVY_FREEDOM - 2))
         noise *= np.repeat(each * self.deviations, bags.sizes, axis=0)
         noise += bags.values
-        noisy = Bags.__new__(Bags)._set(noise, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
+        noisy = Bags._in_order(noise, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
         return NoisyCopy(noisy, np.sqrt(np.mean(each**2, axis=1)))
 
 

@@ -113,8 +113,19 @@ def _squared_errors(amplitudes: Floats, sizes: Floats, amplitude: Floats, rows: 
     `amplitudes` are those of each bag, and `amplitude` is the mean square of all.
     """
     count = sizes[:, None]
-    left = np.maximum(amplitudes**2 - _CHANCE / count, 0) / np.maximum(1 - _CHANCE / count, _LEAST_LEFT)
-    squares = (count * left + _PRIOR_ROWS * amplitude) / (count + _PRIOR_ROWS)
-    squares = np.clip(squares, np.finfo(np.float64).tiny, 1.0)
+    # In place: with many bags more time would go to the memory of results in between than to the arithmetic.
+    squares = amplitudes**2
+    squares -= _CHANCE / count
+    np.maximum(squares, 0, out=squares)
+    squares /= np.maximum(1 - _CHANCE / count, _LEAST_LEFT)
+    squares *= count
+    squares += _PRIOR_ROWS * amplitude
+    squares /= count + _PRIOR_ROWS
+    np.clip(squares, np.finfo(np.float64).tiny, 1.0, out=squares)
     # A point mass has no error at all, and a bag of a few equal rows is not known to be one.
-    return np.asarray((1 - squares**2 + 1e-3 / count) / (2 * np.clip(count, *rows) * squares))
+    errors = squares**2
+    np.subtract(1, errors, out=errors)
+    errors += 1e-3 / count
+    squares *= 2 * np.clip(count, *rows)
+    errors /= squares
+    return np.asarray(errors)

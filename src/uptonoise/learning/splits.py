@@ -23,7 +23,7 @@ def checked_splits(cv: Any, targets: Floats, groups: Any, seed: int) -> list[Spl
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what that did is checked below
-            splits = [Split(*split) for split in splitter.split(np.arange(n_bags), targets, labels)]
+            splits = [Split(*map(_places, split)) for split in splitter.split(np.arange(n_bags), targets, labels)]
     except (TypeError, ValueError) as error:
         if isinstance(error, TypeError) or "to unpack" in str(error):
             raise ValueError(f"cv must be a number of folds, a splitter, or pairs of places; got {cv!r}") from None
@@ -40,6 +40,14 @@ def checked_splits(cv: Any, targets: Floats, groups: Any, seed: int) -> list[Spl
     if not splits:
         raise ValueError("cv must give at least one split; got none")
     return splits
+
+
+def _places(part: Any) -> Any:
+    """Return the places of bags, or raise where they are something else."""
+    places = np.asarray(part)
+    if places.ndim != 1 or (len(places) > 0 and places.dtype.kind not in "iub"):
+        raise TypeError
+    return places
 
 
 def _splitter(cv: Any, n_bags: int, groups: Any, seed: int) -> Any:

@@ -13,9 +13,9 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_choice, positive_int
-from uptonoise.bags import Bags
+from uptonoise.bags import BagRows, Bags
 from uptonoise.fourier import characteristic_function, sample_frequencies, unit
-from uptonoise.learning.bag_statistics import N_SPREADS, QUANTILES, Blocks, statistics
+from uptonoise.learning.bag_statistics import N_SPREADS, QUANTILES, VALUES_AT_ONCE, Blocks, statistics
 from uptonoise.learning.docs import described
 from uptonoise.learning.inputs import bags_of
 from uptonoise.learning.transformer import BagTransformer
@@ -107,10 +107,9 @@ class BagSummary(BagTransformer):
     def _fit_rows(self, source: RowSource) -> None:
         checked_choice(self.kind, get_args(Kind), "kind")
         n_dense = positive_int(self.n_frequencies, "n_frequencies", most=_MOST_FREQUENCIES)
-        values = read_rows(source).astype(np.float64)
+        values = source.values if isinstance(source, BagRows) else read_rows(source)
         d = values.shape[1]
-        self.centre_ = np.median(values, axis=0)
-        self.scale_ = _column_scales(values)
+        self.centre_, self.scale_ = np.transpose([_centre_and_scale(column) for column in values.T])
         generator = as_generator(self.random_state)
         factors = np.resize(np.repeat(_DENSE_FACTORS, -(-n_dense // len(_DENSE_FACTORS))), n_dense)
         # A direction in many columns has a short wavelength in each: longer ones keep the amplitude.
@@ -127,12 +126,16 @@ class BagSummary(BagTransformer):
 
     def blocks(self, bags: Bags) -> Blocks:
         """Return the features by name of their kind, each of shape (n_bags, k), for bags with the columns of fit."""
+        parts = [self._blocks(run) for run in bags._runs(VALUES_AT_ONCE)]
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _blocks(self, bags: Bags) -> Blocks:
         d = bags.n_columns
         values = (bags.values - self.centre_) / self.scale_
         blocks = statistics(values, bags.offsets, self.pairs_)
         place = int(np.flatnonzero(QUANTILES == 0.5)[0])
         median = blocks["quantile"][:, place * d : (place + 1) * d]
-        scaled = Bags.__new__(Bags)._set(values, bags.offsets, bags.ids, None, bags.columns, bags.named)
+        scaled = Bags._in_order(values, bags.offsets, bags.ids, None, bags.columns, bags.named)
         phi = characteristic_function(scaled, self.frequencies_).phi
         n_rows = bags.sizes[:, None].astype(np.float64)
         n_single = len(_RADII) * d
@@ -171,11 +174,13 @@ def log_spreads(n_features: int) -> slice:
     return slice(d, (1 + N_SPREADS) * d)
 
 
-def _column_scales(values: Floats) -> Floats:
-    low, high = np.quantile(values, [0.25, 0.75], axis=0)
-    scales = (high - low) / _NORMAL_QUARTILES
-    scales = np.where(scales > 0, scales, values.std(axis=0))
-    return np.where(scales > 0, scales, 1.0)
+def _centre_and_scale(column: NDArray[Any]) -> tuple[float, float]:
+    """Return the median of a column, and the distance of its quartiles as that of a normal SD; or else its SD, or 1."""
+    values = column.astype(np.float64)  # a copy of one column at a time, which may be put in another order
+    centre = np.median(values, overwrite_input=True)
+    low, high = np.quantile(values, [0.25, 0.75], overwrite_input=True)
+    scale = (high - low) / _NORMAL_QUARTILES or values.std()
+    return float(centre), float(scale) if scale > 0 else 1.0
 
 
 def _reliability(phi: Complex, n_rows: Floats) -> Floats:

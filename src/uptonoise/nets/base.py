@@ -161,7 +161,7 @@ class BagNet(Parameters, SavedNetwork):
         if continues:
             return deepcopy(self._last_network())
         frequencies = self._first_frequencies(bags, targets, picked, generator)
-        seed = int(generator.integers(2**31)) if self.hidden else 0
+        seed = int(generator.integers(2**31)) if checked_widths(self.hidden) else 0
         network = self._new_network(frequencies, loss.n_outputs, seed)
         with torch.no_grad():
             network.output.bias.copy_(loss.constant(targets.values[picked]))
@@ -314,7 +314,7 @@ class BagNet(Parameters, SavedNetwork):
 
     def _new_network(self, frequencies: Floats, n_outputs: int, seed: int = 0) -> BagNetwork:
         # Ours are not divided by sqrt(m), so that their variances are m times as large.
-        epsilon = EPSILON if self.epsilon is None else self.epsilon * len(frequencies)
+        epsilon = EPSILON if self.epsilon is None else float(self.epsilon) * len(frequencies)
         return BagNetwork(
             self._new_layer(frequencies),
             n_outputs,

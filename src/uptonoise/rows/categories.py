@@ -22,7 +22,7 @@ MOST_CATEGORIES = 50
 
 def check_coding(categories: Any) -> None:
     """Raise on an unknown treatment of columns of text."""
-    if categories is not None and categories != "one-hot":
+    if categories is not None and not (isinstance(categories, str) and categories == "one-hot"):
         raise ValueError(f'categories must be None or "one-hot"; got {categories!r}')
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import webbrowser
 from collections.abc import Callable
@@ -36,6 +37,7 @@ def run(server: Server, *, port: int = 0, open_browser: bool = True, announce: C
             raise OSError(
                 f"port {port} of {_ADDRESS} cannot be used: {error.strerror}; choose another --port"
             ) from None
+        listening.listen()  # a browser that comes before the server has started waits, and is not refused
         address = f"http://{_ADDRESS}:{listening.getsockname()[1]}/{server.token}/"
         config = uvicorn.Config(
             server.guarded,
@@ -51,4 +53,5 @@ def run(server: Server, *, port: int = 0, open_browser: bool = True, announce: C
         announce(address)
         if open_browser:
             webbrowser.open(address)
-        uvicorn.Server(config).run(sockets=[listening])
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends, and no fault
+            uvicorn.Server(config).run(sockets=[listening])

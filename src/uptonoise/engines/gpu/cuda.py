@@ -55,7 +55,7 @@ def torch_device(device: str, others: str = "") -> Any:
     torch, wrong = _torch(), f'device must be {others}"cpu", "cuda" or "cuda:1", ...; got {device!r}'
     try:
         place = torch.device(device)
-    except (RuntimeError, TypeError):
+    except (RuntimeError, TypeError, ValueError):
         raise ValueError(wrong) from None
     if place.type not in ("cuda", "cpu"):
         raise ValueError(wrong)
