@@ -12,6 +12,9 @@ CLEAN := .venv-dist
 # What the compiled kernel is made of; a change of it is a reason to install again.
 KERNEL := setup.py $(wildcard src/uptonoise/fourier/_*.[ch])
 
+# Tests start many processes, and without bytecode each of them would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install demo test test-slow test-numpy test-browser test-adapters test-sanitized lint bench docs dist test-dist clean
 
 install: $(INSTALLED)
@@ -35,8 +38,10 @@ $(DOCS_INSTALLED): $(INSTALLED)
 demo: $(DEMO_INSTALLED)
 	$(BIN)/uptonoise demo --report report.html --force
 
+# The tests of a file stay together, as they share what takes long to make: a cluster, a fitted model.
+# More threads than the two processes on two cores would only wait for each other.
 test: $(INSTALLED)
-	$(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-slow: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 -m slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -44,9 +45,16 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path): path for path in sorted(SOURCE.rglob("*.py"))}
 
 
+@cache
+def nodes_of(name: str) -> list[ast.AST]:
+    """Return the imports and functions of a module."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef)
+    return [node for node in ast.walk(ast.parse(MODULES[name].read_text())) if isinstance(node, kinds)]
+
+
 def imports_of(name: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the module of every import of our own, also inside functions and for type checkers."""
-    for node in ast.walk(ast.parse(MODULES[name].read_text())):
+    for node in nodes_of(name):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names if alias.name.split(".")[0] == "uptonoise")
         elif isinstance(node, ast.ImportFrom):
@@ -66,31 +74,26 @@ def test_every_package_has_its_place_in_the_order():
     assert packages <= set(ORDER)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_imports_point_up_only(name):
-    own = package_of(name)
-    if own in ("", "__main__"):
-        return
+def test_imports_point_up_only():
     down = [
-        f"line {line} imports {imported}"
+        f"{name}, line {line}, imports {imported}"
+        for name in MODULES
+        if package_of(name) not in ("", "__main__")
         for line, imported in imports_of(name)
-        if package_of(imported) not in ORDER[: ORDER.index(own) + 1] and imported != "uptonoise"
+        if package_of(imported) not in ORDER[: ORDER.index(package_of(name)) + 1] and imported != "uptonoise"
     ]
     assert not down
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_other_packages_are_entered_by_their_doors(name):
-    def is_inside(package: str) -> bool:
-        return name == package or name.startswith(package + ".")
-
+def test_other_packages_are_entered_by_their_doors():
     doors = {module for module, path in MODULES.items() if path.name == "__init__.py"}
     around = [
-        f"line {line} imports {imported}"
+        f"{name}, line {line}, imports {imported}"
+        for name in MODULES
         for line, imported in imports_of(name)
         if imported not in doors
         and not imported.startswith(WITHOUT_DOOR)
-        and not is_inside(imported.rpartition(".")[0])
+        and not f"{name}.".startswith(imported.rpartition(".")[0] + ".")
     ]
     assert not around
 
@@ -106,13 +109,12 @@ def test_modules_do_not_import_each_other_in_a_circle():
         pytest.fail(" -> ".join(error.args[1]))
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_files_and_functions_stay_short(name):
-    text = MODULES[name].read_text()
-    assert text.count("\n") <= 400
+def test_files_and_functions_stay_short():
+    assert [name for name, path in MODULES.items() if path.read_text().count("\n") > 400] == []
     long = [
-        f"{node.name} has {node.end_lineno - node.lineno + 1} lines"
-        for node in ast.walk(ast.parse(text))
+        f"{node.name} of {name} has {node.end_lineno - node.lineno + 1} lines"
+        for name in MODULES
+        for node in nodes_of(name)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.end_lineno is not None
         and node.end_lineno - node.lineno >= 60

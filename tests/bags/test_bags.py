@@ -285,7 +285,7 @@ def test_bag_numbers_over_many_chunks(rng, monkeypatch):
         np.testing.assert_array_equal(block.values[:, 0], block.bags)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])  # processes take seconds to start
 def test_scikit_learn_takes_bags(rng, n_jobs):
     y = rng.normal(size=40)
     bags = un.Bags([rng.normal(loc=target, size=(rng.integers(2, 9), 1)) for target in y], ids=np.arange(100, 140))

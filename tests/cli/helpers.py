@@ -2,15 +2,17 @@
 
 import numpy as np
 import pandas as pd
-from typer.testing import CliRunner
+from click.testing import CliRunner
+from typer.main import get_command
 
 from uptonoise.cli.app import app
 
-runner = CliRunner()
+# The runner of typer would declare all options anew for each call.
+runner, commands = CliRunner(), get_command(app)
 
 
 def run(*args):
-    return runner.invoke(app, [str(arg) for arg in args], catch_exceptions=False)
+    return runner.invoke(commands, [str(arg) for arg in args], catch_exceptions=False)
 
 
 def one_line(result):

@@ -182,7 +182,7 @@ def test_models(files, tmp_path):
 
 
 def test_monitor(files, tmp_path):
-    reference, night = files(reference=table(), night=table(1, noise=0.5))
+    reference, night = files(reference=table(), night=table(1, noise=0.5).head(200))
     args = ["monitor", reference, night, "--state", tmp_path / "s.npz", "--categories", "one-hot"]
     result = run(*args, "--json")
     assert result.exit_code == 0, result.output

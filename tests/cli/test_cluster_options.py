@@ -7,21 +7,18 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from uptonoise.cli.app import app
-
-runner = CliRunner()
+from .helpers import commands, runner
 
 
 def run(*arguments: str) -> str:
-    result = runner.invoke(app, list(arguments))
+    result = runner.invoke(commands, list(arguments))
     assert result.exit_code == 0, result.output
     return result.output
 
 
 def failed(*arguments: str) -> str:
-    result = runner.invoke(app, list(arguments))
+    result = runner.invoke(commands, list(arguments))
     assert result.exit_code == 2
     return result.output
 

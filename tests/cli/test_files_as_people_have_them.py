@@ -15,9 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from uptonoise.cli.app import app
-
-from .helpers import run, runner
+from .helpers import commands, run, runner
 
 N = 60
 GENERATOR = np.random.default_rng(24)
@@ -414,13 +412,13 @@ def test_folders_and_patterns(tmp_path, monkeypatch):
 def test_standard_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write("b.csv", table(VALUES["b"]))
-    result = runner.invoke(app, ["compare", "-", "b.csv", "--json"], input=table(VALUES["a"]))
+    result = runner.invoke(commands, ["compare", "-", "b.csv", "--json"], input=table(VALUES["a"]))
     answer = json.loads(result.stdout)
     assert answer["names"] == ["standard input", "b.csv"]
     assert answer["sizes"] == [N, N]
-    broken = runner.invoke(app, ["compare", "-", "b.csv"], input="x,y\n1,2\n3,low\n")
+    broken = runner.invoke(commands, ["compare", "-", "b.csv"], input="x,y\n1,2\n3,low\n")
     assert broken.stderr.startswith("uptonoise: standard input: the column 'y' must hold numbers; got 'low' in row 2")
-    blanks = runner.invoke(app, ["compare", "-", "b.csv", "--quiet"], input=table(VALUES["a"], " ", "x y"))
+    blanks = runner.invoke(commands, ["compare", "-", "b.csv", "--quiet"], input=table(VALUES["a"], " ", "x y"))
     assert blanks.stderr == "uptonoise: note: standard input: the values are separated by blanks\n"
     twice = run("compare", "-", "-")
     assert twice.stderr == "uptonoise: only one of the two files can be standard input; got - twice\n"

@@ -43,7 +43,7 @@ class TestModels:
         assert json.loads(run("predict", "model.npz", "new.parquet", "--json").stdout) == found
 
     def test_it_is_the_model_of_the_library(self, folder):
-        frame, _ = self.bags()
+        frame, _ = self.bags(30)
         frame.to_csv("bags.csv", index=False)
         run("fit", "bags.csv", "--by", "patient", "--label", "y", "--model", "pgrr", "-o", "model.npz", "--seed", 2)
         bags = un.Bags.from_long(frame.drop(columns="clinic"), by="patient", label="y")

@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from uptonoise.cli.app import app
 from uptonoise.cli.options import recorded
+
+from .helpers import commands, runner
 
 
 @pytest.fixture
@@ -27,8 +27,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*arguments):
-    return CliRunner().invoke(
-        app, ["monitor", "reference.parquet", "night/*.parquet", "--state", "state.npz", *arguments]
+    return runner.invoke(
+        commands, ["monitor", "reference.parquet", "night/*.parquet", "--state", "state.npz", *arguments]
     )
 
 
@@ -49,6 +49,18 @@ def test_one_line_per_batch_and_exit_codes(folder):
     assert "7.parquet" in page
     assert run("-q").exit_code == 1
     assert run("-q", "--restart").exit_code == 0
+
+
+def test_a_reference_that_is_used_up_has_an_exit_code_of_its_own(folder):
+    pd.read_parquet("reference.parquet")[:150].to_parquet("reference.parquet")
+    used_up = run()
+    assert used_up.exit_code == 3
+    assert "150 rows not compared" not in used_up.stdout
+    assert "100 rows not compared: the reference is used up" in used_up.stdout
+    assert "the reference is used up" in used_up.stderr
+    assert run("-q").exit_code == 3
+    (folder / "state.npz").unlink()
+    assert run("-q", "--when-used-up", "reuse").exit_code == 0
 
 
 def test_the_page_names_files_hashes_and_the_command(folder):

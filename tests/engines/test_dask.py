@@ -122,9 +122,10 @@ def test_every_source_gives_the_sketch_and_the_test_of_the_array(values, frame, 
     for name, source in sources(values, frame, folders):
         found = un.Sketch(W).update(source)
         check_sketch(found, expected)
-        result = un.phase_test(found, right)
-        assert result.pvalue == pytest.approx(test.pvalue, rel=1e-8), name
-        assert result.statistic == pytest.approx(test.statistic, rel=1e-8), name
+        if name in ("tensor", "7 files", "Dask array", "Dask frame"):
+            result = un.phase_test(found, right)
+            assert result.pvalue == pytest.approx(test.pvalue, rel=1e-8), name
+            assert result.statistic == pytest.approx(test.statistic, rel=1e-8), name
 
 
 @pytest.mark.usefixtures("client")
@@ -194,11 +195,15 @@ def test_ridge_models_of_bags_that_stay_where_they_are(frame, folders):
     targets = {bag: float(rows[:, 0].mean()) for bag, rows in zip(bags.ids.tolist(), bags, strict=True)}
     given = [targets[bag] for bag in bags.ids.tolist()]
     model = un.BagRidgeCV(
-        un.PhaseFeatures(10, scale=3.0, random_state=0), scale_factors=(1.0, 2.0), alphas=(1e-3, 1e-1), random_state=0
+        un.PhaseFeatures(10, scale=3.0, random_state=0),
+        scale_factors=(1.0, 2.0),
+        alphas=(1e-3, 1e-1),
+        cv=2,
+        random_state=0,
     )
     expected = model.fit(bags, given).predict(bags)
     for source in (
-        scan_parquet(folders[7], columns=COLUMNS, by="bag"),
+        scan_parquet(folders[1], columns=COLUMNS, by="bag"),
         scan_dask(cut(frame, 7), columns=COLUMNS, by="bag"),
     ):
         fitted = clone(model).fit(source, targets)
@@ -209,7 +214,7 @@ def test_ridge_models_of_bags_that_stay_where_they_are(frame, folders):
     with pytest.raises(ValueError, match="noise_augmentation needs bags in memory"):
         un.BagRidgeCV(noise_augmentation=1.0).fit(source, targets)
     with pytest.raises(ValueError, match="by="):
-        model.fit(scan_parquet(folders[7], columns=COLUMNS), targets)
+        model.fit(scan_parquet(folders[1], columns=COLUMNS), targets)
 
 
 @pytest.mark.usefixtures("client")
@@ -294,7 +299,7 @@ def _counted(client):
         before = now
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_runs_meet_as_one_pass(seed):
     """Whatever the cuts, also inside a block, and whoever merges first."""
     rng = np.random.default_rng(seed)

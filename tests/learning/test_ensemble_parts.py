@@ -69,12 +69,23 @@ def test_conformal_intervals_cover_where_errors_depend_on_noise(rng):
         known = Known(sizes, np.full(n, 50.0), y + 0.3 * sizes * rng.normal(size=n), np.full(n, 0.1))
         return known, y
 
-    conformal = Conformal.learnt(Hats.up_to(10.0), *sample(3_000), np.arange(3_000))
+    conformal = Conformal.learnt(Hats.up_to(10.0), *sample(3_000), np.arange(3_000), np.zeros(3_000, dtype=int))
     known, y = sample(3_000)
     half = conformal.half_widths(known, 0.9)
     covered = np.abs(y - known.predicted) <= half
     for low, high in ((0.1, 0.3), (0.3, 1.0), (1.0, 3.0), (3.0, 10.0)):
         assert 0.86 < covered[(known.sizes > low) & (known.sizes <= high)].mean() < 0.94
+
+
+def test_intervals_cover_noisy_copies_that_look_like_clean_ones(rng):
+    n = 2_000
+    copies = np.repeat([0, 1], n)
+    known = Known(np.full(2 * n, 0.3), np.full(2 * n, 50.0), np.zeros(2 * n), np.full(2 * n, 0.1))
+    y = np.where(copies == 0, 0.3, 1.0) * rng.normal(size=2 * n)
+    conformal = Conformal.learnt(Hats.up_to(10.0), known, y, np.tile(np.arange(n), 2), copies)
+    covered = np.abs(y) <= conformal.half_widths(known, 0.9)
+    assert 0.86 < covered[copies == 1].mean() < 0.9
+    assert covered[copies == 0].mean() > 0.97
 
 
 @pytest.mark.parametrize(

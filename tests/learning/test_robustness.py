@@ -73,7 +73,6 @@ def test_same_seed_same_curve_whatever_the_jobs(regression):
     model, bags = regression
     curve = robustness_curve(model, bags, n_repeats=4, random_state=7)
     assert curve == robustness_curve(model, bags, n_repeats=4, random_state=7)
-    assert curve == robustness_curve(model, bags, n_repeats=4, random_state=7, n_jobs=2)
     with joblib.parallel_config(backend="threading"):
         assert curve == robustness_curve(model, bags, n_repeats=4, random_state=7, n_jobs=3)
     assert curve != robustness_curve(model, bags, n_repeats=4, random_state=8)
@@ -82,6 +81,13 @@ def test_same_seed_same_curve_whatever_the_jobs(regression):
     )
     few = robustness_curve(model, bags, levels=[2, 10], n_repeats=4, random_state=7)
     np.testing.assert_array_equal(few.errors, curve.errors[[3, 6]])
+
+
+@pytest.mark.slow  # processes take seconds to start; threads are tested above
+def test_processes_give_the_same_curve(regression):
+    model, bags = regression
+    curve = robustness_curve(model, bags, n_repeats=2, random_state=7)
+    assert curve == robustness_curve(model, bags, n_repeats=2, random_state=7, n_jobs=2)
 
 
 def test_several_targets_are_averaged(regression):

@@ -76,22 +76,25 @@ def test_names_in_any_script(name, comparison):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # where no font has it
         warnings.filterwarnings("ignore", "Matplotlib currently does not support")  # letters that join
-        for axes in (None, Figure(figsize=(9, 6)).subplots(2, 2)):
-            drawn = rendered(found.plot(ax=axes))
+        panels = rendered(found.plot(ax=Figure(figsize=(9, 6), dpi=50).subplots(2, 2)))
         rendered(plots.plot_column_shares(found.phase))
-    assert len(drawn[0].get_title(loc="left")) < 100
-    assert drawn[3].get_title(loc="left").startswith("Densities of")
+        if len(name) > 100:
+            rendered(found.plot())  # whose layout must stand the length
+    assert len(panels[0].get_title(loc="left")) < 100
+    assert panels[3].get_title(loc="left").startswith("Densities of")
 
 
-def test_matplotlib_is_loaded_late_and_missed_with_advice():
+def test_matplotlib_is_loaded_late_and_missed_with_advice_and_cards_do_without():
     code = """
 import sys
 import uptonoise as un
 from uptonoise import plots
 assert "matplotlib" not in sys.modules
-sys.modules["matplotlib"] = None
+sys.modules["matplotlib"] = sys.modules["jinja2"] = None
+result = un.phase_test([0.0, 1.0, 3.0], [0.0, 1.0, 2.0])
+assert result._repr_html_().startswith('<div class="uptonoise-card">')
 try:
-    un.phase_test([0.0, 1.0, 3.0], [0.0, 1.0, 2.0]).plot()
+    result.plot()
 except ImportError as error:
     assert str(error) == 'plots need matplotlib: pip install "uptonoise[plot]"', error
 else:

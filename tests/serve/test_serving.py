@@ -149,7 +149,7 @@ def test_the_folder_is_removed_when_the_server_ends(two_files):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_a_signal_removes_the_folder_and_ends_the_computation(number, two_files, tmp_path):
     arguments = [sys.executable, "-m", "uptonoise", "serve", "--no-browser"]
     process = subprocess.Popen(

@@ -13,10 +13,22 @@ Documented = TypeVar("Documented")
 _PLACE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 
+_SHARED = {
+    "examples": """
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rng = np.random.default_rng(0)
+    """,
+}
+
+
 def described(**parts: str) -> Callable[[Documented], Documented]:
     """Return a decorator that puts parts into docstrings, each where its name stands in braces on its own line.
 
-    A part is indented as its place is; it may have places for other parts.
+    A part is indented as its place is; it may have places for other parts. All docstrings may have ``{examples}``, the
+    lines that most examples begin with.
 
     Examples
     --------
@@ -42,12 +54,13 @@ def described(**parts: str) -> Callable[[Documented], Documented]:
         random_state : None or int
             The seed.
     """
+    known = _SHARED | parts
 
     def part(place: re.Match[str]) -> str:
         spaces, name = place.groups()
-        if name not in parts:
-            raise ValueError(f"there is no shared part of docstrings called {name!r}; there are {', '.join(parts)}")
-        return indent(_PLACE.sub(part, cleandoc(parts[name])), spaces)
+        if name not in known:
+            raise ValueError(f"there is no shared part of docstrings called {name!r}; there are {', '.join(known)}")
+        return indent(_PLACE.sub(part, cleandoc(known[name])), spaces)
 
     def decorate(documented: Documented) -> Documented:
         documented.__doc__ = _PLACE.sub(part, str(documented.__doc__))

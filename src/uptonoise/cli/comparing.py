@@ -11,9 +11,7 @@ import typer
 import uptonoise as un
 from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
-    ANSWER,
     FILE_HELP,
-    WHICH,
     Answer,
     Columns,
     Frequencies,
@@ -23,8 +21,10 @@ from uptonoise.cli.options import (
     Seed,
     Units,
     Weights,
+    answer_option,
     command,
     command_line,
+    rows_option,
     split_columns,
 )
 
@@ -51,30 +51,13 @@ SKETCH_EXAMPLES = """Examples:
 - `uptonoise compare a.npz b.npz`
 """
 
-By = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The column of groups to compare.", rich_help_panel=WHICH),
-]
-ColumnA = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column to compare with --column-b.", rich_help_panel=WHICH),
-]
-ColumnB = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column to compare with --column-a.", rich_help_panel=WHICH),
-]
-Margin = Annotated[
-    float | None,
-    typer.Option(metavar="SD", help="The largest negligible shift; default: 0.2.", rich_help_panel=ANSWER),
-]
-Alpha = Annotated[
-    float,
-    typer.Option(
-        metavar="P", help="The significance level; default: 0.05.", show_default=False, rich_help_panel=ANSWER
-    ),
-]
-Fail = Annotated[bool, typer.Option("--fail", help="End with 1 where they differ.", rich_help_panel=ANSWER)]
-Paired = Annotated[bool, typer.Option("--paired", help="Row i of both is of the same object.", rich_help_panel=WHICH)]
+By = Annotated[str | None, rows_option(metavar="COLUMN", help="The column of groups to compare.")]
+ColumnA = Annotated[list[str] | None, rows_option(metavar="COLUMN", help="A column to compare with --column-b.")]
+ColumnB = Annotated[list[str] | None, rows_option(metavar="COLUMN", help="A column to compare with --column-a.")]
+Margin = Annotated[float | None, answer_option(metavar="SD", help="The largest negligible shift; default: 0.2.")]
+Alpha = Annotated[float, answer_option(metavar="P", help="The significance level; default: 0.05.")]
+Fail = Annotated[bool, answer_option("--fail", help="End with 1 where they differ.")]
+Paired = Annotated[bool, rows_option("--paired", help="Row i of both is of the same object.")]
 
 _DIFFERENT = 1
 _PAIR_IN_REPORT = 2  # of the demo: noise and an offset

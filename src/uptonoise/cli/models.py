@@ -16,7 +16,7 @@ import typer
 
 import uptonoise as un
 from uptonoise._util.wording import printable
-from uptonoise.cli.options import FILE_HELP, WHICH, Answer, Columns, Reading, Seed, command, split_columns
+from uptonoise.cli.options import FILE_HELP, Answer, Columns, Reading, Seed, command, rows_option, split_columns
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula of a spreadsheet starts with
 EXAMPLES = """Examples:
@@ -28,27 +28,16 @@ EXAMPLES = """Examples:
 """
 
 
-class Model(StrEnum):
-    """Models on bags: the best that the library has, linear ones on phases and on Fourier features, the paper's."""
-
-    best = "best"
-    phase = "phase"
-    fourier = "fourier"
-    plrr = "plrr"
-    glrr = "glrr"
-    lgrr = "lgrr"
-    pgrr = "pgrr"
-    ggrr = "ggrr"
+# The best that the library has, linear models on phases and on Fourier features, and the paper's.
+Model = StrEnum("Model", ["best", "phase", "fourier", "plrr", "glrr", "lgrr", "pgrr", "ggrr"])
 
 
 @command
 def fit(
     *,
     path: Annotated[str, typer.Argument(metavar="FILE", help=FILE_HELP)],
-    by: Annotated[
-        str, typer.Option(metavar="A,B", help="The column that names bags, or several.", rich_help_panel=WHICH)
-    ],
-    label: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the target.", rich_help_panel=WHICH)],
+    by: Annotated[str, rows_option(metavar="A,B", help="The column that names bags, or several.")],
+    label: Annotated[str, rows_option(metavar="COLUMN", help="The column with the target.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.npz).")],
     classes: Annotated[bool, typer.Option("--classes", help="The targets are classes, not numbers.")] = False,
     model: Annotated[
@@ -69,11 +58,7 @@ def fit(
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="The column of groups of bags that stay together in cross-validation.",
-            rich_help_panel=WHICH,
-        ),
+        rows_option(metavar="COLUMN", help="The column of groups of bags that stay together in cross-validation."),
     ] = None,
     cv: Annotated[int | None, typer.Option(metavar="N", help="The number of folds; default: 3 or 5.", min=2)] = None,
     columns: Columns = None,
@@ -116,10 +101,7 @@ def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="What `uptonoise fit` wrote.")],
     path: Annotated[str, typer.Argument(metavar="FILE", help=FILE_HELP)],
     by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B", help="The column that names bags, or several; default: as in fit.", rich_help_panel=WHICH
-        ),
+        str | None, rows_option(metavar="A,B", help="The column that names bags, or several; default: as in fit.")
     ] = None,
     interval: Annotated[
         float | None,

@@ -33,162 +33,63 @@ WHICH = "Which rows and columns"
 FILES = "How files are read"
 ANSWER = "The answer"
 
+# An option in one of the panels of --help; its text names the default where people need it.
+rows_option = functools.partial(typer.Option, show_default=False, rich_help_panel=WHICH)
+files_option = functools.partial(typer.Option, show_default=False, rich_help_panel=FILES)
+answer_option = functools.partial(typer.Option, show_default=False, rich_help_panel=ANSWER)
+
 FILES_HELP = "A file, folder or pattern of files"
 FILE_HELP = f"{FILES_HELP}, or - for standard input."
 
 Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--columns",
-        "-c",
-        metavar="A,B",
-        help="Columns to use, if not all of numbers.",
-        rich_help_panel=WHICH,
-    ),
+    list[str] | None, rows_option("--columns", "-c", metavar="A,B", help="Columns to use, if not all of numbers.")
 ]
-Weights = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMN", help="The column with the weights of rows.", rich_help_panel=WHICH),
-]
+Weights = Annotated[str | None, rows_option(metavar="COLUMN", help="The column with the weights of rows.")]
 Cluster = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The column of ids of units, such as patients, whose rows belong together.",
-        rich_help_panel=WHICH,
-    ),
+    rows_option(metavar="COLUMN", help="The column of ids of units, such as patients, whose rows belong together."),
 ]
-Seed = Annotated[
-    int,
-    typer.Option(
-        metavar="N",
-        help="The seed of all random numbers; default: 0.",
-        min=0,
-        show_default=False,
-        rich_help_panel=ANSWER,
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print the answer only, and no progress bar.", rich_help_panel=ANSWER)
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(metavar="ADDRESS", help="A Dask cluster that reads the files.", rich_help_panel=FILES),
-]
+Seed = Annotated[int, answer_option(metavar="N", help="The seed of all random numbers; default: 0.", min=0)]
+Quiet = Annotated[bool, answer_option("--quiet", "-q", help="Print the answer only, and no progress bar.")]
+Scheduler = Annotated[str | None, files_option(metavar="ADDRESS", help="A Dask cluster that reads the files.")]
 Frequencies = Annotated[
-    int | None,
-    typer.Option(
-        "--frequencies",
-        metavar="N",
-        help="Most frequencies; fewer is faster.",
-        min=1,
-        rich_help_panel=ANSWER,
-    ),
+    int | None, answer_option("--frequencies", metavar="N", help="Most frequencies; fewer is faster.", min=1)
 ]
-Report = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write a page with pictures (.html).", rich_help_panel=ANSWER)
-]
+Report = Annotated[Path | None, answer_option(metavar="FILE", help="Write a page with pictures (.html).")]
 
-
-class Missing(StrEnum):
-    """What to do with rows that have missing values."""
-
-    error = "error"
-    drop = "drop"
-
-
-class Categories(StrEnum):
-    """What to do with columns of text."""
-
-    leave_out = "leave-out"
-    one_hot = "one-hot"
-
-
-class Format(StrEnum):
-    """The formats of files."""
-
-    csv = "csv"
-    parquet = "parquet"
-    arrow = "arrow"
-    numpy = "numpy"
-    excel = "excel"
+Missing = StrEnum("Missing", ["error", "drop"])
+Categories = StrEnum("Categories", {"leave_out": "leave-out", "one_hot": "one-hot"})
+Format = StrEnum("Format", ["csv", "parquet", "arrow", "numpy", "excel"])
 
 
 @dataclass(frozen=True)
 class Reading:
     """How files are read."""
 
-    exclude: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.", rich_help_panel=WHICH)
-    ] = None
+    exclude: Annotated[list[str] | None, rows_option(metavar="A,B", help="Columns to leave out.")] = None
     categories: Annotated[
-        Categories,
-        typer.Option(
-            "--categories",
-            metavar="one-hot",
-            help="Use columns of text as 0 and 1.",
-            show_default=False,
-            rich_help_panel=WHICH,
-        ),
+        Categories, rows_option("--categories", metavar="one-hot", help="Use columns of text as 0 and 1.")
     ] = Categories.leave_out
     missing: Annotated[
-        Missing,
-        typer.Option(
-            "--missing",
-            metavar="error|drop",
-            help="What to do with missing values.",
-            show_default=False,
-            rich_help_panel=WHICH,
-        ),
+        Missing, rows_option("--missing", metavar="error|drop", help="What to do with missing values.")
     ] = Missing.error
     max_dropped: Annotated[
         float,
-        typer.Option(
-            metavar="PART",
-            help="Stop where a larger part of the rows is left out; default: 0.1.",
-            min=0,
-            max=1,
-            show_default=False,
-            rich_help_panel=WHICH,
+        rows_option(
+            metavar="PART", help="Stop where a larger part of the rows is left out; default: 0.1.", min=0, max=1
         ),
     ] = 0.1
-    header: Annotated[
-        bool | None,
-        typer.Option("--header/--no-header", help="Whether the first line has names.", rich_help_panel=FILES),
-    ] = None
-    delimiter: Annotated[
-        str | None,
-        typer.Option(metavar="MARK", help="What separates values: ; tab blank.", rich_help_panel=FILES),
-    ] = None
-    decimal: Annotated[
-        str,
-        typer.Option(
-            metavar="MARK", help="The decimal mark; default: a point.", show_default=False, rich_help_panel=FILES
-        ),
-    ] = "."
-    comment: Annotated[
-        str | None,
-        typer.Option(metavar="MARK", help="Skip lines that start with this.", rich_help_panel=FILES),
-    ] = None
-    encoding: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME", help="The encoding of text; default: utf-8.", show_default=False, rich_help_panel=FILES
-        ),
-    ] = "utf-8"
+    header: Annotated[bool | None, files_option("--header/--no-header", help="Whether the first line has names.")] = (
+        None
+    )
+    delimiter: Annotated[str | None, files_option(metavar="MARK", help="What separates values: ; tab blank.")] = None
+    decimal: Annotated[str, files_option(metavar="MARK", help="The decimal mark; default: a point.")] = "."
+    comment: Annotated[str | None, files_option(metavar="MARK", help="Skip lines that start with this.")] = None
+    encoding: Annotated[str, files_option(metavar="NAME", help="The encoding of text; default: utf-8.")] = "utf-8"
     format: Annotated[
-        Format | None,
-        typer.Option(
-            "--format",
-            metavar="NAME",
-            help="csv, parquet, arrow, numpy or excel.",
-            rich_help_panel=FILES,
-        ),
+        Format | None, files_option("--format", metavar="NAME", help="csv, parquet, arrow, numpy or excel.")
     ] = None
-    sheet: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The sheet of Excel, if not the first.", rich_help_panel=FILES),
-    ] = None
+    sheet: Annotated[str | None, files_option(metavar="NAME", help="The sheet of Excel, if not the first.")] = None
 
     @property
     def coding(self) -> Any:
@@ -220,20 +121,15 @@ class Units:
     """Which rows belong together."""
 
     cluster: Cluster = None
-    block: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Rows in a unit, such as 168 hours.", min=1, rich_help_panel=WHICH),
-    ] = None
+    block: Annotated[int | None, rows_option(metavar="N", help="Rows in a unit, such as 168 hours.", min=1)] = None
 
 
 @dataclass(frozen=True)
 class Answer:
     """Where the answer goes, and in which form."""
 
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.", rich_help_panel=ANSWER)] = (
-        False
-    )
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.", rich_help_panel=ANSWER)] = False
+    force: Annotated[bool, answer_option("--force", help="Overwrite a file that exists.")] = False
+    as_json: Annotated[bool, answer_option("--json", help="Print JSON.")] = False
     quiet: Quiet = False
 
     @property

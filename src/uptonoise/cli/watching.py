@@ -13,17 +13,17 @@ import typer
 
 from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
-    ANSWER,
     FILES_HELP,
-    WHICH,
     Answer,
     Cluster,
     Columns,
     Reading,
     Report,
     Seed,
+    answer_option,
     command,
     command_line,
+    rows_option,
     split_columns,
     stop,
 )
@@ -39,47 +39,15 @@ EXAMPLES = """Examples:
 - `uptonoise monitor reference.csv night/ --state state.npz --up-to noise+shift --report timeline.html --force`
 - `uptonoise monitor reference.csv night/ --state state.npz --guarantee "run length" --run-length 365`
 """
-_ALARM = 1
+_ALARM, _USED_UP = 1, 3
 
-
-class Missing(StrEnum):
-    """What to do with rows that have missing values."""
-
-    error = "error"
-    drop = "drop"
-    use = "use"
-
-
-class UpTo(StrEnum):
-    """What does not count as a difference."""
-
-    noise = "noise"
-    noise_and_shift = "noise+shift"
-
-
-class Guarantee(StrEnum):
-    """What is promised about false alarms."""
-
-    probability = "probability"
-    run_length = "run length"
-
-
-class WhenUsedUp(StrEnum):
-    """What to do when all rows of the reference were used."""
-
-    stop = "stop"
-    reuse = "reuse"
-
+Missing = StrEnum("Missing", ["error", "drop", "use"])
+UpTo = StrEnum("UpTo", {"noise": "noise", "noise_and_shift": "noise+shift"})
+Guarantee = StrEnum("Guarantee", {"probability": "probability", "run_length": "run length"})
+WhenUsedUp = StrEnum("WhenUsedUp", ["stop", "reuse"])
 
 _MissingOption = Annotated[
-    Missing,
-    typer.Option(
-        "--missing",
-        metavar="error|drop|use",
-        help="What to do with missing values.",
-        show_default=False,
-        rich_help_panel=WHICH,
-    ),
+    Missing, rows_option("--missing", metavar="error|drop|use", help="What to do with missing values.")
 ]
 
 
@@ -95,42 +63,22 @@ class Promise:
     """What is promised about false alarms, and what does not count as a difference."""
 
     alpha: Annotated[
-        float,
-        typer.Option(
-            metavar="P",
-            help="The probability of a false alarm, ever; default: 0.05.",
-            show_default=False,
-            rich_help_panel=ANSWER,
-        ),
+        float, answer_option(metavar="P", help="The probability of a false alarm, ever; default: 0.05.")
     ] = 0.05
-    up_to: Annotated[
-        UpTo,
-        typer.Option(
-            help="What is no difference: noise (the default), or also an offset.",
-            show_default=False,
-            rich_help_panel=ANSWER,
-        ),
-    ] = UpTo.noise
+    up_to: Annotated[UpTo, answer_option(help="What is no difference: noise (the default), or also an offset.")] = (
+        UpTo.noise
+    )
     guarantee: Annotated[
         Guarantee,
-        typer.Option(
-            metavar="NAME",
-            help='"probability" of any false alarm (the default), or "run length" before it.',
-            show_default=False,
-            rich_help_panel=ANSWER,
+        answer_option(
+            metavar="NAME", help='"probability" of any false alarm (the default), or "run length" before it.'
         ),
     ] = Guarantee.probability
     run_length: Annotated[
-        float | None,
-        typer.Option(metavar="N", help="Batches before a false alarm, on average.", rich_help_panel=ANSWER),
+        float | None, answer_option(metavar="N", help="Batches before a false alarm, on average.")
     ] = None
     when_used_up: Annotated[
-        WhenUsedUp,
-        typer.Option(
-            help="After the last row of the reference: stop (the default), or use all again.",
-            show_default=False,
-            rich_help_panel=ANSWER,
-        ),
+        WhenUsedUp, answer_option(help="After the last row of the reference: stop (the default), or use all again.")
     ] = WhenUsedUp.stop
 
     def settings(self, missing: str, seed: int) -> dict[str, Any]:
@@ -170,8 +118,9 @@ def monitor(
 ) -> None:
     """Compare the files that were not seen with a reference, and raise an alarm when the signal differs beyond noise.
 
-    Prints one line per batch. It ends with 1 if there is an alarm, with 0 if there is none, and with 2 where something
-    is wrong. Each file counts fully or not at all, and only once; two jobs cannot work with one state.
+    Prints one line per batch. It ends with 1 if there is an alarm, with 3 if the reference is used up, so that nothing
+    is compared any more, with 2 where something is wrong, and else with 0. Each file counts fully or not at all, and
+    only once; two jobs cannot work with one state.
     """
     from uptonoise.engines import OpenFiles
     from uptonoise.monitor import Job
@@ -226,11 +175,18 @@ def _record(job: Job, files: OpenFiles, reading: Reading) -> InputRecord:
 
 
 def _finish(watched: Monitor, report: Path | None, answer: Answer, record: InputRecord) -> None:
-    """Write the report, and end with 1 where there is an alarm."""
+    """Write the report, and end with 1 where there is an alarm, or with 3 where no further row can raise one."""
     if watched.state is not None and report is not None:
         watched.report(report, force=answer.force, record=record)
     if watched.state is not None and watched.state.alarm:
         raise typer.Exit(_ALARM)
+    if watched.is_used_up:
+        print(
+            "uptonoise: the reference is used up, so that further rows are not compared: give a longer reference, or "
+            "--when-used-up reuse with a new state",
+            file=sys.stderr,
+        )
+        raise typer.Exit(_USED_UP)
 
 
 def _watch(job: Job, answer: Answer) -> Monitor:

@@ -56,6 +56,17 @@ def check_missing(missing: str) -> None:
         raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
 
 
+class Given(NamedTuple):
+    """Two samples as :func:`compare` gets them."""
+
+    X: Any
+    Y: Any
+    weights: tuple[Any, Any]
+    clusters: Any
+    missing: Missing
+    n_frequencies: int | None
+
+
 class Inputs(NamedTuple):
     """Two samples that were read: their sketches, their rows or why there are none, and what they are called."""
 
@@ -93,16 +104,9 @@ def of_sketches(X: Sketch, Y: Sketch) -> Inputs:
     return inputs.with_categories(categories_of_sketch(inputs.pair.X))
 
 
-def read_inputs(
-    X: Any,
-    Y: Any,
-    weights: tuple[Any, Any],
-    clusters: Any,
-    n_frequencies: int | None,
-    generator: np.random.Generator,
-    missing: Missing = "error",
-) -> Inputs:
+def read_inputs(given: Given, generator: np.random.Generator) -> Inputs:
     """Read two samples: the first pass scales the frequencies, the second one makes the sketches."""
+    X, Y, weights, clusters, missing, n_frequencies = given
     check_weights(weights)
     check_missing(missing)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
@@ -176,16 +180,9 @@ def _clustered_inputs(
     return Inputs(pair, (samples.X, samples.Y), names, clusters=clusters)
 
 
-def read_pairs(
-    X: Any,
-    Y: Any,
-    weights: tuple[Any, Any],
-    clusters: Any,
-    n_frequencies: int | None,
-    generator: np.random.Generator,
-    missing: Missing = "error",
-) -> Inputs:
+def read_pairs(given: Given, generator: np.random.Generator) -> Inputs:
     """Read two samples whose rows belong together, into memory."""
+    X, Y, weights, clusters, missing, n_frequencies = given
     check_weights(weights)
     if missing != "error":
         raise ValueError(f'missing must be "error" with paired=True, as both rows of a pair must go; got {missing!r}')

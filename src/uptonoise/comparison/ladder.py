@@ -18,7 +18,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
 from uptonoise.comparison.columns import compare_columns
 from uptonoise.comparison.evidence import MARGIN, Summary, check_margin_and_alpha
-from uptonoise.comparison.inputs import Inputs, Missing, read_inputs, read_pairs
+from uptonoise.comparison.inputs import Given, Inputs, Missing, read_inputs, read_pairs
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
@@ -100,7 +100,7 @@ def compare(
     generator, seed = seeded_generator(random_state)
     read = read_pairs if checked_flag(paired, "paired") else read_inputs
     X, Y, coded = two_coded(X, Y, categories, weights, clusters)
-    inputs = read(X, Y, weights, clusters, n_frequencies, generator, missing).with_categories(coded)
+    inputs = read(Given(X, Y, weights, clusters, missing, n_frequencies), generator).with_categories(coded)
     warn_of_dependence(inputs.dependent)
     settings = Settings(_two_names(names, inputs.names), float(margin), float(alpha), seed)
     return climb(inputs, settings, (Symmetry(inputs.pair.X, alpha), Symmetry(inputs.pair.Y, alpha)), generator)

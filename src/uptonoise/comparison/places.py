@@ -189,9 +189,9 @@ def _best(X: Floats, Y: Floats, varying: NDArray[np.intp], generator: np.random.
     if len(kept) > 1:
         kernels = {column: [_kernels(rows, starts, column) for rows in (X, Y)] for column in kept}
         for pair in itertools.combinations(kept, 2):
-            products = [one * other for one, other in zip(*(kernels[column] for column in pair), strict=True)]
+            products = [first * second for first, second in zip(*(kernels[column] for column in pair), strict=True)]
             scored.append((pair, _scored(products)))
-    columns, score = max(scored, key=lambda one: one[1].z)
+    columns, score = max(scored, key=lambda scores: scores[1].z)
     if score.z < _LEAST_Z:
         return None
     return _at_peak(X, Y, _Candidate(columns, starts[score.start, list(columns)], score.width), score.sign)

@@ -32,12 +32,9 @@ class ReportedResult(Result):
         Examples
         --------
         >>> import tempfile
-        >>> from pathlib import Path
         >>> import uptonoise as un
-        >>> page = Path(tempfile.mkdtemp()) / "report.html"
-        >>> un.compare([0.0, 1.0, 2.0] * 30, [0.0, 1.0, 2.0] * 30).report(page)
-        >>> page.exists()
-        True
+        >>> comparison = un.compare([0.0, 1.0, 2.0] * 30, [0.0, 1.0, 2.0] * 30)
+        >>> comparison.report(tempfile.mkdtemp() + "/report.html")
         """
         import_module("uptonoise.report").write_report(self, path, force=force)
 

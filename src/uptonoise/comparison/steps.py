@@ -43,7 +43,8 @@ class PhaseSteps(NamedTuple):
 
 def phase_steps(pair: Pair, movable: Movable = None) -> PhaseSteps:
     """Return the steps of two samples; only the columns that are movable may have an offset, by default all."""
-    effect, beyond_offset = _effects(Phases.of(pair), movable)
+    phases = Phases.of(pair)
+    effect, beyond_offset = phases.effect(up_to_offset=False), phases.effect(up_to_offset=True, movable=movable)
     phase = phase_result(pair, effect)
     try:
         up_to_offset = phase_result(fitted_shift(pair.X, pair.Y, movable=movable), beyond_offset)
@@ -55,7 +56,8 @@ def phase_steps(pair: Pair, movable: Movable = None) -> PhaseSteps:
 def paired_steps(pair: Pair, differences: Sketch, movable: Movable = None) -> PhaseSteps:
     """Return the steps of two samples whose rows belong together, from the sketch of the differences."""
     mirrored = differences.mirrored()
-    effect, beyond_offset = _effects(Phases.of_pairs(pair, differences), movable)
+    phases = Phases.of_pairs(pair, differences)
+    effect, beyond_offset = phases.effect(up_to_offset=False), phases.effect(up_to_offset=True, movable=movable)
     phase = phase_result(Pair.of(differences, mirrored, _OF_THE_SAME_ROWS), effect, positivity=False)
     try:
         shifted = fitted_shift(differences, mirrored, _OF_THE_SAME_ROWS, movable=movable)
@@ -67,11 +69,6 @@ def paired_steps(pair: Pair, differences: Sketch, movable: Movable = None) -> Ph
     # The mirror image is as far on the other side.
     aligned = replace(aligned, shift=aligned.shift / 2, shift_interval=aligned.shift_interval / 2)
     return PhaseSteps(phase, aligned, effect, beyond_offset, None)
-
-
-def _effects(phases: Phases, movable: Movable) -> tuple[EffectSize, EffectSize]:
-    """Return the effect beyond noise, and beyond noise and an offset."""
-    return phases.effect(up_to_offset=False), phases.effect(up_to_offset=True, movable=movable)
 
 
 def column_pvalues(column: Pair, differences: Sketch | None, *, is_movable: bool) -> tuple[float, float]:
@@ -94,16 +91,6 @@ class Symmetry:
     """Whether a sample cannot be told from its mirror image, up to an offset; computed when it is first asked for.
 
     Few verdicts need it, and all pairs of a group share it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise.comparison.steps import Symmetry
-    >>> rng = np.random.default_rng(0)
-    >>> samples = rng.normal(size=500), rng.exponential(size=500)
-    >>> [Symmetry(un.Sketch.for_samples(sample).update(sample), 0.05).holds for sample in samples]
-    [True, False]
     """
 
     def __init__(self, sketch: Sketch, alpha: float) -> None:

@@ -68,10 +68,8 @@ def make_misr1_like(n_bags: int = 800, n_rows: int = 100, random_state: RandomSt
     --------
     >>> from uptonoise.datasets import make_misr1_like
     >>> bags, y = make_misr1_like(random_state=0)
-    >>> bags
-    Bags(800 bags of 100 rows, 80,000 rows in all, 16 columns: blue_aft, green_aft, red_aft, ...)
-    >>> print(f"{y.std():.2f}")
-    0.15
+    >>> len(bags), bags.n_columns, f"{y.std():.2f}"
+    (800, 16, '0.15')
     """
     n, m = positive_int(n_bags, "n_bags"), positive_int(n_rows, "n_rows")
     generator = as_generator(random_state)

@@ -20,7 +20,7 @@ class Sized(Protocol):
 
 
 class Alternative(NamedTuple):
-    """How two samples of given sizes are drawn, their number of columns and their noise-to-signal ratios."""
+    """How two samples of given sizes are sampled, their number of columns and their noise-to-signal ratios."""
 
     draw: Sized
     d: int

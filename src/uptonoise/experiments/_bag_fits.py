@@ -15,10 +15,9 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import load_dark_matter, load_misr1, make_misr1_like
-from uptonoise.engines import tensor_bags
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 from uptonoise.experiments._splits import SplitExperiment, error_row, root_mean_square
-from uptonoise.experiments.bag_models import DARK_MATTER, Data, Setting, by_bag, standardised
+from uptonoise.experiments.bag_models import DARK_MATTER, Data, Setting, by_bag, on_gpu, standardised
 from uptonoise.learning import add_noise, pooled_variances
 
 Make = Callable[..., Any]
@@ -135,26 +134,15 @@ class Fit:
 @lru_cache(maxsize=16)
 def prepared(setting: Setting, seed: int, split: int) -> Prepared:
     """Return a split of a data set, in units of the standard deviations of the bags to fit on."""
-    data = _drawn(setting, seed)
+    data = _sampled(setting, seed)
     part = setting.split(data, np.random.default_rng([seed, split]))
     bags, y = standardised(data.bags, part.fit), data.y
     fit = bags[part.fit]
     return Prepared(fit, on_gpu(fit), y[part.fit], part.cv, bags[part.test], y[part.test])
 
 
-def on_gpu(bags: Bags) -> Any:
-    """Return bags whose rows are on the GPU, or the bags themselves where torch sees none."""
-    try:
-        import torch
-    except ImportError:
-        return bags
-    if not torch.cuda.is_available():
-        return bags
-    return tensor_bags(torch.tensor(bags.values, device="cuda"), bags.offsets)
-
-
 @lru_cache(maxsize=2)
-def _drawn(setting: Setting, seed: int) -> Data:
+def _sampled(setting: Setting, seed: int) -> Data:
     return setting.draw(seed)
 
 

@@ -1,4 +1,4 @@
-"""Cells on the HIGGS data: rows drawn without replacement from the two processes, or from one of them twice."""
+"""Cells on the HIGGS data: rows sampled without replacement from the two processes, or from one of them twice."""
 
 from __future__ import annotations
 

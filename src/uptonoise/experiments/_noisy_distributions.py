@@ -13,8 +13,8 @@ from uptonoise.datasets import symmetric_noise
 from uptonoise.experiments._rejections import Cell, Tests
 
 
-class Law(NamedTuple):
-    """How a signal is drawn, and its standard deviation, which noise is measured by."""
+class Distribution(NamedTuple):
+    """How a signal is sampled, and its standard deviation, which noise is measured by."""
 
     draw: Callable[[np.random.Generator, tuple[int, int]], Floats]
     sd: float
@@ -28,18 +28,22 @@ def _mostly_zero(generator: np.random.Generator, shape: tuple[int, int]) -> Floa
     return np.where(generator.random(shape) < 0.9, 0.0, generator.exponential(size=shape))
 
 
+def _rare(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return (generator.random(shape) < 0.02).astype(float)
+
+
 DISTRIBUTIONS = {
-    "chi-squared": Law(lambda generator, shape: generator.chisquare(4, shape) / 4, np.sqrt(0.5)),
-    "gamma(0.5)": Law(lambda generator, shape: generator.gamma(0.5, size=shape), np.sqrt(0.5)),
-    "lognormal": Law(lambda generator, shape: generator.lognormal(size=shape), np.sqrt((math.e - 1) * math.e)),
-    "mixture": Law(_mixture, np.sqrt(9 * 0.25 * 0.75 + 0.25)),
-    "counts": Law(lambda generator, shape: generator.poisson(2.0, shape).astype(float), np.sqrt(2)),
-    "mostly 0": Law(_mostly_zero, np.sqrt(0.1 * 2 - 0.01)),
+    "chi-squared": Distribution(lambda generator, shape: generator.chisquare(4, shape) / 4, np.sqrt(0.5)),
+    "gamma(0.5)": Distribution(lambda generator, shape: generator.gamma(0.5, size=shape), np.sqrt(0.5)),
+    "lognormal": Distribution(lambda generator, shape: generator.lognormal(size=shape), np.sqrt((math.e - 1) * math.e)),
+    "mixture": Distribution(_mixture, np.sqrt(9 * 0.25 * 0.75 + 0.25)),
+    "counts": Distribution(lambda generator, shape: generator.poisson(2.0, shape).astype(float), np.sqrt(2)),
+    "mostly 0": Distribution(_mostly_zero, np.sqrt(0.1 * 2 - 0.01)),
 }
 # Distributions at the limits of the tests. Pareto with the tail index 0.5 has no variance: noise is in units of 1.
 EXTREME = {
-    "rare events": Law(lambda generator, shape: (generator.random(shape) < 0.02).astype(float), np.sqrt(0.02 * 0.98)),
-    "Pareto(0.5)": Law(lambda generator, shape: 1 + generator.pareto(0.5, shape), 1.0),
+    "rare events": Distribution(_rare, np.sqrt(0.02 * 0.98)),
+    "Pareto(0.5)": Distribution(lambda generator, shape: 1 + generator.pareto(0.5, shape), 1.0),
 }
 
 
@@ -54,13 +58,13 @@ class NoisyPair(NamedTuple):
     shift: float = 0.0
 
     @property
-    def _law(self) -> Law:
+    def _signal(self) -> Distribution:
         return (DISTRIBUTIONS | EXTREME)[self.distribution]
 
     @property
     def moved(self) -> float:
         """How far X is moved."""
-        return float(self.shift * self._law.sd)
+        return float(self.shift * self._signal.sd)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -75,7 +79,7 @@ class NoisyPair(NamedTuple):
 
     def draw(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw both samples."""
-        distribution = self._law
+        distribution = self._signal
         samples = []
         for size, ratio in zip(self.sizes, self.noise, strict=True):
             signal = distribution.draw(generator, (size, self.d))

@@ -1,6 +1,6 @@
 """Rejection rates of tests, cell by cell: the frame that all testing experiments share.
 
-An experiment is data: its name, what the paper shows, and its cells. A cell says how a pair of samples is drawn, which
+An experiment is data: its name, what the paper shows, and its cells. A cell says how a pair of samples is made, which
 tests look at it, and which of these should reject at the level. Every repetition of every cell has a seed of its own,
 made of the experiment's seed, the cell's name and the repetition's number. The tests of a cell share a generator, one
 after the other: a test that is added at the end leaves the p-values of the others as they are.

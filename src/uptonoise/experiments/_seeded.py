@@ -1,4 +1,4 @@
-"""Models compared on problems that are drawn anew for each seed: the frame of experiments with networks.
+"""Models compared on problems that are sampled anew for each seed: the frame of experiments with networks.
 
 Each model of each problem and seed is a task of its own. Two files: `NAME-runs.csv` has every number of every seed, and
 `NAME.csv` means with 5 % and 95 % quantiles over seeds. What the first file has is not computed again where the record

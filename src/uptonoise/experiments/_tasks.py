@@ -11,6 +11,17 @@ from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 Values = Mapping[str, Any]
 
 
+def tasks_of_splits(
+    measure: Callable[[str, int, int], Any], what: str, values: Values, seed: int, repetitions: int
+) -> list[Task]:
+    """Return a task for each name in `values[what]` and each split of bags."""
+    return [
+        Task(f"{name} / {split}", measure, (name, split, values["bags"]))
+        for split in range(repetitions)
+        for name in values[what]
+    ]
+
+
 @dataclass(frozen=True)
 class TaskExperiment(Experiment):
     """Settings as data, the tasks that they ask for, and the rows that their results make.

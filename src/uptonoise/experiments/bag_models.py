@@ -19,6 +19,7 @@ from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, KFold, Pred
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import make_aerosol_like, make_dark_matter_like
+from uptonoise.engines import tensor_bags
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
 from uptonoise.fourier import embedding_kernel
 from uptonoise.learning import BagRidgeCV, RowTransformer, ggrr, glrr, lgrr, pgrr, plrr
@@ -95,6 +96,17 @@ def standardised(bags: Bags, fitted_on: NDArray[np.intp]) -> Bags:
     return scaled
 
 
+def on_gpu(bags: Bags) -> Any:
+    """Return bags whose rows are on the GPU, or the bags themselves where torch sees none."""
+    try:
+        import torch
+    except ImportError:
+        return bags
+    if not torch.cuda.is_available():
+        return bags
+    return tensor_bags(torch.tensor(bags.values, device="cuda"), bags.offsets)
+
+
 def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str], float]:
     """Return the root mean squared error of every model on one split."""
     data = setting.draw(seed)
@@ -102,9 +114,10 @@ def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str], float]
     bags = standardised(data.bags, part.fit)
     y = data.y
     errors = {("mean",): root_mean_square(y[part.test] - y[part.fit].mean())}
+    fit, test = on_gpu(bags[part.fit]), on_gpu(bags[part.test])
     for name, make in MODELS.items():
-        model = make(cv=part.cv, random_state=number).fit(bags[part.fit], y[part.fit])
-        errors[(name,)] = root_mean_square(y[part.test] - model.predict(bags[part.test]))
+        model = make(cv=part.cv, random_state=number).fit(fit, y[part.fit])
+        errors[(name,)] = root_mean_square(y[part.test] - model.predict(test))
     if setting.exact:
         errors[("exact kernel",)] = _exact(bags, y, part, number)
     return errors
@@ -134,4 +147,5 @@ EXPERIMENT = SplitExperiment(
     lambda quick: QUICK_SETTINGS if quick else SETTINGS,
     _errors,
     ("model",),
+    uses_gpu=True,
 )

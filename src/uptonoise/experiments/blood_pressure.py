@@ -33,9 +33,9 @@ ALL = slice(3)
 def cells() -> Sequence[Cell]:
     """Return readings against means of three, then men against women with one reading and with means."""
     return [
-        Cell({"X": "reading 1", "Y": "mean of 3", "N": N}, partial(_drawn, slice(1), ALL), TESTS),
-        Cell({"X": "reading 3", "Y": "mean of 2 and 3", "N": N}, partial(_drawn, slice(2, 3), slice(1, 3)), TESTS),
-        Cell({"X": "mean of 3", "Y": "mean of 3", "N": N}, partial(_drawn, ALL, ALL), TESTS, frozenset(TESTS)),
+        Cell({"X": "reading 1", "Y": "mean of 3", "N": N}, partial(_sampled, slice(1), ALL), TESTS),
+        Cell({"X": "reading 3", "Y": "mean of 2 and 3", "N": N}, partial(_sampled, slice(2, 3), slice(1, 3)), TESTS),
+        Cell({"X": "mean of 3", "Y": "mean of 3", "N": N}, partial(_sampled, ALL, ALL), TESTS, frozenset(TESTS)),
         Cell({"X": "men, reading 1", "Y": "women, mean of 3", "N": N}, _men_and_women, TESTS),
     ]
 
@@ -45,7 +45,7 @@ def _people() -> BloodPressure:
     return load_blood_pressure()
 
 
-def _drawn(of_x: slice, of_y: slice, generator: np.random.Generator) -> tuple[Floats, Floats]:
+def _sampled(of_x: slice, of_y: slice, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Return the means of some readings of some people, and of some of other people."""
     readings = _people().systolic
     chosen = generator.choice(len(readings), 2 * N, replace=False)

@@ -104,10 +104,10 @@ def _cell(X: Clusters, tests: Tests, other: int | None = None, shift: float = 0.
         "correlation": X.correlation,
     }
     settings |= {"d": X.d, "noise in X": X.noise, "shift": shift}
-    return Cell(settings, partial(_drawn, X=X, Y=Y), tests, at_most=frozenset(tests) - frozenset(ROWS))
+    return Cell(settings, partial(_sampled, X=X, Y=Y), tests, at_most=frozenset(tests) - frozenset(ROWS))
 
 
-def _drawn(generator: np.random.Generator, X: Clusters, Y: Clusters) -> Any:
+def _sampled(generator: np.random.Generator, X: Clusters, Y: Clusters) -> Any:
     return X.draw(generator), Y.draw(generator)
 
 

@@ -47,10 +47,10 @@ def cells() -> Sequence[Cell]:
 def _cell(shift: float, shape: float, noise: Noise) -> Cell:
     X = Clusters(40, "50 each", 0.1, 1, noise)
     Y = X._replace(noise="none", shape=shape, shift=shift)
-    return Cell({"shift": shift, "shape": shape, "noise in X": noise}, partial(_drawn, X=X, Y=Y), TESTS)
+    return Cell({"shift": shift, "shape": shape, "noise in X": noise}, partial(_sampled, X=X, Y=Y), TESTS)
 
 
-def _drawn(generator: np.random.Generator, X: Clusters, Y: Clusters) -> Any:
+def _sampled(generator: np.random.Generator, X: Clusters, Y: Clusters) -> Any:
     return X.draw(generator), Y.draw(generator)
 
 

@@ -19,7 +19,16 @@ import numpy as np
 from uptonoise.datasets import make_gamma_bags
 from uptonoise.experiments._error_figures import noise_errors
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
-from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS, SETTINGS, Data, Part, Setting, standardised
+from uptonoise.experiments.bag_models import (
+    MODELS,
+    QUICK_SETTINGS,
+    SETTINGS,
+    Data,
+    Part,
+    Setting,
+    on_gpu,
+    standardised,
+)
 from uptonoise.learning import BagRidgeCV, add_noise, pooled_variances
 
 LEVELS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -55,15 +64,18 @@ def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str, str, fl
     generator = np.random.default_rng([seed, number])
     part = setting.split(data, generator)
     bags, y = standardised(data.bags, part.fit), data.y
-    variances = pooled_variances(bags[part.fit])
+    fit = bags[part.fit]
+    fast, variances = on_gpu(fit), pooled_variances(fit)
     fitted = {
-        name: make(cv=part.cv, random_state=number).fit(bags[part.fit], y[part.fit]) for name, make in models().items()
+        # A model against noise needs bags in memory.
+        name: make(cv=part.cv, random_state=number).fit(fit if "noise" in name else fast, y[part.fit])
+        for name, make in models().items()
     }
     errors: dict[tuple[str, str, float], float] = {}
     for kind, levels in (("gaussian", LEVELS), *((kind, _KIND_LEVELS) for kind in KINDS)):
         for level in levels:
             noise = np.random.default_rng([seed, number, 1])
-            noisy = add_noise(bags[part.test], level, kind, variances=variances, random_state=noise)
+            noisy = on_gpu(add_noise(bags[part.test], level, kind, variances=variances, random_state=noise))
             errors["mean", kind, level] = root_mean_square(y[part.test] - y[part.fit].mean())
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)
@@ -79,4 +91,5 @@ EXPERIMENT = SplitExperiment(
     _errors,
     ("model", "noise", "level"),
     draw=noise_errors(models={"": _DRAWN}),
+    uses_gpu=True,
 )

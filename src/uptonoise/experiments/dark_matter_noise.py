@@ -4,7 +4,8 @@ The paper adds noise to the test bags as on aerosol data, and shows that PLRR an
 GGRR, and that LGRR, which sees means only, stays flat. Beside these here: PLRR with shrunk phases, also fitted against
 noise.
 
-The levels are our choice: the paper's text names none for this figure. Noise is drawn ten times on each of ten splits.
+The noise sizes are our choice: the paper's text names none for this figure. Noise is sampled ten times on each of ten
+splits.
 """
 
 from __future__ import annotations

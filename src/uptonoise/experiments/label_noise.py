@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.experiments._bag_peers import BOOSTED, OURS, REGRESSORS
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of_splits
 from uptonoise.learning import BagRegressor
 
 SEED = 281
@@ -61,14 +62,6 @@ def errors(model: str, split: int, n_bags: int) -> list[float]:
     return measured
 
 
-def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
-    return [
-        Task(f"{model} / {split}", errors, (model, split, values["bags"]))
-        for split in range(repetitions)
-        for model in values["models"]
-    ]
-
-
 def _table(values: Values, results: list[Any]) -> list[Row]:
     by_model = np.array(results).reshape(-1, len(values["models"]), 2)
     means = by_model.mean(axis=0)
@@ -88,10 +81,10 @@ EXPERIMENT = TaskExperiment(
     "label-noise",
     __doc__.splitlines()[0],
     {"models": list(MODELS), "bags": 300},
-    _tasks,
+    partial(tasks_of_splits, errors, "models"),
     _table,
     quick_values={"models": ["boosted statistics", "ours, invariant"], "bags": 60},
-    repetitions=5,
+    repetitions=10,
     seed=SEED,
     draw=dots(("model",), ["as in training", "reversed"], "RMSE / constant predictor"),
 )

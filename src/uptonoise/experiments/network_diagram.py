@@ -1,7 +1,7 @@
 """How the phase and the Fourier network are built: the paper's Algorithm and Figure D.1.
 
-Waves at learnt frequencies, their mean over the rows of a bag, the phases (in the phase network only), a normalisation
-over bags, and a linear output. The shapes in the table are those of a network's own layers.
+Cosines and sines at learnt frequencies, their mean over the rows of a bag, the phases (in the phase network only), a
+normalisation over bags, and a linear output. The shapes in the table are those of a network's own layers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def table(values: Values, results: list[Any]) -> list[Row]:
     steps = (
         ("bags", "b bags of n rows in p columns", f"{b} x {n} x {p}", "both"),
         ("frequencies", "X W, with W learnt", f"{b} x {n} x {m}", "both"),
-        ("waves", "cos and sin", f"{b} x {n} x {2 * m}", "both"),
+        ("cosines and sines", "cos and sin", f"{b} x {n} x {2 * m}", "both"),
         ("mean pooling", "mean over the rows: phi", f"{b} x {2 * m}", "both"),
         ("phases", "phi over its amplitude", f"{b} x {2 * m}", "phase network only"),
         ("batch normalisation", "over the bags of a batch", f"{b} x {2 * m}", "both"),

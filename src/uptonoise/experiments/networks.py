@@ -1,6 +1,6 @@
 """Networks with learnt frequencies beside ridge models: clean error, and error against noise on the test bags only.
 
-The paper's section 5.2 and appendix G.2 have the phase and the Fourier network. Two problems, each drawn anew for every
+The paper's section 5.2 and appendix G.2 have the phase and the Fourier network. Two problems, sampled anew for each
 seed: the stand-in of the aerosol data, 640 bags to fit and 160 to test; and 10,000 bags in 8 columns whose label shows
 in one direction, 8,000 to fit and 2,000 to test. All models are tuned by 3-fold cross-validation on the bags to fit,
 once a split: ridge models over scales and penalties, the two networks over the settings of a grid. Their variants have

@@ -39,13 +39,13 @@ def positivity_only(X: Any, Y: Any, random_state: Any) -> Outcome:
 BOTH: Tests = {"both": phase_test}
 PHASES: Tests = {**BOTH, "phases": phases_only}
 PARTS: Tests = {**PHASES, "positivity": positivity_only}
-LEVEL_LAWS = ("chi-squared", "lognormal", "counts", "mostly 0")
+LEVEL_DISTRIBUTIONS = ("chi-squared", "lognormal", "counts", "mostly 0")
 
 
 def cells() -> Sequence[Cell]:
     """Return the cells of the level, of symmetric differences, and of those that the phases see."""
     spread = [
-        NoisyPair(LEVEL_LAWS[i % 4], SIZES[(3 * i) % 7], COLUMNS[i % 4], RATIOS[(2 * i) % 5], KINDS[i % 5])
+        NoisyPair(LEVEL_DISTRIBUTIONS[i % 4], SIZES[(3 * i) % 7], COLUMNS[i % 4], RATIOS[(2 * i) % 5], KINDS[i % 5])
         for i in range(16)
     ]
     level = [cell(BOTH, pair, frozenset()) for pair in spread]

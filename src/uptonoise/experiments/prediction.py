@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, HAS_TORCH, OURS, REGRESSORS, with_gaussian_noise
+from uptonoise.experiments._bag_peers import CLASSIFIERS, HAS_TORCH, REGRESSORS, with_gaussian_noise
 from uptonoise.experiments._bag_tasks import REPORTED, BagTask
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, draw_line, panels_of
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 SEED = 28
 LEVELS = (0.0, 0.5, 1.0, 3.0, 10.0, 100.0)
-_IN_ALL_SPLITS = (OURS, BOOSTED, "boosted statistics")
 _HIGHEST = 1.5  # errors beyond are drawn there
 _TASKS = {task.name: task for task in REPORTED}
 
@@ -61,21 +60,13 @@ def _error(task: BagTask, predicted: Any, y: NDArray[Any], fitted: NDArray[Any])
     return float(np.sqrt(np.mean((predicted - y) ** 2) / np.mean((fitted.mean() - y) ** 2)))
 
 
-def _cells(values: Values, repetitions: int) -> list[tuple[str, str, int]]:
-    """Return tasks and models with the number of their splits: slow models that are far behind have a fifth."""
+def _cells(values: Values) -> list[tuple[str, str]]:
+    """Return tasks and models."""
     return [
-        (name, model, repetitions if model in _IN_ALL_SPLITS else -(-repetitions // 5))
+        (name, model)
         for name in values["tasks"]
         for model in (REGRESSORS if _TASKS[name].kind == "regression" else CLASSIFIERS)
     ]
-
-
-def _order(values: Values, repetitions: int) -> list[tuple[int, int]]:
-    """Return the splits and the places of their cells, in the order in which they are computed."""
-    cells = _cells(values, repetitions)
-    pairs = [(split, place) for place, cell in enumerate(cells) for split in range(cell[2])]
-    # An interrupted run has whole splits of what matters most: the other models come a little later.
-    return sorted(pairs, key=lambda pair: (pair[0] + (0 if cells[pair[1]][1] in _IN_ALL_SPLITS else 3), pair[1]))
 
 
 def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
@@ -84,21 +75,21 @@ def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
             'torch is not installed: DeepSets and our networks are left out. pip install "uptonoise[torch]" brings it',
             stacklevel=2,
         )
-    cells = _cells(values, repetitions)
     return [
         Task(f"{name}, {model} / {split}", errors, (name, model, split, values["bags"], values["levels"]))
-        for split, place in _order(values, repetitions)
-        for name, model, _ in [cells[place]]
+        for split in range(repetitions)
+        for name, model in _cells(values)
     ]
 
 
 def _table(values: Values, results: list[Any]) -> list[Row]:
     """Return a row for each task, model and noise size: the mean over splits and its standard error."""
-    repetitions = next(n for n in range(1, len(results) + 1) if sum(c[2] for c in _cells(values, n)) == len(results))
-    cells, places = _cells(values, repetitions), [place for _, place in _order(values, repetitions)]
+    cells = _cells(values)
+    n_splits = len(results) // len(cells)
+    by_split = np.array(results).reshape(n_splits, len(cells), -1)
     rows = []
-    for number, (name, model, n_splits) in enumerate(cells):
-        of_cell = np.array([result for place, result in zip(places, results, strict=True) if place == number])
+    for number, (name, model) in enumerate(cells):
+        of_cell = by_split[:, number]
         spread = of_cell.std(axis=0, ddof=1) if n_splits > 1 else np.zeros(of_cell.shape[1])
         for level, mean, error in zip(values["levels"], of_cell.mean(axis=0), spread / np.sqrt(n_splits), strict=True):
             about = {"task": name, "kind": _TASKS[name].kind, "model": model, "noise": level}
@@ -106,7 +97,7 @@ def _table(values: Values, results: list[Any]) -> list[Row]:
     return rows
 
 
-def _drawn(title: str, rows: Rows) -> Figure:
+def _figure(title: str, rows: Rows) -> Figure:
     """Draw the error of each model against the noise, one panel per task."""
     names, models = ([*dict.fromkeys(row[key] for row in rows)] for key in ("task", "model"))
     figure, axes = panels_of(title, len(names))
@@ -135,5 +126,5 @@ EXPERIMENT = TaskExperiment(
     quick_values={"tasks": ["skewness", "dependence"], "bags": 40, "levels": [0.0, 1.0]},
     repetitions=10,
     seed=SEED,
-    draw=_drawn,
+    draw=_figure,
 )

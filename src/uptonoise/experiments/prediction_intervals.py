@@ -8,6 +8,7 @@ the intervals, over the standard deviation of the targets. `outside` is the shar
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import symmetric_noise
 from uptonoise.experiments._bag_tasks import REPORTED
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of_splits
 from uptonoise.learning import BagRegressor
 
 SEED = 282
@@ -47,18 +48,10 @@ def coverages(name: str, split: int, n_bags: int) -> list[list[float]]:
 
 def _noisy(bags: Bags, kind: str, size: float, deviations: Floats, generator: np.random.Generator) -> Bags:
     sizes = generator.uniform(0, size, len(bags)) if kind == "varies" else np.full(len(bags), size)
-    law = "gaussian" if kind == "varies" else kind
-    noise = symmetric_noise(len(bags.values), bags.n_columns, 1.0, law, generator)
+    of_kind = "gaussian" if kind == "varies" else kind
+    noise = symmetric_noise(len(bags.values), bags.n_columns, 1.0, of_kind, generator)
     values = bags.values + np.repeat(sizes, bags.sizes)[:, None] * deviations * noise
     return Bags.__new__(Bags)._set(values, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
-
-
-def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
-    return [
-        Task(f"{name} / {split}", coverages, (name, split, values["bags"]))
-        for split in range(repetitions)
-        for name in values["tasks"]
-    ]
 
 
 def _table(values: Values, results: list[Any]) -> list[Row]:
@@ -78,10 +71,10 @@ EXPERIMENT = TaskExperiment(
     "prediction-intervals",
     __doc__.splitlines()[0],
     {"tasks": list(_TASKS), "bags": 300},
-    _tasks,
+    partial(tasks_of_splits, coverages, "tasks"),
     _table,
     quick_values={"tasks": ["skewness"], "bags": 60},
-    repetitions=3,
+    repetitions=10,
     seed=SEED,
     draw=dots(("task", "noise"), ["coverage"], "coverage of 90 % intervals", COVERAGE),
 )

@@ -19,14 +19,14 @@ ROWS: Tests = {"rows": partial(phase_test, invariant_to="noise+shift")}
 TESTS: Tests = {**ROWS, "sketches": partial(scaled_on_first, invariant_to="noise+shift")}
 NOISES = (((0.0, 0.0), "gaussian"), ((0.5, 0.0), "t"), ((2.0, 0.0), "gaussian"), ((1.0, 0.5), "cauchy"))
 _SHIFTS = (0.0, 1.0, 10.0)
-_LAWS = ("chi-squared", "gamma(0.5)", "lognormal")
+_DISTRIBUTIONS = ("chi-squared", "gamma(0.5)", "lognormal")
 
 
 def cells() -> Sequence[Cell]:
     """Return 27 cells of the level, with distributions and noises in turn, then those of power."""
     places = [(shift, d, n) for shift in _SHIFTS for d in (1, 2, 5) for n in (200, 500, 2_000)]
     level = [
-        _level_cell(NoisyPair(_LAWS[(i + i // 3 + i // 9) % 3], (n, n), d, *NOISES[(i + i // 4) % 4], shift))
+        _level_cell(NoisyPair(_DISTRIBUTIONS[(i + i // 3 + i // 9) % 3], (n, n), d, *NOISES[(i + i // 4) % 4], shift))
         for i, (shift, d, n) in enumerate(places)
     ]
     return [*level, *(_power_cell(n, noise) for n, noise in ((500, (0.0, 0.0)), (200, (0.0, 0.0)), (500, (0.5, 0.5))))]

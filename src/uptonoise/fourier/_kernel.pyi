@@ -1,20 +1,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def sums(
-    values: NDArray[np.float64],
-    projection: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    bounds: NDArray[np.int64],
-    out: NDArray[np.complex128],
-    /,
-) -> None: ...
-def features(
-    values: NDArray[np.float64],
-    projection: NDArray[np.float64],
-    weights: NDArray[np.float64] | None,
-    out: NDArray[np.float32],
-    sums: NDArray[np.float64],
-    /,
-) -> None: ...
+from uptonoise._util.typing import Complex, Floats
+
+_Counts = NDArray[np.int64]
+_Single = NDArray[np.float32]
+
+def sums(values: Floats, projection: Floats, weights: Floats | None, bounds: _Counts, out: Complex, /) -> None: ...
+def features(values: Floats, projection: Floats, weights: Floats | None, out: _Single, sums: Floats, /) -> None: ...
 def instructions() -> str: ...

@@ -34,11 +34,7 @@ def mmd(X: Any, Y: Any, frequencies: Any = None, *, precision: Precision = "fast
 
     {of_two_samples}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> W = un.sample_frequencies(100, 1, random_state=0)
+    {frequencies_for_example}
     >>> un.mmd(np.zeros(5), np.zeros(7), W)
     0.0
     >>> un.mmd(np.zeros(5), np.ones(7), W) > 0.5
@@ -94,11 +90,7 @@ def pairwise_mmd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
 
     {of_pairs_of_bags}
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> W = un.sample_frequencies(100, 1, random_state=0)
+    {frequencies_for_example}
     >>> un.pairwise_mmd([np.zeros(5), np.zeros(7), np.ones(3)], frequencies=W).round(2)
     array([[0.  , 0.  , 0.77],
            [0.  , 0.  , 0.77],

@@ -73,12 +73,20 @@ described = _described(
         precision : {"fast", "float64"}
             As for :func:`~uptonoise.ecf`.
     """,
-    examples="""
+    frequencies_for_example="""
         Examples
         --------
         >>> import numpy as np
         >>> import uptonoise as un
-        >>> rng = np.random.default_rng(0)
+        >>> W = un.sample_frequencies(100, 1, random_state=0)
+    """,
+    sketch_for_example="""
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import uptonoise as un
+        >>> rows = np.random.default_rng(0).normal(size=(500, 3))
+        >>> s = un.Sketch.for_samples(rows).update(rows)
     """,
     random_state="""
         random_state : None, int, Generator or RandomState

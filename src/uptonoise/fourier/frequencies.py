@@ -180,7 +180,7 @@ def _inverse_root(scale: ArrayLike, d: int) -> Floats:
 
 def as_frequencies(frequencies: Any, n_columns: int | None = None) -> Floats:
     """Return frequencies as a float64 array of shape (m, d), or raise with what is wrong."""
-    if is_frame(frequencies):
+    if not isinstance(frequencies, np.ndarray) and is_frame(frequencies):
         raise ValueError(
             "frequencies must be an array with its columns in the order of the data's; got a data frame. Select its "
             "columns in that order and call .to_numpy()"

@@ -86,12 +86,8 @@ def embedding_kernel(
     array of shape (n_bags, n_bags), or (n_bags, n_other)
         Symmetric without `other`.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
+    {examples}
     >>> from sklearn.svm import SVC
-    >>> rng = np.random.default_rng(0)
     >>> bags = [rng.normal(size=(50, 2)) * spread for spread in np.repeat([1.0, 1.5], 20)]
     >>> labels = np.repeat([0, 1], 20)
     >>> train, test = bags[::2], bags[1::2]

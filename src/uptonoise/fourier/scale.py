@@ -58,10 +58,10 @@ def median_scale(
         raise ValueError(f"{names[0]} must have at least 2 rows for a distance between them; got {len(rows)}")
     if not checked_flag(per_column, "per_column"):
         return _median_length(_with_rare_rows(sources, rows, slice(None)))
-    lengths = [_column_length(_with_rare_rows(sources, rows, [column])) for column in range(rows.shape[1])]
-    if all(length is None for length in lengths):
+    columns = [_with_rare_rows(sources, rows, [column]) for column in range(rows.shape[1])]
+    if all((column == column[0]).all() for column in columns):
         raise _no_scale(names[0])
-    return np.array([1.0 if length is None else length for length in lengths])
+    return np.array([_median_length(column) if (column != column[0]).any() else 1.0 for column in columns])
 
 
 def sample_names(samples: tuple[Any, ...]) -> list[str]:
@@ -82,10 +82,6 @@ def _with_rare_rows(sources: list[RowSource], rows: Floats, columns: Any) -> Flo
             if sum(map(len, others)) > len(rows):
                 return np.concatenate(others)
     return np.concatenate(others)
-
-
-def _column_length(column: Floats) -> float | None:
-    return _median_length(column) if (column != column[0]).any() else None
 
 
 def _median_length(rows: Floats) -> float:

@@ -127,12 +127,7 @@ class Sketch(SketchStatistics):
         Sketch
             Without rows; `update` it with one sample, and :meth:`like` makes another for the next.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import uptonoise as un
-        >>> rows = np.random.default_rng(0).normal(size=(500, 3))
-        >>> s = un.Sketch.for_samples(rows).update(rows)
+        {sketch_for_example}
         >>> list(s.blocks)
         ['single columns', 'pairs of columns', 'all frequencies', 'high frequencies', 'effect']
         """
@@ -240,6 +235,7 @@ class Sketch(SketchStatistics):
         new._ended, new._centre, new._clusters = moments, centre, clusters
         return new
 
+    @described
     def select(self, columns: Sequence[str]) -> Sketch:
         """Return the sketch of some columns, with the frequencies that look at no other: exactly, without the rows.
 
@@ -252,12 +248,7 @@ class Sketch(SketchStatistics):
         -------
         Sketch
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import uptonoise as un
-        >>> rows = np.random.default_rng(0).normal(size=(500, 3))
-        >>> s = un.Sketch.for_samples(rows).update(rows)
+        {sketch_for_example}
         >>> s.select(["x1"])
         Sketch(500 rows, 34 frequencies, 1 column: x1)
         """
@@ -336,15 +327,18 @@ class Sketch(SketchStatistics):
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
         features = CosineSine(self._frequencies, self.precision, source.name)
-        clusters_pass = ClusterPass(source, features, self._frequencies, near, centre, self._clusters)
-        if source.bag_ids is None or (complete and is_of_single_rows(source)):
-            added, kept = source.fold(MomentSum(features, near)).total(), self._clusters
+        kept = self._clusters
+        has_single_rows = source.bag_ids is None or (complete and is_of_single_rows(source))
+        if has_single_rows:
+            added = source.fold(MomentSum(features, near)).total()
             if added.weight == 0:
                 raise ValueError("weights of X must not all be 0")
-            if source.bag_ids is not None:
+        if source.bag_ids is not None:
+            clusters_pass = ClusterPass(source, features, self._frequencies, near, centre, kept)
+            if has_single_rows:
                 added, kept = added.as_clusters(), clusters_pass.single_rows()
-        else:
-            added, kept = clusters_pass.run(complete or source.ids_are_local)
+            else:
+                added, kept = clusters_pass.run(complete or source.ids_are_local)
         self._ended = self._ended.plus(added.recentred(self._frequencies, near, centre))
         self._clusters, self._centre = kept, centre
         if source.named and not self.named:

@@ -1,7 +1,7 @@
 """Whether posteriors are right on average: coverage of intervals, and simulation-based calibration.
 
-Parameters are drawn from the prior and a bag is simulated from each. Where the posterior is right, the rank of the true
-parameter among draws from it is uniform, and an interval of probability q holds the truth in a share q of the cases.
+Parameters are sampled from the prior and a bag is simulated from each. Where the posterior is right, the rank of the
+true parameter among draws from it is uniform, and an interval of probability q holds the truth in a share q of cases.
 """
 
 from __future__ import annotations

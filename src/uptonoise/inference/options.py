@@ -8,7 +8,8 @@ from typing import TypedDict
 from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState
 
-_MODEL = """
+documented = described(
+    model="""
     prior : frozen distribution of scipy, dict of named ones, or callable
         The distribution of the parameters. A function ``prior(n, rng)`` returns n draws: an array of shape (n,) or
         (n, p), or a dict of arrays.
@@ -16,9 +17,8 @@ _MODEL = """
         ``simulator(theta, rng)`` returns a sample, rows by columns, of any number of rows. `theta` is a float, or an
         array of shape (p,) where there are several parameters; `rng` is a numpy Generator, the only source of chance
         that seeds reach.
-    """
-
-_PARAMETERS = """
+    """,
+    parameters="""
     n_particles : int
         How many further simulations are weighted by how near their summaries are to the observed one.
     epsilon, quantile, ess : float, optional
@@ -31,9 +31,8 @@ _PARAMETERS = """
     keep_rows : bool
         Whether the rows of the particles are kept in memory, in `particles_`, for another `fit`.
     {simulating}
-    """
-
-_SIMULATING = """
+    """,
+    simulating="""
     vectorized : bool
         Whether the simulator takes parameters of shape (k, p) and returns Bags, a list of k samples, or an array of
         shape (k, n_rows, n_columns).
@@ -54,9 +53,8 @@ _SIMULATING = """
         Whether to show a progress bar; by default on a terminal.
     random_state : None, int, Generator or RandomState
         The seed; None takes that of the cache where there is one.
-    """
-
-_ATTRIBUTES = """
+    """,
+    attributes="""
     theta_ : array of shape (n_particles, p)
         The particles.
     summaries_ : array of shape (n_particles, q)
@@ -69,9 +67,8 @@ _ATTRIBUTES = """
         The particles with their rows, where ``keep_rows=True`` or where they were given.
     seed_ : int
         The seed of the simulations.
-    """
-
-_LEARNING = """
+    """,
+    learning="""
     n_training : int
         How many simulations the summary is learnt from.
     {parameters}
@@ -81,9 +78,8 @@ _LEARNING = """
     training_ : Simulations
         What the summary was learnt from.
     {attributes}
-    """
-
-_EXAMPLE = """
+    """,
+    example="""
     Examples
     --------
     >>> import numpy as np
@@ -91,22 +87,12 @@ _EXAMPLE = """
     >>> from uptonoise import inference
     >>> def simulator(theta, rng):
     ...     return rng.gamma(theta, size=(100, 1))
-    """
-
-_INTERVAL = """
+    """,
+    interval="""
     >>> low, high = abc.fit().posterior(simulator(3.0, np.random.default_rng(2))).interval(0.95)
     >>> low < 3.0 < high
     True
-    """
-
-documented = described(
-    model=_MODEL,
-    parameters=_PARAMETERS,
-    simulating=_SIMULATING,
-    attributes=_ATTRIBUTES,
-    learning=_LEARNING,
-    example=_EXAMPLE,
-    interval=_INTERVAL,
+    """,
 )
 
 

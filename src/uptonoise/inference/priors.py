@@ -138,7 +138,7 @@ def _tried(draw: Callable[[int, np.random.Generator], Any], name: str) -> Any:
     try:
         return draw(2, np.random.default_rng(0))
     except ValueError as error:
-        raise ValueError(f"{name} cannot be drawn from, as its parameters are outside their domain: {error}") from None
+        raise ValueError(f"{name} cannot be sampled, as its parameters are outside their domain: {error}") from None
 
 
 def _support(distribution: Any) -> tuple[float, float]:

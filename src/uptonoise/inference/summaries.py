@@ -201,14 +201,9 @@ class DRABC(_RegressionABC):
     --------
     FourierABC : The same with random features, in a time proportional to the rows.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import stats
-    >>> from uptonoise.inference import DRABC
-    >>> def simulator(theta, rng):
-    ...     return rng.gamma(theta, size=(40, 1))
-    >>> abc = DRABC(stats.uniform(1, 5), simulator, n_training=80, n_particles=1_000, ess=120, random_state=0)
+    {example}
+    >>> options = {"n_training": 80, "n_particles": 1_000, "ess": 120}
+    >>> abc = inference.DRABC(stats.uniform(1, 5), simulator, random_state=0, **options)
     {interval}
     """
 

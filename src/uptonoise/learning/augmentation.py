@@ -37,6 +37,7 @@ from uptonoise.learning.docs import described
 from uptonoise.learning.inputs import bag_source, bags_in_memory, bags_of
 from uptonoise.learning.repeated_noise import bags_with_copies
 from uptonoise.learning.targets import given_targets
+from uptonoise.learning.transformer import TakesBags
 
 _CHUNK_ROWS = 65_536
 VIRTUAL_ROWS = 16
@@ -134,7 +135,7 @@ def _inner_has(name: str) -> Callable[[Any], bool]:
     return lambda augmented: hasattr(augmented.transformer, name)
 
 
-class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NoiseAugmented(TakesBags, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A model of bags that is fitted on noisy copies of them too; or features that are noisy while a model is fitted.
 
     Around an estimator that predicts, such as a Pipeline of :class:`~uptonoise.BagSummary` and any scikit-learn model:
@@ -194,7 +195,6 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             inner = get_tags(self.transformer)
             tags.estimator_type = inner.estimator_type
             tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.input_tags.three_d_array = True
         return tags
 
     @described

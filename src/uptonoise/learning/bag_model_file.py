@@ -33,7 +33,6 @@ def save_model(model: Any, path: str | os.PathLike[str], *, force: bool = True) 
         "by": model.by_,
         "cv_error": model.cv_error_,
         "pairs": summary.pairs_,
-        "forests": len(model.ensemble_.forests),
     }
     arrays = {"centre": summary.centre_, "scale": summary.scale_, "frequencies": summary.frequencies_}
     arrays |= _flat("ensemble", model.ensemble_)
@@ -67,12 +66,13 @@ def load_model(cls: type[Model], path: str | os.PathLike[str]) -> Model:
         summary.pairs_ = [tuple(pair) for pair in header["pairs"]]
         model.summary_ = summary
         arrays.setdefault("ensemble.profile.beyond", NO_SPREAD)  # which models of uptonoise 0.2.0 did not have
-        model.ensemble_ = _rebuilt(Ensemble, "ensemble", arrays, header["forests"])
+        model.ensemble_ = _rebuilt(Ensemble, "ensemble", arrays)
         if "classes" in arrays:
             classes = header.get("classes")
             model.classes_ = arrays["classes"] if classes is None else np.array(classes, dtype=object)
         else:
-            model.conformal_ = _rebuilt(Conformal, "conformal", arrays, 0)
+            arrays.setdefault("conformal.copies", np.zeros(len(arrays["conformal.scores"]), dtype=np.int64))
+            model.conformal_ = _rebuilt(Conformal, "conformal", arrays)
         _check_prediction(model, columns)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ValueError(f"{path} is not a model that {cls.__name__}.save wrote: {error}") from None
@@ -109,12 +109,14 @@ def _flat(name: str, value: Any) -> dict[str, Any]:
     return {key: array for field, inner in fields.items() for key, array in _flat(f"{name}.{field}", inner).items()}
 
 
-def _rebuilt(kind: Any, name: str, arrays: dict[str, Any], n_repeated: int) -> Any:
-    """Return nested tuples of a kind from their arrays; `n_repeated` is how long tuples of many are."""
+def _rebuilt(kind: Any, name: str, arrays: dict[str, Any]) -> Any:
+    """Return nested tuples of a kind from their arrays."""
     if not hasattr(kind, "_fields"):
         inner = get_args(kind)
         if inner and hasattr(inner[0], "_fields"):
-            return tuple(_rebuilt(inner[0], f"{name}.{place}", arrays, 0) for place in range(n_repeated))
+            start = f"{name}."
+            number = len({key.removeprefix(start).split(".")[0] for key in arrays if key.startswith(start)})
+            return tuple(_rebuilt(inner[0], f"{name}.{place}", arrays) for place in range(number))
         return arrays[name]
     hints = get_type_hints(kind)
-    return kind(*(_rebuilt(hints[field], f"{name}.{field}", arrays, n_repeated) for field in kind._fields))
+    return kind(*(_rebuilt(hints[field], f"{name}.{field}", arrays) for field in kind._fields))

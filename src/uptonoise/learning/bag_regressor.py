@@ -40,13 +40,7 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
     --------
     BagRidgeCV : A linear model of phases, which is faster, and reads bags that do not fit into memory.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
-    >>> shapes = rng.uniform(1, 6, size=300)
-    >>> bags = un.Bags([rng.gamma(shape, size=(50, 1)) for shape in shapes])
+    {gamma_bags}
     >>> model = un.BagRegressor(random_state=0).fit(bags[:200], shapes[:200])
     >>> model.score(bags[200:], shapes[200:]) > 0.9
     True
@@ -107,8 +101,8 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
 
     def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
         known = _known(out_of_fold, copies.rows[out_of_fold.places])
-        bag = copies.bag[out_of_fold.places]
-        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, Y[bag, 0], bag)
+        copy, bag = np.divmod(out_of_fold.places, len(Y))
+        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, Y[bag, 0], bag, copy)
 
 
 def _known(predicted: OutOfFold, rows: Any) -> Known:

@@ -13,6 +13,11 @@ described = _described(
         Returns
         -------
     """,
+    gamma_bags="""
+        {examples}
+        >>> shapes = rng.uniform(1, 6, size=300)
+        >>> bags = un.Bags([rng.gamma(shape, size=(50, 1)) for shape in shapes])
+    """,
     bags_to_predict="""
         Parameters
         ----------

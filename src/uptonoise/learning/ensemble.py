@@ -1,8 +1,9 @@
 """The model behind :class:`BagRegressor` and :class:`BagClassifier`: features, learners, weights and noise estimates.
 
 Features of the bags and of their noisy copies go to three learners: ridge regression, kernel ridge regression, and
-boosted trees. Each is cross-fitted, all copies of a bag in one part; what it predicts of bags that it has not seen
-decides on penalties and weights, and calibrates intervals.
+boosted trees. Two more, ridge and kernel ridge regression, are blind: they learn from features that independent
+symmetric noise does not move on average. Each is cross-fitted, all copies of a bag in one part; what it predicts of
+bags that it has not seen decides on penalties and weights, and calibrates intervals.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from uptonoise.learning.stack import Hats, Stack
 from uptonoise.learning.summary import ALL_BLOCKS, INVARIANT_BLOCKS, PROFILE_BLOCKS, TREE_BLOCKS, BagSummary
 
 _PARTS = 5  # of the bags, each judged by weights that were learnt from the others
+_N_SIGHTED, _N_BLIND = 3, 2
 
 Grow = Callable[[Floats, NDArray[np.int64], int], Forest]
 """Fits trees on features and on the numbers of the bags that the rows are copies of."""
@@ -38,8 +40,8 @@ class Copies(NamedTuple):
 
     Attributes
     ----------
-    linear, trees, profile : array of shape (n, p)
-        What the linear learners, the trees and the noise estimate learn from.
+    linear, trees, profile, blind : array of shape (n, p)
+        What the linear learners, the trees, the noise estimate and the blind learners learn from.
     sizes, rows : array of shape (n,)
         The size of the noise that was added, and the number of rows.
     bag : array of shape (n,)
@@ -49,6 +51,7 @@ class Copies(NamedTuple):
     linear: Floats
     trees: Floats
     profile: Floats
+    blind: Floats
     sizes: Floats
     rows: Floats
     bag: NDArray[np.int64]
@@ -60,10 +63,10 @@ class Copies(NamedTuple):
         for run in chain.from_iterable(plan.copies(bags, generator)):
             parts.append(inputs_of(summary, run.bags))
             sizes.append(run.sizes)
-        linear, trees, profile = (np.concatenate(part) for part in zip(*parts, strict=True))
-        number = len(linear) // len(bags)
+        inputs = Inputs(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        number = len(inputs[0]) // len(bags)
         rows = np.tile(bags.sizes.astype(np.float64), number)
-        return cls(linear, trees, profile, np.concatenate(sizes), rows, np.tile(np.arange(len(bags)), number))
+        return cls(*inputs, np.concatenate(sizes), rows, np.tile(np.arange(len(bags)), number))
 
     def splits(self, of_bags: list[Split]) -> list[Split]:
         """Return splits of copies from splits of bags."""
@@ -76,15 +79,17 @@ class Inputs(NamedTuple):
     linear: Floats
     trees: Floats
     profile: Floats
+    blind: Floats
 
 
 def inputs_of(summary: BagSummary, bags: Bags) -> Inputs:
     """Return what learners get of bags with the columns of fit."""
     blocks = summary.blocks(bags)
-    invariant = summary.kind == "invariant"
-    linear = _joined(blocks, INVARIANT_BLOCKS if invariant else ALL_BLOCKS)
-    trees = np.empty((len(linear), 0)) if invariant else _joined(blocks, TREE_BLOCKS)
-    return Inputs(linear, trees, _joined(blocks, PROFILE_BLOCKS))
+    profile, unmoved = _joined(blocks, PROFILE_BLOCKS), _joined(blocks, INVARIANT_BLOCKS)
+    if summary.kind == "invariant":
+        nothing = np.empty((len(profile), 0))
+        return Inputs(unmoved, nothing, profile, nothing)
+    return Inputs(_joined(blocks, ALL_BLOCKS), _joined(blocks, TREE_BLOCKS), profile, unmoved)
 
 
 def _joined(blocks: Blocks, names: list[str] | tuple[str, ...]) -> Floats:
@@ -100,8 +105,32 @@ class OutOfFold(NamedTuple):
     disagreement: Floats
 
 
+class Blind(NamedTuple):
+    """Learners from features that noise does not move on average."""
+
+    standard: Standard
+    ridge: Linear
+    kernel: Linear
+
+    @classmethod
+    def learnt(
+        cls, copies: Copies, targets: Floats, splits: list[Split], generator: np.random.Generator
+    ) -> tuple[Blind, list[Floats]]:
+        """Fit on copies; return also predictions of each by learners that have not seen it."""
+        standard = Standard.of(copies.blind[copies.sizes == 0], copies.blind)
+        X = standard(copies.blind)
+        ridge, ridge_guess, _ = fitted_ridge(X, targets, splits)
+        kernel, kernel_guess, _ = fitted_kernel(X, targets, splits, generator)
+        return cls(standard, ridge, kernel), [ridge_guess, kernel_guess]
+
+    def guesses(self, features: Floats) -> list[Floats]:
+        """Return what each learner predicts."""
+        X = self.standard(features)
+        return [self.ridge.predict(X), self.kernel.predict(X)]
+
+
 class Ensemble(NamedTuple):
-    """Fitted learners and their weights."""
+    """Fitted learners and their weights; there are blind ones where the others see noise."""
 
     profile: Profile
     standard: Standard
@@ -109,6 +138,7 @@ class Ensemble(NamedTuple):
     kernel: Linear
     forests: tuple[Forest, ...]
     stack: Stack
+    blind: tuple[Blind, ...] = ()
 
     @classmethod
     def learnt(
@@ -130,16 +160,21 @@ class Ensemble(NamedTuple):
         kernel, kernel_guess, _ = fitted_kernel(X, targets, splits, generator)
         guesses = [ridge_guess, kernel_guess]
         forests: list[Forest] = []
+        blind: list[Blind] = []
         if grow is not None:
             forests, forest_guess = _cross_fitted_trees(copies, splits, grow, link, generator)
-            guesses.append(forest_guess)
+            unmoved, blind_guesses = Blind.learnt(copies, targets, splits, generator)
+            blind.append(unmoved)
+            guesses += [forest_guess, *blind_guesses]
         judged = np.unique(np.concatenate([test for _, test in splits]))
         guesses = [guess[judged] for guess in guesses]
         # Weights that depend on the noise would bring it back into a model that is to ignore it.
         hats = Hats.up_to(0.0 if grow is None else largest)
-        stack = Stack.learnt(hats, sizes[judged], guesses, targets[judged])
-        ensemble = cls(profile, standard, ridge, kernel, tuple(forests), stack)
-        combined = _cross_stacked(stack, sizes[judged], guesses, targets[judged], copies.bag[judged])
+        # Who expects noise as in training may learn from it.
+        n_blind = _N_BLIND if blind and largest > 0 else 0
+        stack = Stack.learnt(hats, sizes[judged], guesses, targets[judged], n_blind)
+        ensemble = cls(profile, standard, ridge, kernel, tuple(forests), stack, tuple(blind))
+        combined = _cross_stacked(stack, sizes[judged], guesses, targets[judged], copies.bag[judged], n_blind)
         return ensemble, OutOfFold(judged, sizes[judged], combined, _disagreement(guesses))
 
     def predicted(self, inputs: Inputs, link: Link) -> OutOfFold:
@@ -148,19 +183,21 @@ class Ensemble(NamedTuple):
         guesses = [self.ridge.predict(X), self.kernel.predict(X)]
         if self.forests:
             guesses.append(np.mean([link(forest.sums(inputs.trees)) for forest in self.forests], axis=0))
+        for blind in self.blind:
+            guesses += blind.guesses(inputs.blind)
         sizes = self.profile.sizes(inputs.profile)
         return OutOfFold(np.arange(len(X)), sizes, self.stack.combined(sizes, guesses), _disagreement(guesses))
 
 
 def _cross_stacked(
-    stack: Stack, sizes: Floats, guesses: list[Floats], targets: Floats, bag: NDArray[np.int64]
+    stack: Stack, sizes: Floats, guesses: list[Floats], targets: Floats, bag: NDArray[np.int64], n_blind: int
 ) -> Floats:
     """Return what is predicted of bags by weights that were learnt from other bags: as wrong as for new ones."""
     combined = stack.combined(sizes, guesses)
     for part in range(_PARTS):
         own = bag % _PARTS == part
         if own.any() and not own.all():
-            others = Stack.learnt(stack.hats, sizes[~own], [guess[~own] for guess in guesses], targets[~own])
+            others = Stack.learnt(stack.hats, sizes[~own], [guess[~own] for guess in guesses], targets[~own], n_blind)
             combined[own] = others.combined(sizes[own], [guess[own] for guess in guesses])
     return combined
 
@@ -182,4 +219,5 @@ def _cross_fitted_trees(
 
 
 def _disagreement(guesses: list[Floats]) -> Floats:
-    return np.asarray(np.std(guesses, axis=0).mean(axis=1))
+    """Return how much the learners differ that see all features."""
+    return np.asarray(np.std(guesses[:_N_SIGHTED], axis=0).mean(axis=1))

@@ -138,13 +138,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     by_ : str or None
         The column that names the bags in the file that the model was fitted on, where there was one.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
-    >>> shapes = rng.uniform(1, 6, size=300)
-    >>> bags = un.Bags([rng.gamma(shape, size=(50, 1)) for shape in shapes])
+    {gamma_bags}
     >>> model = un.BagRidgeCV("phase", n_frequencies=50, random_state=0).fit(bags[:200], shapes[:200])
     >>> model.score(bags[200:], shapes[200:]) > 0.9
     True
@@ -230,7 +224,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.first_, self.second_ = best.first, best.second
-        self.steadiness_ = self._learnt_steadiness(rows, weights, noise)
+        self.steadiness_ = self._learnt_steadiness(rows, targets, weights, noise)
         self.n_features_in_ = bags.n_columns
         self.by_: str | None = None
         self.noise_range_ = None if noise is None else noise.target
@@ -302,14 +296,17 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.coef_ = coef[0] if self._y_is_flat else coef
         self.intercept_ = float(intercept[0]) if self._y_is_flat else intercept
 
-    def _learnt_steadiness(self, rows: Any, weights: Floats, noise: SearchNoise | None) -> Steadiness | None:
+    def _learnt_steadiness(
+        self, rows: Any, targets: Floats, weights: Floats, noise: SearchNoise | None
+    ) -> Steadiness | None:
         """Learn how reliable predictions are on the bags of fit, with the noise that they were fitted against."""
         if not self.steady or not knows_errors(self.first_, self.second_):
             return None
         size = self.best_params_.get("noise_level", 0.0)
         if noise is not None and size > 0:
             rows = add_noise(rows, size, variances=noise.variances, random_state=noise.seed)
-        return Steadiness.learnt(Predicted.joined([self._predicted(part) for part in _parts(rows)]), weights)
+        predicted = Predicted.joined([self._predicted(part) for part in _parts(rows)])
+        return Steadiness.learnt(predicted, targets, weights)
 
     def _predicted(self, X: Any) -> Predicted:
         """Return predictions with their sampling variances."""

@@ -67,6 +67,7 @@ def load_ridge(cls: type[Model], path: str | os.PathLike[str]) -> Model:
         model.steadiness_ = None
         if "steadiness_centre" in arrays:
             arrays.setdefault("steadiness_reach", np.full_like(arrays["steadiness_centre"], _NO_REACH))
+            arrays.setdefault("steadiness_seen", np.zeros_like(arrays["steadiness_centre"]))
             model.steadiness_ = Steadiness(*(arrays[f"steadiness_{name}"] for name in Steadiness._fields))
         _check_prediction(model)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

@@ -4,9 +4,11 @@ With predictions f_k of the learners, the mean target f0 and hat functions h_j o
 
     f  =  f0 + sum_jk  w_jk h_j(noise) (f_k - f0)        w >= 0
 
-Where noise leaves no information all weights shrink towards 0, and predictions to the mean. Beyond the noise of any
-copy of fit the weights cannot be learnt: there they fall as the information of a bag does, with one over the variance
-of its noise.
+A prior keeps weights near equal ones, or near equal ones of blind learners, which do not see noise, and 0 for the
+others: noise of the bags of fit may go with their targets, and does not have to in use. So what others see must be
+worth it. Where noise leaves no information all weights shrink towards 0, and predictions to the mean. Beyond the noise
+of any copy of fit the weights cannot be learnt: there they fall as the information of a bag does, with one over the
+variance of its noise.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.learning.noisy_copies import BEYOND
 
 _PRIOR = 0.02  # of the number of rows: how much equal weights count
+_WARY_PRIOR = 0.04  # the same for learners that see noise, beside those that do not
 
 
 class Hats(NamedTuple):
@@ -66,19 +69,27 @@ class Stack(NamedTuple):
     mean: Floats
 
     @classmethod
-    def learnt(cls, hats: Hats, sizes: Floats, guesses: Sequence[Floats], Y: Floats) -> Stack:
-        """Learn weights from predictions, each of shape (n, n_targets), of bags that the learners have not seen."""
+    def learnt(cls, hats: Hats, sizes: Floats, guesses: Sequence[Floats], Y: Floats, n_blind: int = 0) -> Stack:
+        """Learn weights from predictions, each of shape (n, n_targets), of bags that the learners have not seen.
+
+        The last `n_blind` are of learners that do not see noise.
+        """
         mean = Y.mean(axis=0)
         functions = hats(sizes)
         # One column per knot and learner, one row per bag and target.
         columns = [(functions[:, [j]] * (guess - mean)).ravel() for j in range(functions.shape[1]) for guess in guesses]
         design, targets = np.stack(columns, axis=1), (Y - mean).ravel()
-        strength = np.sqrt(_PRIOR * np.mean(targets**2) * len(targets) / functions.shape[1])
-        n_columns, equal = design.shape[1], 1 / len(guesses)
-        # A least-squares prior for equal weights keeps knots with few bags sensible.
-        prior = strength * np.eye(n_columns)
+        # A least-squares prior keeps knots with few bags sensible.
+        is_sighted = np.arange(len(guesses)) < len(guesses) - n_blind
+        if n_blind:
+            expected, priors = np.where(is_sighted, 0.0, 1 / n_blind), np.where(is_sighted, _WARY_PRIOR, _PRIOR)
+        else:
+            expected, priors = np.full(len(guesses), 1 / len(guesses)), np.full(len(guesses), _PRIOR)
+        n_knots = functions.shape[1]
+        strength = np.tile(np.sqrt(priors * np.mean(targets**2) * len(targets) / n_knots), n_knots)
         weights, _ = nnls(
-            np.concatenate([design, prior]), np.concatenate([targets, np.full(n_columns, equal * strength)])
+            np.concatenate([design, np.diag(strength)]),
+            np.concatenate([targets, strength * np.tile(expected, n_knots)]),
         )
         return cls(hats, weights.reshape(functions.shape[1], len(guesses)), mean)
 

@@ -22,7 +22,17 @@ So predictions of bags with more noise or fewer rows shrink towards the mean as 
 prediction of a bag like those of fit changes.
 
 e holds for small errors. Noise that turns phases right round can take f anywhere, with a small e. So where f is further
-from f0 than D, the furthest prediction of a bag of fit, e counts as at least e0 + (f - f0)^2 - D^2.
+from f0 than D, the furthest prediction of a bag of fit, e counts as at least e0 + (f - f0)^2 - D^2. Noise that a model
+is fitted against can do that to some bags of fit, too: so V is at most the variance of the targets, and D at most one
+and a half times the distance of the furthest target.
+
+Where noise has drowned the rows, phases turn at random: their errors are bounded, and so e is, but nothing is left to
+predict from. Of a bag is seen
+
+    q  =  (sum_j g_j^2 max(1 - 3 / ((N + 2) abs(phi_j)^2), 0))  /  (sum_j g_j^2)        g_j  =  df/dtheta_j
+
+which is about 0.01 where phi is nothing but sampling error, and 0 for a bag of one row. Where q is less than half of
+q0, which nine in ten bags of fit have, k is at most q / (q0 / 2).
 """
 
 from __future__ import annotations
@@ -40,6 +50,9 @@ from uptonoise.rows import Accumulator, Block, RowSource
 
 _KNOWN = 0.9  # of the bags of fit have no larger error than what counts as known
 _LEAST_AMPLITUDE = 0.1  # over sqrt(N)
+_WIDEST = 1.5  # times the distance of the furthest target: no prediction of fit counts beyond
+_UNSEEN = 3.0  # over N + 2: a squared amplitude below that may be chance, and is that of one row
+_SEEN_SHARE = 0.5  # of what nearly all bags of fit show: who shows less is shrunk
 
 
 class _InfluencePart(NamedTuple):
@@ -153,10 +166,11 @@ def knows_errors(first: Any, second: Any) -> bool:
 
 
 class Predicted(NamedTuple):
-    """Predictions, of shape (n_targets, n_bags), and what rows do to them."""
+    """Predictions, of shape (n_targets, n_bags), what rows do to them, and how much of what they rest on is seen."""
 
     values: Floats
     influences: Influences
+    seen: Floats
 
     @classmethod
     def of(cls, X: Any, first: PhaseFeatures, second: FourierFeatures | None, coef: Floats, intercept: Floats) -> Self:
@@ -192,14 +206,25 @@ class Predicted(NamedTuple):
         gradients = kept * (slopes[..., 1::2] * phases.real - slopes[..., ::2] * phases.imag)
         gradients /= np.sqrt(phases.shape[1])
         influences = Influences.of(source, characteristic, first.frequencies_, gradients, first.precision)
-        return cls(coef @ features.T + intercept[:, None], influences)
+        return cls(coef @ features.T + intercept[:, None], influences, _seen(characteristic, gradients))
 
     @classmethod
     def joined(cls, parts: Sequence[Predicted]) -> Predicted:
         """Return the predictions of several sets of bags together."""
-        values, influences = zip(*parts, strict=True)
+        values, influences, seen = zip(*parts, strict=True)
         together = Influences(*(np.concatenate(fields, axis=-1) for fields in zip(*influences, strict=True)))
-        return cls(np.concatenate(values, axis=1), together)
+        return cls(np.concatenate(values, axis=1), together, np.concatenate(seen, axis=1))
+
+
+def _seen(characteristic: Characteristic, gradients: Floats) -> Floats:
+    """Return how much of the phases that predictions depend on is more than chance, of shape (n_targets, n_bags)."""
+    squares = np.maximum(np.abs(characteristic.phi) ** 2, np.finfo(np.float64).tiny)
+    shares = np.maximum(1 - _UNSEEN / ((characteristic.effective_size[:, None] + _UNSEEN - 1) * squares), 0)
+    weights = gradients**2
+    total = weights.sum(axis=2)
+    seen = (weights * shares).sum(axis=2)
+    # What depends on nothing is safe.
+    return np.asarray(np.divide(seen, total, out=np.ones_like(total), where=total > 0))
 
 
 class Steadiness(NamedTuple):
@@ -210,13 +235,15 @@ class Steadiness(NamedTuple):
     centre : array of shape (n_targets,)
         Their mean, f0.
     spread : array of shape (n_targets,)
-        Their variance, V.
+        Their variance, V, or that of the targets.
     known : array of shape (n_targets,)
         The sampling variance that nearly all of them keep, e0.
     of_one_row : array of shape (n_targets,)
         The mean squared influence of a row, p.
     reach : array of shape (n_targets,)
-        How far from their mean they are at most, D.
+        How far from their mean predictions may be, D.
+    seen : array of shape (n_targets,)
+        How much of nearly all of the bags is seen, q0.
     """
 
     centre: Floats
@@ -224,17 +251,22 @@ class Steadiness(NamedTuple):
     known: Floats
     of_one_row: Floats
     reach: Floats
+    seen: Floats
 
     @classmethod
-    def learnt(cls, predicted: Predicted, weights: Floats) -> Steadiness:
-        """Learn from predictions of bags with weights."""
+    def learnt(cls, predicted: Predicted, targets: Floats, weights: Floats) -> Steadiness:
+        """Learn from predictions of bags with targets, of shape (n_bags, n_targets), and weights."""
         shares = weights / weights.sum()
         centre = predicted.values @ shares
-        spread = (predicted.values - centre[:, None]) ** 2 @ shares
-        reach = np.abs(predicted.values - centre[:, None])[:, weights > 0].max(axis=1)
+        moved = np.stack([predicted.values, targets.T]) - centre[:, None]
+        spread = (moved**2 @ shares).min(axis=0)
+        furthest = np.abs(moved[:, :, weights > 0]).max(axis=2)
+        reach = np.minimum(furthest[0], _WIDEST * furthest[1])
         of_one_row = predicted.influences.of_one_row()
         errors = predicted.influences.errors(of_one_row)
-        return cls(centre, spread, np.quantile(errors[:, weights > 0], _KNOWN, axis=1), of_one_row, reach)
+        known = np.quantile(errors[:, weights > 0], _KNOWN, axis=1)
+        seen = np.quantile(predicted.seen[:, weights > 0], 1 - _KNOWN, axis=1)
+        return cls(centre, spread, known, of_one_row, reach, seen)
 
     def shrunk(self, predicted: Predicted) -> Floats:
         """Return predictions, shrunk towards the mean by their reliability."""
@@ -242,4 +274,6 @@ class Steadiness(NamedTuple):
         beyond = (predicted.values - centre) ** 2 - self.reach[:, None] ** 2
         more = np.maximum(predicted.influences.errors(self.of_one_row) - self.known[:, None], np.maximum(beyond, 0))
         kept = np.divide(spread, spread + more, out=np.ones_like(more), where=more > 0)
+        expected = _SEEN_SHARE * self.seen[:, None]
+        kept = np.minimum(kept, np.divide(predicted.seen, expected, out=np.ones_like(kept), where=expected > 0))
         return np.asarray(centre + kept * (predicted.values - centre))

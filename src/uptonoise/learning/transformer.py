@@ -15,16 +15,20 @@ from uptonoise.learning.inputs import bag_source, fitted_columns
 from uptonoise.rows import RowSource
 
 
-class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class TakesBags:
+    """An estimator that tells scikit-learn that it takes bags, which may be a 3-D array."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+class BagTransformer(TakesBags, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A transformer of bags; a subclass says what it learns from rows and what it makes of them."""
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        return tags
 
     @described
     def fit(self, X: Any, y: Any = None) -> Self:

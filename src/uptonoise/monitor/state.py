@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from uptonoise._util.docs import described
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
@@ -14,6 +15,7 @@ _LARGEST_LOG = 700.0  # exp of it is a finite number
 _LONG = 1e6  # from which on nobody counts digits
 
 
+@described()
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class MonitorState(Result):
     """What is known after a batch; :meth:`Monitor.update` returns it.
@@ -57,11 +59,7 @@ class MonitorState(Result):
     notes : tuple of str
         What was left out, in words.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> rng = np.random.default_rng(0)
+    {examples}
     >>> monitor = un.Monitor(rng.exponential(size=(2_000, 2)), random_state=0)
     >>> state = monitor.update(rng.exponential(size=(200, 2)) + rng.normal(size=(200, 2)))
     >>> state.alarm, state.rows_left

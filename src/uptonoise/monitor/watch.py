@@ -156,6 +156,12 @@ class Monitor:
         return self._now.state
 
     @property
+    def is_used_up(self) -> bool:
+        """Whether all rows of the reference were used and may not be used again: further rows are not compared."""
+        reference = self._now.reference
+        return reference is not None and not reference.n_left and not reference.reuse
+
+    @property
     def history(self) -> History:
         """The timeline, as a table."""
         return self._now.history
@@ -275,6 +281,17 @@ class Monitor:
             Whether to overwrite a file that exists.
         record : InputRecord, optional
             Further files, such as those of the reference, and the command, for the page to name.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> import uptonoise as un
+        >>> monitor = un.Monitor([0.0, 1.0, 2.0] * 30, random_state=0)
+        >>> state = monitor.update([0.0, 1.0, 2.0] * 5)
+        >>> page = pathlib.Path(tempfile.mkdtemp()) / "timeline.html"
+        >>> monitor.report(page)
+        >>> page.read_text(encoding="utf-8")[:15]
+        '<!DOCTYPE html>'
         """
         # By name, so that no module imports what stands below it.
         import_module("uptonoise.report").write_timeline(self, path, force=force, record=record)

@@ -38,7 +38,7 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     {examples}
     >>> bags = [rng.normal(scale=1 + i % 2, size=(30, 1)) for i in range(150)]
     >>> labels = np.array(["narrow", "wide"])[np.arange(150) % 2]
-    >>> model = nets.FourierNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
+    >>> model = un.nets.FourierNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
     >>> model.fit(bags[:100], labels[:100]).score(bags[100:], labels[100:]) > 0.9
     True
     >>> model.predict_proba(bags[:3]).shape
@@ -137,7 +137,7 @@ class PhaseNetClassifier(OnPhases, FourierNetClassifier):
     {examples}
     >>> labels = np.arange(150) % 2
     >>> bags = [rng.gamma(1 + 5 * label, size=(40, 1)) for label in labels]
-    >>> model = nets.PhaseNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
+    >>> model = un.nets.PhaseNetClassifier(n_frequencies=10, n_epochs=10, device="cpu", random_state=0)
     >>> model.fit(bags[:100], labels[:100]).score(bags[100:], labels[100:]) > 0.9
     True
     """

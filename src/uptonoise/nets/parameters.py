@@ -197,13 +197,6 @@ documented = described(
         classes_ : array of shape (n_classes,)
             The labels, sorted.
         """,
-    examples="""
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from uptonoise import nets
-        >>> rng = np.random.default_rng(0)
-        """,
     gamma_bags="""
         {examples}
         >>> shapes = rng.uniform(1, 6, size=200)

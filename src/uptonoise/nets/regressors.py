@@ -38,7 +38,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
     {examples}
     >>> X = rng.uniform(-3, 3, size=(300, 1))
     >>> plain = {"noise_augmentation": None, "steady": False}  # nothing tells how noisy a single row is
-    >>> model = nets.FourierNetRegressor(20, hidden=(), n_epochs=20, learning_rate=0.03, random_state=0, **plain)
+    >>> model = un.nets.FourierNetRegressor(20, hidden=(), n_epochs=20, learning_rate=0.03, random_state=0, **plain)
     >>> model.fit(X[:200], np.sin(2 * X[:200, 0])).score(X[200:], np.sin(2 * X[200:, 0])) > 0.9
     True
     """
@@ -71,7 +71,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
             In increasing order.
 
         {gamma_bags}
-        >>> model = nets.PhaseNetRegressor(20, quantiles=(0.1, 0.5, 0.9), n_epochs=5, device="cpu", random_state=0)
+        >>> model = un.nets.PhaseNetRegressor(20, quantiles=(0.1, 0.5, 0.9), n_epochs=5, device="cpu", random_state=0)
         >>> low, middle, high = model.fit(bags, shapes).predict_quantiles(bags).T
         >>> bool(((low <= middle) & (middle <= high)).all())
         True
@@ -154,7 +154,7 @@ class PhaseNetRegressor(OnPhases, FourierNetRegressor):
     FourierNetRegressor : The same with the amplitude.
 
     {gamma_bags}
-    >>> model = nets.PhaseNetRegressor(n_frequencies=20, n_epochs=20, device="cpu", random_state=0)
+    >>> model = un.nets.PhaseNetRegressor(n_frequencies=20, n_epochs=20, device="cpu", random_state=0)
     >>> model.fit(bags[:150], shapes[:150]).score(bags[150:], shapes[150:]) > 0.7
     True
     """

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from uptonoise._util.progress import Progress
 from uptonoise._util.typing import Floats
+from uptonoise.engines.gpu.cuda import torch_device
 from uptonoise.engines.gpu.features import as_vector
 from uptonoise.nets.labelled import Indices, LabelledBags
 from uptonoise.nets.layers import BagNetwork, FourierLayer, PhiAugmentation
@@ -244,16 +245,7 @@ def as_device(device: str) -> torch.device:
     """Return a torch device, the GPU where there is one for "auto"; raise where it is not there."""
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        known = torch.device(device)
-    except (RuntimeError, TypeError, ValueError):
-        raise ValueError(f'device must be "auto", "cpu", "cuda" or "cuda:1", ...; got {device!r}') from None
-    if known.type not in ("cpu", "cuda"):
-        raise ValueError(f'device must be "auto", "cpu" or "cuda"; got {device!r}')
-    if known.type == "cuda" and not (known.index or 0) < torch.cuda.device_count():
-        raise ValueError(
-            f'device={device!r} is not there: torch sees {torch.cuda.device_count()} GPUs. Use device="cpu" or "auto"'
-        )
+    known: torch.device = torch_device(device, '"auto", ')
     return known
 
 

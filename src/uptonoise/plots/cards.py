@@ -32,15 +32,6 @@ _SMALLEST_P = 1e-12
 def card_of(result: Any) -> str:
     """Return the card of a result as HTML; of kinds without one of their own, the text that is printed.
 
-    Parameters
-    ----------
-    result : Result
-        What any function of the library returned.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> import numpy as np

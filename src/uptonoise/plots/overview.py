@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
@@ -65,18 +66,22 @@ def plot(result: Any, **options: Any) -> Any:
     raise ValueError(f"result must be the outcome of a test or of a comparison; got a {type(result).__name__}")
 
 
-plot.register(TwoSampleResult, plot_pvalues)
-plot.register(PhaseResult, plot_phase_differences)
-plot.register(MeResult, plot_locations)
-plot.register(PhdResult, plot_null)
-plot.register(PairwiseResult, plot_heat_map)
-plot.register(GroupComparison, plot_heat_map)
-plot.register(ExtraNoise, plot_extra_noise)
-plot.register(EffectSize, plot_effect)
-plot.register(RobustnessCurve, plot_robustness)
-plot.register(Posterior, plot_posterior)
-plot.register(Calibration, plot_calibration)
-plot.register(History, plot_timeline)
+_PICTURES: dict[type[Any], Callable[..., Any]] = {
+    TwoSampleResult: plot_pvalues,
+    PhaseResult: plot_phase_differences,
+    MeResult: plot_locations,
+    PhdResult: plot_null,
+    PairwiseResult: plot_heat_map,
+    GroupComparison: plot_heat_map,
+    ExtraNoise: plot_extra_noise,
+    EffectSize: plot_effect,
+    RobustnessCurve: plot_robustness,
+    Posterior: plot_posterior,
+    Calibration: plot_calibration,
+    History: plot_timeline,
+}
+for _kind, _picture in _PICTURES.items():
+    plot.register(_kind, _picture)
 
 
 @plot.register

@@ -232,13 +232,13 @@ def _linked(effects: Floats) -> Any:
 
 def _tree(effects: Floats, names: list[str]) -> Picture:
     """Draw which groups are alike: two branches meet at the mean effect between them."""
-    drawn = dendrogram(_linked(effects), no_plot=True)
-    top = max(max(max(heights) for heights in drawn["dcoord"]), 1e-9)
+    tree = dendrogram(_linked(effects), no_plot=True)
+    top = max(max(max(heights) for heights in tree["dcoord"]), 1e-9)
     n = len(names)
     drawing = Drawing(Axis(0, 1.04 * top), Axis(0, n), width=460, height=22 * n + 46, left=120, right=12)
-    for places, heights in zip(drawn["icoord"], drawn["dcoord"], strict=True):
+    for places, heights in zip(tree["icoord"], tree["dcoord"], strict=True):
         drawing.line(heights, [n - place / 10 for place in places], "first", solid=True)
-    for row, leaf in enumerate(drawn["leaves"]):
+    for row, leaf in enumerate(tree["leaves"]):
         drawing.text(114, float(drawing.down(n - row - 0.5)) + 4, shortened(names[leaf], 18), anchor="end")
     drawing.x_axis("mean effect between branches (SD)")
     return Picture(

@@ -40,30 +40,7 @@ TONES: dict[Verdict, str] = {
 def write_report(
     comparison: Comparison | GroupComparison, path: str | os.PathLike[str], *, force: bool = False
 ) -> None:
-    """Write a comparison as one self-contained page of HTML.
-
-    Parameters
-    ----------
-    comparison : Comparison or GroupComparison
-        What :func:`~uptonoise.compare` or :func:`~uptonoise.compare_groups` returned.
-    path : str or path
-        The file; its folder must exist. It is written whole or not at all.
-    force : bool
-        Whether to overwrite a file that exists.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise.report import write_report
-    >>> X, Y = np.random.default_rng(0).normal(size=(2, 200))
-    >>> page = Path(tempfile.mkdtemp()) / "report.html"
-    >>> write_report(un.compare(X, Y), page)
-    >>> page.read_text(encoding="utf-8")[:15]
-    '<!DOCTYPE html>'
-    """
+    """Write a comparison as one self-contained page of HTML: what its method ``report`` calls."""
     target = checked_target(path, force=force)
     page = _groups_page(comparison) if isinstance(comparison, GroupComparison) else _comparison_page(comparison)
     write_page(page, target, force=force)

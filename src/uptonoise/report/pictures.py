@@ -55,8 +55,8 @@ def _densities(comparison: Comparison, finding: ColumnFinding) -> Picture:
     explained = _explained(comparison, finding, place)
     curves += [] if explained is None else [explained]
     grid = common_grid(*samples)
-    drawn = [density_of(curve.values, grid, curve.noise) for curve in curves]
-    top = max([float(density.y.max()) for density in drawn if density is not None], default=1.0)
+    estimates = [density_of(curve.values, grid, curve.noise) for curve in curves]
+    top = max([float(density.y.max()) for density in estimates if density is not None], default=1.0)
     legend = _LINE * len(curves)
     drawing = Drawing(
         Axis(float(grid[0]), float(grid[-1])),
@@ -66,7 +66,7 @@ def _densities(comparison: Comparison, finding: ColumnFinding) -> Picture:
         left=12,
         right=12,
     )
-    for number_, (curve, density) in enumerate(zip(curves, drawn, strict=True)):
+    for number_, (curve, density) in enumerate(zip(curves, estimates, strict=True)):
         kind = curve.kind
         if density is None:
             drawing.upright(float(np.median(curve.values)), kind, thin=False)

@@ -25,33 +25,7 @@ _LOG10 = math.log(10)
 def write_timeline(
     monitor: Monitor, path: str | os.PathLike[str], *, force: bool = False, record: InputRecord | None = None
 ) -> None:
-    """Write the timeline of a monitor as one self-contained page of HTML.
-
-    Parameters
-    ----------
-    monitor : Monitor
-        With at least one batch.
-    path : str or path
-        The file; its folder must exist. It is written whole or not at all.
-    force : bool
-        Whether to overwrite a file that exists.
-    record : InputRecord, optional
-        The files of the reference, and the command, where these are known.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> import uptonoise as un
-    >>> from uptonoise.report import write_timeline
-    >>> monitor = un.Monitor(np.random.default_rng(0).normal(size=200), random_state=0)
-    >>> state = monitor.update(np.random.default_rng(1).normal(size=50))
-    >>> page = Path(tempfile.mkdtemp()) / "timeline.html"
-    >>> write_timeline(monitor, page)
-    >>> page.read_text(encoding="utf-8")[:15]
-    '<!DOCTYPE html>'
-    """
+    """Write the timeline of a monitor as one self-contained page of HTML: what its method ``report`` calls."""
     target = checked_target(path, force=force)
     state, history = monitor.state, monitor.history
     if state is None:

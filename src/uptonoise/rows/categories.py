@@ -14,11 +14,10 @@ import narwhals as nw
 from uptonoise._util.errors import hinted
 from uptonoise._util.validation import checked_columns, checked_text
 from uptonoise.rows.convert import grouping
-from uptonoise.rows.frames import as_frame, is_frame
+from uptonoise.rows.frames import TEXT_TYPES, as_frame, is_frame
 
 Coding = Literal["one-hot"]
 MOST_CATEGORIES = 50
-_CATEGORICAL = (nw.String, nw.Categorical, nw.Enum)
 
 
 def check_coding(categories: Any) -> None:
@@ -267,4 +266,4 @@ def check_known(categories: Mapping[str, Sequence[str]], columns: Sequence[str],
 
 
 def _text_columns(frame: nw.DataFrame[Any]) -> list[str]:
-    return [name for name, kind in frame.schema.items() if kind in _CATEGORICAL]
+    return [name for name, kind in frame.schema.items() if kind in TEXT_TYPES]

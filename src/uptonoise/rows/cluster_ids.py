@@ -81,7 +81,7 @@ def numbered(ids: Ids) -> Numbered:
     heads = np.asarray(ids[starts])
     if heads.dtype == object:
         places: dict[Any, int] = {}
-        of_runs = np.array([places.setdefault(one, len(places)) for one in heads.tolist()], dtype=np.int64)
+        of_runs = np.array([places.setdefault(cluster, len(places)) for cluster in heads.tolist()], dtype=np.int64)
         distinct = np.empty(len(places), dtype=object)
         distinct[:] = list(places)
     else:
@@ -206,6 +206,6 @@ def cluster_hashes(ids: Sequence[Any] | Ids) -> NDArray[np.uint64]:
     >>> cluster_hashes(["a", "b"]).dtype, bool((cluster_hashes([1]) == cluster_hashes(["1"])).all())
     (dtype('uint64'), True)
     """
-    texts = (str(one).encode() for one in (ids.tolist() if isinstance(ids, np.ndarray) else ids))
+    texts = (str(cluster).encode() for cluster in (ids.tolist() if isinstance(ids, np.ndarray) else ids))
     digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)
     return np.sort(np.frombuffer(digests, dtype="<u8").astype(np.uint64))

@@ -210,10 +210,10 @@ class GroupedClusters(RowSource):
 def _added(known: dict[Any, int], ids: list[Any], new: NDArray[Any]) -> NDArray[np.int64]:
     """Return the numbers of ids; those that are new get the next ones."""
     of_these, numbers, _ = numbered(new)
-    for one in of_these.tolist():
-        if known.setdefault(one, len(ids)) == len(ids):
-            ids.append(one)
-    return np.array([known[one] for one in of_these.tolist()], dtype=np.int64)[numbers]
+    for cluster in of_these.tolist():
+        if known.setdefault(cluster, len(ids)) == len(ids):
+            ids.append(cluster)
+    return np.array([known[cluster] for cluster in of_these.tolist()], dtype=np.int64)[numbers]
 
 
 def place_of(source: RowSource, column: str) -> int:
@@ -330,7 +330,7 @@ def as_pair(clusters: Any) -> tuple[Any, Any]:
     """Return the clusters of X and of Y: a column's name is that of both."""
     if clusters is None or isinstance(clusters, str):
         return clusters, clusters
-    if not isinstance(clusters, tuple | list) or len(clusters) != 2 or any(one is None for one in clusters):
+    if not isinstance(clusters, tuple | list) or len(clusters) != 2 or any(ids is None for ids in clusters):
         came = f"{len(clusters)} of them, or None in one" if isinstance(clusters, tuple | list) else "no pair"
         raise ValueError(
             f"clusters must be the ids of the rows of X and those of Y, or the name of a column of both; got {came}"

@@ -108,6 +108,7 @@ def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSourc
     Returns
     -------
     RowSource
+        The rows, with the names of their columns and, where it is known, their number.
 
     Examples
     --------

@@ -15,6 +15,7 @@ from uptonoise.rows.habits import suspected_columns
 
 _LOOKED_AT = 1_000  # the first rows, which tell what the columns hold
 _LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+TEXT_TYPES = (nw.String, nw.Categorical, nw.Enum)
 _PLAIN_TYPES = (
     *(nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64),
     *(nw.Float32, nw.Float64, nw.Boolean),
@@ -77,7 +78,10 @@ def check_numeric(frame: nw.DataFrame[Any], name: str) -> None:
     dtypes = frame.schema.items()
     wrong = [f"{column!r} ({dtype})" for column, dtype in dtypes if not (dtype.is_numeric() or dtype == nw.Boolean)]
     if wrong:
-        raise ValueError(f"{name} must have numeric columns only; not numeric: {', '.join(wrong)}. Select the others")
+        has_text = any(dtype in TEXT_TYPES for _, dtype in dtypes)
+        coding = ', or use text as columns of 0 and 1, by categories="one-hot" or one_hot' if has_text else ""
+        problem = f"{name} must have numeric columns only; not numeric: {', '.join(wrong)}"
+        raise ValueError(f"{problem}. Select the others{coding}")
 
 
 def suspected_in_frame(frame: nw.DataFrame[Any]) -> dict[str, str]:

@@ -20,18 +20,13 @@ _INDEX_NAME = re.compile(
 _CAMEL_CASE_ID = re.compile(r".*[a-z](Id|ID)")
 _STEPS_NAME = re.compile(r"(.*[_ .\-])?index", re.IGNORECASE)
 _RANGES = {  # whole numbers in a range under such a name are parts of a date
-    "year": (1500, 2200),
-    "yr": (1500, 2200),
-    "month": (1, 12),
-    "week": (0, 53),
-    "weekday": (0, 7),
-    "dayofweek": (0, 7),
-    "day": (0, 366),
-    "dayofyear": (0, 366),
-    "doy": (0, 366),
-    "hour": (0, 24),
-    "minute": (0, 60),
-    "second": (0, 60),
+    **dict.fromkeys(("year", "yr"), (1500, 2200)),
+    **dict.fromkeys(("month",), (1, 12)),
+    **dict.fromkeys(("week",), (0, 53)),
+    **dict.fromkeys(("weekday", "dayofweek"), (0, 7)),
+    **dict.fromkeys(("day", "dayofyear", "doy"), (0, 366)),
+    **dict.fromkeys(("hour",), (0, 24)),
+    **dict.fromkeys(("minute", "second"), (0, 60)),
 }
 _MOMENT_NAMES = ("date", "time", "datetime", "timestamp", "epoch", "unixtime", "unix")
 _MOMENTS = ((19_000_101, 22_001_231), (3e8, 4e9), (3e11, 4e12), (3e17, 4e18))  # 20240131; seconds; milli; nano

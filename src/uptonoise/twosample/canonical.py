@@ -6,7 +6,7 @@ same numbers always fall to the same rows, so that a test gives the same answer 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,6 @@ class Canonical(NamedTuple):
         given = np.empty_like(values)
         given[..., self.order] = values
         return np.asarray(given * self.units)
-
-    def pair_as_given(self, pair: tuple[Any, Any]) -> tuple[Any, Any]:
-        """Return something of each sample in the order that these came in."""
-        return (pair[1], pair[0]) if self.is_swapped else pair
 
 
 def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool = True) -> Canonical:
@@ -63,7 +59,11 @@ def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool 
     d = len(samples.columns)
     if samples.clusters is not None:
         return Canonical(samples, False, np.arange(d), np.ones(d))
-    values = [_here(rows) for rows in (samples.X, samples.Y)]
+    # The keys are computed in this machine's memory; a tensor itself stays where it is.
+    values: list[Floats] = [
+        rows if isinstance(rows, np.ndarray) else np.asarray(rows.cpu().numpy(), dtype=np.float64)
+        for rows in (samples.X, samples.Y)
+    ]
     lengths = lengths_of(values)
     order = np.arange(d) if keep_columns else column_order(values, lengths)
     # Sums and differences of rows may be equal up to rounding, which units change.
@@ -77,15 +77,12 @@ def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool 
     units = np.ones(d)
     if not keep_units:
         units, X, Y = lengths, X / lengths[order], Y / lengths[order]
-    is_swapped = _comes_second(samples.sizes, keys)
+    # X is the second sample where it is the larger one, or, of two equally large ones, that with the larger ranks.
+    means = [np.round(of_sample.mean(axis=0), _DIGITS).tolist() for of_sample in keys]
+    is_swapped = (samples.sizes[0], means[0]) > (samples.sizes[1], means[1])
     columns = tuple(samples.columns[place] for place in order)
     ordered = Samples(Y, X, columns) if is_swapped else Samples(X, Y, columns)
     return Canonical(ordered, is_swapped, order, units)
-
-
-def _here(rows: Any) -> Floats:
-    """Return rows in this machine's memory; a tensor itself stays where it is."""
-    return rows if isinstance(rows, np.ndarray) else np.asarray(rows.cpu().numpy(), dtype=np.float64)
 
 
 def _row_keys(values: list[Floats]) -> list[Floats]:
@@ -97,9 +94,3 @@ def _row_keys(values: list[Floats]) -> list[Floats]:
         share = (ranks + 1) / (ranks.max() + 1)
         keys += np.stack([share**3, share], axis=1)
     return np.split(np.round(keys, _DIGITS), [len(values[0])])
-
-
-def _comes_second(sizes: tuple[int, int], keys: list[Floats]) -> bool:
-    """Tell whether X is the second sample: the larger one, or of two equally large ones that with the larger ranks."""
-    means = [np.round(of_sample.mean(axis=0), _DIGITS).tolist() for of_sample in keys]
-    return (sizes[0], means[0]) > (sizes[1], means[1])

@@ -98,15 +98,9 @@ class TwoSampleResult(Result):
 
 
 def p_is(pvalue: float) -> str:
-    """Return a p-value with its sign, as "p = 0.03".
-
-    Examples
-    --------
-    >>> from uptonoise.twosample.result import p_is
-    >>> p_is(0.0312), p_is(0.0)
-    ('p = 0.0312', 'p < 1e-300')
-    """
-    return f"p = {pvalue_text(pvalue)}" if not pvalue < _SMALLEST else f"p < {_SMALLEST:g}"
+    """Return a p-value with its sign, as "p = 0.0312" or "p < 1e-300"."""
+    text = pvalue_text(pvalue)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def pvalue_text(pvalue: float) -> str:

@@ -23,7 +23,7 @@ def samples(rng):
 class TestEstimate:
     @pytest.mark.parametrize("n", [100, 500])
     @pytest.mark.parametrize("variance", [0.0, 1.0])
-    @pytest.mark.parametrize("n_runs", [20, pytest.param(150, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("n_runs", [10, pytest.param(150, marks=pytest.mark.slow)])
     def test_mean_error_and_coverage(self, n, variance, n_runs):
         estimates, inside = [], []
         for seed in range(n_runs):
@@ -35,7 +35,7 @@ class TestEstimate:
             inside.append(low < variance < high)
         (mean, error), spread = np.mean(estimates, axis=0), np.std(estimates, axis=0)[0]
         assert abs(mean - variance) < 3.5 * spread / np.sqrt(n_runs)
-        assert error == pytest.approx(spread, rel=0.25 if n_runs > 100 else 0.6)
+        assert error == pytest.approx(spread, rel=0.25 if n_runs > 100 else 0.8)
         assert np.mean(inside) > 0.95 - 3.5 * np.sqrt(0.95 * 0.05 / n_runs)
 
     def test_every_column_has_its_own(self, samples):

@@ -18,14 +18,14 @@ def test_a_shift_of_s_standard_deviations_is_about_s_squared(rng):
         assert effect.low < effect.estimate < effect.high
 
 
-@pytest.mark.parametrize("sizes", [(4_000, 4_000), (300, 300), (8_000, 1_000), (500, 2_000)])
-def test_it_does_not_depend_on_the_sizes(rng, sizes):
+def test_it_does_not_depend_on_the_sizes(rng):
     def estimate(n, k):
         X, Y = rng.exponential(size=(n, 2)), 2 - rng.exponential(size=(k, 2))
         return un.phase_test(X, Y, positivity=False).noncentrality.estimate
 
     expected = estimate(50_000, 50_000)
-    assert np.mean([estimate(*sizes) for _ in range(10)]) == pytest.approx(expected, rel=0.15)
+    for sizes, n_runs in (((4_000, 4_000), 3), ((300, 300), 10), ((8_000, 1_000), 5), ((500, 2_000), 8)):
+        assert np.mean([estimate(*sizes) for _ in range(n_runs)]) == pytest.approx(expected, rel=0.15), sizes
 
 
 def test_two_equal_samples_have_no_effect(rng):

@@ -35,9 +35,9 @@ class TestSums:
         result = un.phase_test(X, Y, frequencies=w)
         expected = np.angle((1 - 2j * w / 4) ** -2 * np.conj((1 - 2j * w / 8) ** -4))
         assert (np.abs(result.phase_differences - expected) < 4 * result.standard_errors).all()
-        runs = [un.phase_test(*make_chi2_samples(500, 1, random_state=seed), frequencies=w) for seed in range(100)]
+        runs = [un.phase_test(*make_chi2_samples(500, 1, random_state=seed), frequencies=w) for seed in range(60)]
         spread = np.std([run.phase_differences for run in runs], axis=0)
-        np.testing.assert_allclose(np.mean([run.standard_errors for run in runs], axis=0), spread, rtol=0.25)
+        np.testing.assert_allclose(np.mean([run.standard_errors for run in runs], axis=0), spread, rtol=0.3)
 
     def test_contributions_add_up(self, samples):
         result = un.phase_test(*samples)
@@ -99,7 +99,7 @@ class TestParts:
             un.phase_test(*samples, invariant_to="shift")
 
     def test_a_block_without_rank_has_no_veto(self, rng):
-        X, Y = rng.exponential(size=(2, 400, 120))
+        X, Y = rng.exponential(size=(2, 250, 75))
         Y[:, :10] = 2 - Y[:, :10]
         result = un.phase_test(X, Y, invariant_to="noise+shift", positivity=False)
         assert result.block_pvalues["pairs of columns"] == 1
@@ -119,7 +119,7 @@ class TestParts:
         framed = [pd.DataFrame({"x": np.r_[z[:, 0], j[:, 0]], "w": weights}) for z, j in ((X, junk[0]), (Y, junk[1]))]
         assert un.phase_test(*framed, weights=("w", "w")).pvalue == pytest.approx(plain, rel=1e-3)
 
-    @pytest.mark.parametrize("n_runs", [40, pytest.param(500, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("n_runs", [15, pytest.param(500, marks=pytest.mark.slow)])
     @pytest.mark.parametrize("n", [2, 3, 5, 10])
     def test_few_rows_keep_the_level(self, rng, n, n_runs):
         rejected = sum(
@@ -251,7 +251,7 @@ class TestEdges:
             un.phase_test(X, Y, weights=np.ones(300))
 
 
-@pytest.mark.parametrize("n_runs", [15, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_runs", [5, pytest.param(500, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("sizes", "d", "noise", "kind"),
     [
@@ -283,7 +283,7 @@ def test_level_of_skewed_rows_at_unequal_sizes():
     assert stats.binomtest(rejected, 500, 0.05, alternative="greater").pvalue > 1e-3
 
 
-@pytest.mark.parametrize("n_runs", [20, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_runs", [8, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("n", "d", "noise"), [(200, 5, (0.0, 0.0)), (500, 5, (0.5, 0.5)), (500, 20, (1.0, 0.0))])
 def test_power(n, d, noise, n_runs):
     rejected = sum(

@@ -67,3 +67,8 @@ def test_clusters_are_counted(pilot):
 def test_bad_input(pilot, options, message):
     with pytest.raises(ValueError, match=message):
         un.plan(*pilot, **{"n": [50, 100], "n_draws": 2} | options)
+
+
+def test_an_unknown_option_is_an_error_of_plan(rng):
+    with pytest.raises(TypeError, match=r"^plan\(\) got an unexpected keyword argument 'alfa'"):
+        un.plan(rng.normal(size=50), rng.normal(size=50), alfa=0.1)

@@ -225,7 +225,7 @@ def merge_bag_samples(samples: list[BagSample], n_rows: int) -> BagSample:
 
 
 def jump(bits: np.random.PCG64, n_draws: int) -> None:
-    """Move a generator on by so many numbers, as if they had been drawn as floats."""
+    """Move a generator on by so many numbers, as if they had been sampled as floats."""
     before = bits.state
     bits.advance(n_draws)
     after = bits.state

@@ -153,9 +153,11 @@ class CsvFile(TableFile):
             for place, (name, look) in enumerate(zip(self.names, self._looks, strict=True))
             if look is None or not look.is_text
         }
-        for name, look in zip(self.names, self._looks, strict=True):
-            if look is not None and look.is_percentage:
-                self.notes.append(f"{path}: the percent signs of {name!r} are left out, 61% is 61")
+        self._percentages = {
+            name for name, look in zip(self.names, self._looks, strict=True) if look is not None and look.is_percentage
+        }
+        for name in filter(self._percentages.__contains__, self.names):
+            self.notes.append(f"{path}: the percent signs of {name!r} are left out, 61% is 61")
 
     def _look(self, sample: list[list[str]], place: int) -> _Look | None:
         values = [(row[place], number) for number, row in enumerate(sample) if len(row) > place]
@@ -180,12 +182,9 @@ class CsvFile(TableFile):
 
     def _numbers(self, sample: list[list[str]], place: int) -> Floats:
         values = [row[place].strip().rstrip("% ") for row in sample[:SAMPLE_ROWS] if len(row) > place]
-        return np.array([self._number(value) for value in values])
-
-    def _number(self, value: str) -> float:
-        if is_truth(value):
-            return float(value.lower() == "true")
-        return float(value.replace(",", ".")) if is_number(value, self._decimal) else np.nan
+        numbers = [value.replace(",", ".") if is_number(value, self._decimal) else "nan" for value in values]
+        truths = {place: value.lower() == "true" for place, value in enumerate(values) if is_truth(value)}
+        return np.array([float(truths.get(place, number)) for place, number in enumerate(numbers)])
 
     def not_numbers(self) -> dict[str, str]:
         """Return the columns whose first values are all text, and those that have no name."""
@@ -225,7 +224,7 @@ class CsvFile(TableFile):
         try:
             with self._reader(columns, by, texts) as (reader, fraction):
                 for batch in itertools.chain.from_iterable(map(cut, reader)):
-                    plain = self._without_percent_signs(batch, columns)
+                    plain = self._without_percent_signs(batch, columns) if self._percentages else batch
                     piece = batch_piece(plain, self.path, columns, by, texts, fraction())
                     n_rows += batch.num_rows
                     yield piece if piece.groups is None else piece._replace(groups=_with_types(piece.groups))
@@ -279,16 +278,12 @@ class CsvFile(TableFile):
 
     def _type(self, name: str) -> Any:
         pa, look = arrow(), self._looks[self._places[name]]
-        if self._has_percent_signs(name):
+        if name in self._percentages:
             return pa.string()
         return pa.bool_() if look is not None and look.is_truth else pa.float64()
 
-    def _has_percent_signs(self, name: str) -> bool:
-        look = self._looks[self._places[name]]
-        return look is not None and look.is_percentage
-
     def _without_percent_signs(self, batch: Any, columns: Sequence[str]) -> Any:
-        for name in filter(self._has_percent_signs, columns):
+        for name in filter(self._percentages.__contains__, columns):
             compute = arrow("pyarrow.compute")  # here: its import takes longer than a small file
             text = compute.utf8_trim_whitespace(compute.replace_substring(batch.column(name), "%", ""))
             numbers = compute.replace_substring(text, self._decimal, ".").cast(arrow().float64())
@@ -325,7 +320,7 @@ class CsvFile(TableFile):
                         yield self._no_number(name, value, number)
 
     def _is_number(self, name: str, value: str) -> bool:
-        is_marked = self._has_percent_signs(name) and is_percentage(value, self._decimal)
+        is_marked = name in self._percentages and is_percentage(value, self._decimal)
         return is_marked or is_number(value, self._decimal)
 
     def _no_number(self, name: str, value: str, number: int) -> ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,8 @@ from uptonoise.engines.files.layout import CsvFormat
 from uptonoise.engines.files.numpy_arrays import NumpyFile
 from uptonoise.engines.files.parquet import PARQUET_SUFFIXES, ParquetFile
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
-from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
+from uptonoise.engines.files.rows import FileRows
 from uptonoise.engines.files.table import TableFile
-from uptonoise.rows import RowSource
 
 _SUFFIXES = {
     "csv": TEXT_SUFFIXES,
@@ -28,6 +27,7 @@ _SUFFIXES = {
 }
 FORMATS = tuple(_SUFFIXES)
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
+_HOW = ("delimiter", "decimal", "encoding", "header", "comment", "format", "sheet")
 _FOLDER_SUFFIXES = (*CSV_SUFFIXES, *PARQUET_SUFFIXES, *_SUFFIXES["arrow"])
 
 
@@ -36,8 +36,16 @@ class OpenFiles:
 
     Parameters
     ----------
-    path, delimiter, decimal, encoding, header, comment, format, sheet
-        As for :func:`open_rows`.
+    path : path, or list of paths
+        A file: ``.csv``, ``.tsv``, ``.tab``, ``.txt`` or ``.dat``, each also with ``.gz`` or ``.zst``; ``.parquet``
+        or ``.pq``; ``.feather``, ``.arrow`` or ``.ipc``; ``.npy`` or ``.npz``; ``.xlsx`` or ``.ods``.
+        Or a folder of CSV, Parquet or Arrow files, or a pattern such as ``"data/2024-*.csv"``, all of one format.
+    delimiter, decimal, encoding, header, comment
+        For CSV files, as for :func:`~uptonoise.scan_csv`.
+    format : {"csv", "parquet", "arrow", "numpy", "excel"}, optional
+        The format, whatever the suffix.
+    sheet : str, optional
+        The sheet of an Excel file, by default the first.
 
     Examples
     --------
@@ -85,7 +93,10 @@ class OpenFiles:
         self.files = [opener[kinds[0]](file) for file in paths]
 
     def rows(self, **options: Any) -> FileRows:
-        """Return the rows; `columns`, `exclude`, `by`, `missing` and `progress` are as for :func:`open_rows`."""
+        """Return the rows; `columns`, `exclude`, `by`, `missing` and `progress` are as for :func:`~uptonoise.scan_csv`.
+
+        The columns of arrays are called ``x0``, ``x1``, ...
+        """
         return FileRows(self.files, self.name, **options)
 
     def described_columns(self) -> dict[str, str | None] | None:
@@ -95,67 +106,10 @@ class OpenFiles:
         return {name: wrong.get(name) for name in first.data_names} if first.named else None
 
 
-@with_row_options
-def open_rows(
-    path: Paths,
-    *,
-    columns: Sequence[str] | None = None,
-    exclude: Sequence[str] = (),
-    by: str | None = None,
-    missing: Missing = "error",
-    progress: bool | None = None,
-    delimiter: str | None = None,
-    decimal: str = ".",
-    encoding: str = "utf-8",
-    header: bool | None = None,
-    comment: str | None = None,
-    format: str | None = None,  # noqa: A002
-    sheet: str | None = None,
-) -> RowSource:
-    """Return the rows of files of any known format, which are read some thousand rows at a time.
-
-    Parameters
-    ----------
-    path : path, or list of paths
-        A file: ``.csv``, ``.tsv``, ``.tab``, ``.txt`` or ``.dat``, each also with ``.gz`` or ``.zst``; ``.parquet``
-        or ``.pq``; ``.feather``, ``.arrow`` or ``.ipc``; ``.npy`` or ``.npz``; ``.xlsx`` or ``.ods``.
-        Or a folder of CSV, Parquet or Arrow files, or a pattern such as ``"data/2024-*.csv"``, all of one format.
-    columns : sequence of str, optional
-        The columns to use, in this order; ``x0``, ``x1``, ... in arrays. By default all, which must then hold numbers.
-    {exclude}
-    {by}
-    {missing_and_progress}
-    delimiter, decimal, encoding, header, comment
-        For CSV files, as for :func:`~uptonoise.scan_csv`.
-    format : {"csv", "parquet", "arrow", "numpy", "excel"}, optional
-        The format, whatever the suffix.
-    sheet : str, optional
-        The sheet of an Excel file, by default the first.
-
-    {returned_rows}
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import numpy as np
-    >>> from uptonoise.engines import open_rows
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(pathlib.Path(folder, "a.npy"), np.arange(6.0).reshape(3, 2))
-    ...     source = open_rows(f"{folder}/a.npy", columns=["x1"])
-    ...     source.n_rows, source.head().ravel().tolist()
-    (3, [1.0, 3.0, 5.0])
-    """
-    files = OpenFiles(
-        path,
-        delimiter=delimiter,
-        decimal=decimal,
-        encoding=encoding,
-        header=header,
-        comment=comment,
-        format=format,
-        sheet=sheet,
-    )
-    return files.rows(columns=columns, exclude=exclude, by=by, missing=missing, progress=progress)
+def open_rows(path: Paths, **options: Any) -> FileRows:
+    """Return the rows of files of any known format, with the options of :class:`OpenFiles` and of its rows."""
+    how = {name: options.pop(name) for name in _HOW if name in options}
+    return OpenFiles(path, **how).rows(**options)
 
 
 def _folder_files(folder: Path, files: list[Path]) -> list[Path]:

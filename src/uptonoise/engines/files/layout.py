@@ -94,8 +94,9 @@ class Layout:
         text, self.is_whole, self.encoding, self.packing = text_sample(path, csv_format.encoding, csv_format.sheet)
         note = sheet_note(path) if self.packing == Sheet(None) else None
         self.notes: list[str] = [] if note is None else [note]
-        marked = _commented_names(text, self.comment)
-        text = without_comments(text, self.comment)
+        marked = None
+        if self.comment is not None:
+            marked, text = _commented_names(text, self.comment), without_comments(text, self.comment)
         delimiter = csv_format.delimiter or guessed_delimiter(path, text, self.decimal)
         self.has_blanks = delimiter == BLANKS
         self.delimiter = "\t" if self.has_blanks else delimiter
@@ -125,7 +126,7 @@ class Layout:
 
     def cleaned(self, text: str) -> str:
         """Return some whole lines without comments, and with tabs in place of blanks."""
-        text = without_comments(text, self.comment)
+        text = text if self.comment is None else without_comments(text, self.comment)
         return blanks_to_tabs(text) if self.has_blanks else text
 
     def _parsed(self, text: str) -> list[list[str]]:
@@ -218,10 +219,8 @@ class Layout:
         )
 
 
-def _commented_names(text: str, comment: str | None) -> str | None:
+def _commented_names(text: str, comment: str) -> str | None:
     """Return the last comment line above the data, which may hold the names of the columns."""
-    if comment is None:
-        return None
     marked = None
     for line in text.splitlines():
         if line.strip().startswith(comment):

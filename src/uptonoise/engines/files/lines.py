@@ -52,7 +52,7 @@ def unpacked(path: Path, packing: Packing) -> BinaryIO:
     return cast(BinaryIO, arrow().CompressedInputStream(arrow().OSFile(str(path)), packing))
 
 
-def without_comments(text: str, comment: str | None) -> str:
+def without_comments(text: str, comment: str) -> str:
     r"""Return a text whose comment lines are empty.
 
     Examples
@@ -61,7 +61,7 @@ def without_comments(text: str, comment: str | None) -> str:
     >>> without_comments("# made today\nx\n1\n", "#")
     '\nx\n1\n'
     """
-    return text if comment is None else re.sub(rf"(?m)^[ \t]*{re.escape(comment)}[^\r\n]*", "", text)
+    return re.sub(rf"(?m)^[ \t]*{re.escape(comment)}[^\r\n]*", "", text)
 
 
 def blanks_to_tabs(text: str) -> str:

@@ -20,10 +20,10 @@ def data_files(path: Paths, in_folder: Chooser) -> list[Path]:
     whose name starts with an underscore.
     """
     if isinstance(path, str | os.PathLike):
-        return _files_of_one(os.fspath(path), in_folder)
-    if not isinstance(path, Sequence) or not path or not all(isinstance(one, str | os.PathLike) for one in path):
+        return _matching_files(os.fspath(path), in_folder)
+    if not isinstance(path, Sequence) or not path or not all(isinstance(part, str | os.PathLike) for part in path):
         raise ValueError(f"path must be a file, a folder, a pattern such as 'data/*.csv', or a list; got {path!r}")
-    return [file for one in path for file in _files_of_one(os.fspath(one), in_folder)]
+    return [file for part in path for file in _matching_files(os.fspath(part), in_folder)]
 
 
 def shown_paths(path: Paths) -> str:
@@ -53,7 +53,7 @@ def suffix_of(path: Path) -> str:
     return (Path(path.stem) if path.suffix.lower() in PACKED_SUFFIXES else path).suffix.lower()
 
 
-def _files_of_one(text: str, in_folder: Chooser) -> list[Path]:
+def _matching_files(text: str, in_folder: Chooser) -> list[Path]:
     path = Path(text)
     if path.is_dir():
         chosen = in_folder(path, _visible_files(path))

@@ -116,13 +116,16 @@ class FileRows(RowSource):
 
     def record(self) -> SourceRecord:
         """Return what the last pass has left out, and what was noticed about the files."""
-        names = [self._shown(place) for place in range(len(self.columns))]
-        gaps = {name: count for name, count in zip(names, self._gaps.tolist(), strict=True) if count}
+        gaps = {self._shown(place): count for place, count in enumerate(self._gaps.tolist()) if count}
         notes = tuple(note for file in self.files for note in file.notes)
-        suspected = suspected_columns(self.columns, self._first_values()) if self._nobody_chose else {}
+        suspected = {}
+        if self._nobody_chose:
+            values = self.files[0].first_values(self._file_columns)
+            first = np.stack([values[name] for name in self._file_columns], axis=1)
+            suspected = suspected_columns(self.columns, first)
         stamps = tuple(FileStamp.of(file.path) for file in self.files)
         coded = [name for name in self._file_columns if self.files[0].origin(name) != name]
-        categories = categories_in(coded)
+        categories = categories_in(coded) if coded else {}
         return SourceRecord(
             self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, suspected, stamps, categories
         )
@@ -131,11 +134,6 @@ class FileRows(RowSource):
         """Return what messages call a column: a column of a category is called as the column of the file."""
         name, origin = self._file_columns[place], self.files[0].origin(self._file_columns[place])
         return self.columns[place] if origin == name else origin
-
-    def _first_values(self) -> Floats:
-        """Return the first values of the first file, with missing ones."""
-        values = self.files[0].first_values(self._file_columns)
-        return np.stack([values[name] for name in self._file_columns], axis=1)
 
     def complete(self) -> Self:
         """Return the same rows without those that have missing values."""

@@ -44,19 +44,25 @@ def on_device(X: Any, device: str = "cuda", *, weights: Any = None) -> RowSource
     True
     """
     source: RowSource = as_rows(X, weights=weights)
-    torch, engine = _torch(), _engine()
-    if isinstance(source, engine.DeviceRows):
+    if isinstance(source, _engine().DeviceRows):
         return as_rows(source)
+    streamed: RowSource = import_module("uptonoise.engines.gpu.stream").StreamedRows(source, torch_device(device))
+    return streamed
+
+
+def torch_device(device: str, others: str = "") -> Any:
+    """Return a device of torch; raise where it is not there. `others` are choices that the caller knows besides."""
+    torch, wrong = _torch(), f'device must be {others}"cpu", "cuda" or "cuda:1", ...; got {device!r}'
     try:
         place = torch.device(device)
     except (RuntimeError, TypeError, ValueError):
-        raise ValueError(f'device must be "cuda", "cuda:1", ... or "cpu"; got {device!r}') from None
+        raise ValueError(wrong) from None
     if place.type not in ("cuda", "cpu"):
-        raise ValueError(f'device must be "cuda", "cuda:1", ... or "cpu"; got {device!r}')
-    if place.type == "cuda" and not (place.index or 0) < torch.cuda.device_count():
-        raise ValueError(f'device={device!r} is not there: torch sees {torch.cuda.device_count()} GPUs. Use "cpu"')
-    streamed: RowSource = import_module("uptonoise.engines.gpu.stream").StreamedRows(source, place)
-    return streamed
+        raise ValueError(wrong)
+    there = torch.cuda.device_count()
+    if place.type == "cuda" and not (place.index or 0) < there:
+        raise ValueError(f'device={device!r} is not there: torch sees {there} GPUs. Use device="cpu"')
+    return place
 
 
 def tensor_bags(

@@ -1,6 +1,6 @@
 """What the tests that resample compute from rows, for torch tensors: on their device, with the same draws as on a CPU.
 
-Labels are drawn in this machine's memory, so that a seed gives the same p-value everywhere, and go to the
+Labels are sampled in this machine's memory, so that a seed gives the same p-value everywhere, and go to the
 device block by block. The products are float64.
 """
 

@@ -157,6 +157,7 @@ def _learnt_and_tested(
     else:
         hotelling = clustered_hotelling_test(F, G, samples.clusters[0][test[0]], samples.clusters[1][test[1]])
     first, second = hotelling.freedoms
+    sizes = len(X_train), len(Y_train)
     return {
         "statistic": hotelling.statistic,
         "pvalue": hotelling.pvalue,
@@ -168,7 +169,7 @@ def _learnt_and_tested(
         "contributions": hotelling.contributions,
         "regions": own.as_given(_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps)),
         "differences": (F.mean(axis=0) - G.mean(axis=0)) * (-1 if own.is_swapped else 1),
-        "n_train": own.pair_as_given((len(X_train), len(Y_train))),
+        "n_train": (sizes[1], sizes[0]) if own.is_swapped else sizes,
     }
 
 

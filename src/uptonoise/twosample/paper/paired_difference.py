@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.canonical import canonical
@@ -54,6 +55,7 @@ class SmeResult(PairedDifferenceResult):
 
 
 @explained
+@described()
 def paired_difference_test(
     X: Any,
     Y: Any,
@@ -87,12 +89,8 @@ def paired_difference_test(
     -------
     PairedDifferenceResult
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import uptonoise as un
+    {examples}
     >>> from scipy.stats import ks_2samp
-    >>> rng = np.random.default_rng(0)
     >>> X = rng.exponential(size=2_000)
     >>> noisy = rng.exponential(size=2_000) + rng.normal(size=2_000)
     >>> un.paired_difference_test(X, noisy, test=ks_2samp, random_state=0).pvalue > 0.05

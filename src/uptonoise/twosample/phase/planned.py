@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -120,6 +121,9 @@ def plan(pilot_X: Any, pilot_Y: Any, n: Any = _SIZES, k: Any = None, *, target: 
     For power 0.9 at the significance level 0.05 plan about ... rows in each sample.
     """
     checked_number(target, "target", above=True, most=1.0)
+    unknown = [name for name in options if name not in signature(phase_test_power).parameters]
+    if unknown:
+        raise TypeError(f"plan() got an unexpected keyword argument {unknown[0]!r}")
     sizes_X, sizes_Y = map(np.atleast_1d, planned_sizes(n, n if k is None else k))
     if (np.diff(sizes_X) < 0).any():
         raise ValueError(f"n must be in ascending order; got {n!r}")
