@@ -48,7 +48,7 @@ test-slow: $(INSTALLED)
 
 # The same without the compiled kernel, where that makes a difference.
 test-numpy: $(INSTALLED)
-	UPTONOISE_KERNEL=numpy $(BIN)/python -m pytest -n 2 tests/fourier tests/twosample tests/bags
+	UPTONOISE_KERNEL=numpy $(BIN)/python -m pytest -n 2 tests/fourier tests/twosample tests/bags tests/comparison tests/monitor
 
 # The kernel with the sanitizers of gcc, which stop at a bad access and at undefined behaviour. Python itself was not made with
 # them, so they come first, what Python does not free is no fault of the kernel, and their allocator does not stand a fork.

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import uptonoise as un
 from uptonoise.monitor.betting import Bettor
 from uptonoise.monitor.difference import Moments, spreads_of
 from uptonoise.monitor.evidence import Evidence, log_sum
@@ -184,3 +185,19 @@ def test_a_late_change_is_found():
     assert process.evidence.highest < math.log(20)
     process = watched(process, quiet[:600] + 0.7, 100)
     assert process.evidence.highest >= math.log(20)
+
+
+def test_a_large_batch_in_pieces_gives_the_same_state(monkeypatch):
+    """Rows of a large batch are subtracted and summed piece by piece, which takes less memory."""
+
+    def state():
+        rng = np.random.default_rng(0)
+        monitor = un.Monitor(rng.gamma(2.0, size=(900, 2)), random_state=0)
+        return monitor.update(rng.normal(size=(400, 2)))
+
+    whole = state()
+    for module in ("difference", "reference"):
+        monkeypatch.setattr(f"uptonoise.monitor.{module}.CHUNK_ROWS", 7)
+    pieces = state()
+    assert pieces.log_wealth == whole.log_wealth
+    np.testing.assert_allclose(pieces.differences, whole.differences, rtol=1e-6)

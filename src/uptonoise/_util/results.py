@@ -97,7 +97,8 @@ def as_json(value: Any) -> Any:
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
-        return as_json(value.tolist())
+        plain = value.dtype.kind in "biuf" and bool(np.isfinite(value).all())  # large ones are not walked through
+        return value.tolist() if plain else as_json(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, tuple | list):

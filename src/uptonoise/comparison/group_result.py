@@ -76,8 +76,9 @@ class GroupComparison(ReportedResult):
         """The pairs that differ beyond noise, adjusted for the number of pairs; the smallest p-value first."""
         if self.two is not None:
             return [self.two.names] if self.two.differs_beyond_noise else []
-        ordered = zip(*self.pairs.ordered(), strict=True)
-        return [(self.names[i], self.names[j]) for i, j in ordered if self.pairs.adjusted[i, j] <= self.alpha]
+        i, j = self.pairs.ordered()
+        differ = self.pairs.adjusted[i, j] <= self.alpha
+        return [(self.names[i], self.names[j]) for i, j in zip(i[differ].tolist(), j[differ].tolist(), strict=True)]
 
     @property
     def outliers(self) -> list[str]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.monitor.units import Units
+from uptonoise.rows import CHUNK_ROWS
 
 _N_FREQUENCIES = 4
 _U = np.arange(1, _N_FREQUENCIES + 1) / _N_FREQUENCIES
@@ -55,7 +56,8 @@ class Moments:
     def learnt(self, units: Units, memories: Floats, *, alike: bool) -> Moments:
         """Return the moments after some more units, whose rows are `alike` in clusters and independent in groups."""
         kept = np.exp(-units.n_units / memories)
-        new, count = self._sums_of(units.z)
+        pieces = [self._sums_of(units.z[start : start + CHUNK_ROWS]) for start in range(0, len(units.z), CHUNK_ROWS)]
+        new, count = (np.sum(part, axis=0) for part in zip(*pieces, strict=True))
         is_clustered = alike and units.starts is not None
         squares = count * ((units.sizes**2).sum() / len(units.z)) if is_clustered else count
         return replace(

@@ -32,10 +32,10 @@ def random_pairs(batch: Table, reference: Reference, seed: Sequence[int]) -> tup
     """
     x = batch.values
     if batch.clusters is None and reference.bounds is None:
-        y, reference = reference.rows(len(x))
-        if len(x) > 1:  # making a generator takes longer than all else with a single row
-            x = x[np.random.default_rng(seed).permutation(len(x))]
-        return Units(x[: len(y)] - y), reference
+        # Making a generator takes longer than all else with a single row.
+        x = x[np.random.default_rng(seed).permutation(len(x))] if len(x) > 1 else x.copy()
+        z, reference = reference.subtracted(x)
+        return Units(z), reference
     generator = np.random.default_rng(seed)
     singles = np.arange(len(x)) if batch.clusters is None else batch.clusters
     mine = [x[rows] for rows in _clusters(singles, generator)]

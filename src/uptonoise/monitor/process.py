@@ -1,8 +1,8 @@
 """The process that turns units of evidence into money: wait for the scale, then bet, look, and learn, block by block.
 
 Players bet on a block with what they learnt from the blocks before it. A block has 64 rows, or a 32nd part of a large
-batch: within a batch nobody looks, so that learning there may be coarser. Up to batches of 2,048 rows, how rows are cut
-into batches does not matter: blocks go on from one batch to the next.
+batch, at most 65,536: within a batch nobody looks, so that learning there may be coarser. Up to batches of 2,048 rows,
+how rows are cut into batches does not matter: blocks go on from one batch to the next.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from uptonoise.monitor.units import GROUP, Units, centred_groups
 _BLOCK_ROWS = 64
 _LEAST_BLOCK = 4  # units
 _PARTS = 32  # of a large batch
+_MOST_UNITS = 65_536  # in a block: features of more would take much memory
 _FIRST_ROWS = 32  # whose typical size scales the features; nobody bets on them
 
 
@@ -93,7 +94,7 @@ class Process:
     def _scaled(self, units: Units, spreads: Floats | None) -> tuple[Process, Units]:
         """Return the process with a scale, which the first rows give, and the units that are left to bet on."""
         waiting = self.block.joined(units)
-        rows = np.cumsum(waiting.sizes)
+        rows = np.cumsum(waiting.part(0, _FIRST_ROWS).sizes)  # each unit has a row at least
         if not len(rows) or rows[-1] < _FIRST_ROWS:
             return replace(self, block=waiting), Units.none(self.features.n_columns)
         n_first = int(np.searchsorted(rows, _FIRST_ROWS)) + 1
@@ -117,7 +118,7 @@ class Process:
 
     def _bet(self, units: Units) -> Process:
         """Return the process after bets on units; whatever block they complete is learnt before the next bet."""
-        size = max(self.block_units, units.n_units // _PARTS)
+        size = max(self.block_units, min(units.n_units // _PARTS, _MOST_UNITS))
         waiting = self.block.joined(units)
         bettor, evidence = self.bettor, self.evidence
         lengths, block_features = self._scale, self.block_features

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.monitor.reading import Table
+from uptonoise.rows import CHUNK_ROWS
 
 
 class Part(NamedTuple):
@@ -103,6 +104,14 @@ class Reference:
         """Return the next rows, at most `n`, and the reference without them; each row is a unit."""
         places, reference = self._taken(n)
         return self.values[places], reference
+
+    def subtracted(self, rows: Floats) -> tuple[Floats, Reference]:
+        """Subtract the next rows from these, in place and as far as they go; return them, and the reference without."""
+        places, reference = self._taken(len(rows))
+        for start in range(0, len(places), CHUNK_ROWS):  # a copy of all would take as much memory again
+            here = places[start : start + CHUNK_ROWS]
+            rows[start : start + len(here)] -= self.values[here]
+        return rows[: len(places)], reference
 
     def clusters(self, n: int) -> tuple[list[Floats], Reference]:
         """Return the rows of the next clusters, at most `n`, and the reference without them."""
@@ -194,5 +203,5 @@ def digest(*arrays: NDArray[np.generic] | None) -> str:
     for array in arrays:
         if array is not None:
             made.update(str(array.shape).encode())
-            made.update(np.ascontiguousarray(array).tobytes())
+            made.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return made.hexdigest()
