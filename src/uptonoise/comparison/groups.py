@@ -61,7 +61,7 @@ def compare_groups(
     >>> frame = pd.DataFrame({"site": np.repeat(["a", "b", "c"], 400), "x": rng.exponential(size=1_200)})
     >>> frame.loc[frame["site"] == "c", "x"] *= -1                        # another distribution
     >>> un.compare_groups(frame, by="site").differing
-    [('a', 'c'), ('b', 'c')]
+    [('b', 'c'), ('a', 'c')]
     """
     check_margin_and_alpha(margin, alpha)
     by = None if by is None else checked_column(by, "by")
