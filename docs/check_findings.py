@@ -7,6 +7,7 @@ import csv
 import importlib
 import importlib.util
 import re
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -236,9 +237,9 @@ def test_the_page_of_the_papers_claims_is_up_to_date():
 
 def test_method_page_has_the_constants_of_the_code():
     lines = (RESULTS.parent / "method.md").read_text(encoding="utf-8").splitlines()
-    rows = [line.split(" | ") for line in lines if re.match(r"\| `[a-z_.]+` \| `\w+` \| ", line)]
+    rows = [line.split(" | ") for line in lines if re.match(r"\| `[a-z_.]+` \| `[\w.]+` \| ", line)]
     assert len(rows) > 30
     for module, name, value, *_ in rows:
-        constant = getattr(importlib.import_module("uptonoise." + module.strip("| `")), name.strip("`"))
+        constant = attrgetter(name.strip("`"))(importlib.import_module("uptonoise." + module.strip("| `")))
         constants = constant if isinstance(constant, tuple) else (constant,)
         assert value == ", ".join(f"{number:g}" for number in constants), (module, name)

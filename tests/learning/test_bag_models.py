@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from math import gamma
 
 import numpy as np
 import pandas as pd
@@ -231,3 +232,24 @@ def test_classes_are_no_measured_numbers():
         un.BagClassifier().fit(bags, y)
     with pytest.raises(NotFittedError):
         un.BagClassifier().predict(bags)
+
+
+@pytest.mark.filterwarnings("ignore::uptonoise.UnusualBagsWarning")
+def test_the_default_does_not_read_noise_where_it_need_not(rng):
+    """Noise that grows with the target in training and falls with it in use: Weibull shapes of one variance."""
+
+    def measured(shapes, noise):
+        spreads = [np.sqrt(gamma(1 + 2 / shape) - gamma(1 + 1 / shape) ** 2) for shape in shapes]
+        rows = [rng.weibull(shape, size=(80, 2)) / spread for shape, spread in zip(shapes, spreads, strict=True)]
+        return un.Bags([part + size * rng.normal(size=(80, 2)) for part, size in zip(rows, noise, strict=True)])
+
+    shapes, new = rng.uniform(1, 3, (2, 150))
+    train, use = measured(shapes, (shapes - 1) / 2), [measured(new, noise) for noise in ((new - 1) / 2, (3 - new) / 2)]
+
+    def ratio(noise):
+        model = un.BagRegressor(noise, n_frequencies=5, cv=3, random_state=0).fit(train, shapes)
+        as_in_training, reversed_noise = (np.mean((model.predict(bags) - new) ** 2) for bags in use)
+        return np.sqrt(reversed_noise / as_in_training)
+
+    assert ratio("unknown") < 1.2
+    assert ratio("as in training") > 1.2

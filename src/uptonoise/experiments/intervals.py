@@ -96,7 +96,7 @@ def _true_noncentrality(sizes: tuple[int, int], d: int, noise: tuple[float, floa
         for sketch, size in zip(sketches, sizes, strict=True)
     )
     # The covariances are those of the distribution, so the ridge is 1 and nothing is subtracted.
-    exact = decomposed(left, right).ridge(np.asarray(1.0), np.asarray(0.0), np.asarray(1.0))
+    exact = decomposed(left, right).ridge(np.asarray(1.0))
     return empty, float(exact.statistic) * (sizes[0] + sizes[1]) / (sizes[0] * sizes[1])
 
 

@@ -17,6 +17,7 @@ from uptonoise.fourier.designs import (
     column_grid,
     column_order,
     column_pairs,
+    default_design,
     pair_seconds,
 )
 from uptonoise.fourier.discrepancy import (

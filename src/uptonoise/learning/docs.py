@@ -83,7 +83,8 @@ described = _described(
         invariant : bool
             Whether to use only features that independent symmetric noise does not move on average, and no trees, which
             would see noise in how features vary. For bags whose noise goes with the target in training and not in use;
-            else it costs accuracy.
+            else it costs accuracy. Without it such features have learners of their own, which get the weight that
+            others do not earn, unless noise is "as in training".
         n_frequencies : int
             As for :class:`BagSummary`.
         cv : int, splitter or iterable, optional

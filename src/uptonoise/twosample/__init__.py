@@ -23,8 +23,10 @@ from uptonoise.twosample.paper import (
 )
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue
 from uptonoise.twosample.phase import (
+    CONSTANTS,
     POSITIVITY_SHARE,
     Adjustment,
+    Constants,
     EffectSize,
     ExtraNoise,
     FrequencyBlocks,
@@ -39,6 +41,7 @@ from uptonoise.twosample.phase import (
     adjusted_pvalues,
     as_sketches,
     categories_of_sketch,
+    cauchy_combination,
     check_size,
     check_weights,
     column_spreads,

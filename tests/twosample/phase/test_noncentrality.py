@@ -105,5 +105,5 @@ def test_shrinkage_from_traces_is_that_of_the_statistic(rng):
     pair = fitted_shift(left, un.Sketch.like(left).update(Y[:200]))
     decomposition = decomposed(pair.left, pair.right)
     for lam in (np.asarray(1.0), np.asarray(0.2)):
-        ridge = decomposition.ridge(lam, np.asarray(0.0), np.asarray(1.0), pair.nuisance)
+        ridge = decomposition.ridge(lam, pair.nuisance)
         np.testing.assert_allclose(decomposition.shrinkage(lam, pair.nuisance), ridge.shrinkage, rtol=1e-9)

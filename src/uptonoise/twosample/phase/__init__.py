@@ -21,5 +21,5 @@ from uptonoise.twosample.phase.planned import Plan, plan
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE
 from uptonoise.twosample.phase.power import phase_test_power
 from uptonoise.twosample.phase.result import PhaseResult
-from uptonoise.twosample.phase.statistic import decomposed
-from uptonoise.twosample.phase.test import pair_pvalue, phase_pvalue, phase_result, phase_test
+from uptonoise.twosample.phase.statistic import CONSTANTS, Constants, decomposed
+from uptonoise.twosample.phase.test import cauchy_combination, pair_pvalue, phase_pvalue, phase_result, phase_test

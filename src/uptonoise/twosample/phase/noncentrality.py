@@ -193,11 +193,8 @@ def noncentral(decomposition: Decomposition, nuisance: Floats | None = None) -> 
     """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c."""
     lam = np.ones(decomposition.S.shape[:-1])
     for _ in range(_STEPS):
-        if nuisance is None:
-            lam = decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam)).shrinkage
-        else:
-            lam = decomposition.shrinkage(lam, nuisance)
-    return decomposition.ridge(lam, np.zeros_like(lam), np.ones_like(lam), nuisance)
+        lam = decomposition.ridge(lam).shrinkage if nuisance is None else decomposition.shrinkage(lam, nuisance)
+    return decomposition.ridge(lam, nuisance)
 
 
 def _phase_discrepancy(

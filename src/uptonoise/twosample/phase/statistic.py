@@ -6,9 +6,16 @@ samples differ by such noise alone, at every frequency w
     S(w) = Im(phi_X conj phi_Y) = s_X c_Y - c_X s_Y = 0        (c, s: the means of cos(w.x) and sin(w.x))
 
 S is linear in the means of each sample, so its covariance comes from the covariances C_X and C_Y of [cos, sin], which
-two sketches hold. With J_X = [-s_Y, c_Y] and J_Y = [s_X, -c_X], one pair per frequency,
+two sketches hold. With t_X and t_Y the phases across which rows vary, J_X = abs(phi_Y) [-sin t_X, cos t_X] and
+J_Y = abs(phi_X) [sin t_Y, -cos t_Y], one pair per frequency,
 
     A = J_X C_X J_X' / n        B = J_Y C_Y J_Y' / k        Cov(S) = A + B
+
+The derivative of S has the other sample's phase: t_X = arg phi_Y. But then A + B is too small just where S is large, by
+S^2 times what the rows' variance along the phase lacks of that across it, and heavy tails lose the significance level.
+Under the null hypothesis both samples have one phase. With the phase of both together in place of t_X and t_Y that
+error is gone, and T becomes somewhat too small. So the own phase counts in part: t_X is that of
+own_phase n abs(phi_X) phi_X + k abs(phi_Y) phi_Y.
 
 The statistic of a block of frequencies is T = S'(R + lam)^-1 S, with R = A + B and S in correlation form. With (w, V)
 the eigenpairs of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)). With s1 = tr H and s2 = tr H^2,
@@ -21,17 +28,18 @@ H - G the parts of H that come from A and from B:
 
     nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
 
-T is compared with a scaled chi-squared distribution of this mean and variance. A part of nu is taken off, since cosines
-and sines are not Gaussian. With very few rows the distribution is an F, whose denominator grows with their square. lam
-grows with the number of frequencies, which keeps the significance level for heavy tails. Directions in which S may move
-for other reasons than a difference, such as an offset, are projected out of z. Then z is rotated so that its covariance
-H stays diagonal; G is projected and rotated alike.
+T is compared with a scaled chi-squared distribution of this mean and variance. Where one sample makes most of R, by its
+size or by its noise, its skewness does not cancel in S; so a part of nu is taken off, in proportion to what nu lacks of
+n + k - 2. With very few rows the distribution is an F, whose denominator grows with their square. lam grows with the
+number of frequencies, which keeps the significance level for heavy tails. Directions in which S may move for other
+reasons than a difference, such as an offset, are projected out of z. Then z is rotated so that its covariance H stays
+diagonal; G is projected and rotated alike.
 
 At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its rows are skewed or mostly equal, B may by
 chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
 sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no more than the
 error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is taken
-from it; the ridge is larger, nu smaller, and the smallest eigenvalues of R are cut off.
+from it; the ridge is larger.
 
 All arrays may have leading dimensions, one test each.
 """
@@ -49,22 +57,39 @@ from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.result import representable
 
-_RIDGE = 0.1
-_RIDGE_ROWS = 20.0
-_RIDGE_FREQUENCIES = 60.0  # from which on the ridge grows with their number
-_UNEQUAL_RIDGE = 2.0  # how much larger the ridge is at sizes as unequal as can be
-_CAUTION = 0.82  # nu is for Gaussian influence functions, which cosines and sines are not
-_MANY_CAUTION = 0.03  # how much less at many frequencies
-_UNEQUAL_CAUTION = 0.15  # how much less at unequal sizes
-_TOLERANCE = 2.0  # standard errors of a variance of the smaller sample that the larger one's may be off
-_BORROWED = 0.3  # of the correlations, at sizes as unequal as can be
-_UNEQUAL_CUT = 0.25  # of the largest eigenvalue, over the square root of the smaller size
-_FEW_ROWS = 4.0
 _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _TINY = np.finfo(np.float64).tiny
+
+
+class Constants(NamedTuple):
+    """The numbers in the statistic that no theorem gives; docs/results/constants.md has what each one is worth."""
+
+    ridge: float = 0.1
+    """The ridge lam, in units of a correlation, at many rows and few frequencies."""
+    ridge_rows: float = 20.0
+    """The ridge is at least this over the rows of the smaller sample."""
+    ridge_frequencies: float = 60.0
+    """The number of frequencies from which on the ridge grows with it."""
+    unequal_ridge: float = 4.0
+    """How much more ridge there is at sizes as unequal as can be."""
+    caution: float = 0.3
+    """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
+    tolerance: float = 2.0
+    """Standard errors of a variance of the smaller sample that the larger one's may be off."""
+    cleaner: float = 2.0
+    """How much less the larger one's may be off where it is the smaller of the two: it may have less noise."""
+    borrowed: float = 0.6
+    """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
+    own_phase: float = 0.5
+    """How much a sample's own phase counts beside the other one's, where its covariance is taken across their phase."""
+    few_rows: float = 4.0
+    """What the squared number of rows is divided by in the denominator of the F distribution."""
+
+
+CONSTANTS = Constants()
 
 
 @dataclass(eq=False)
@@ -101,8 +126,7 @@ class Ridge:
 
     def __post_init__(self) -> None:
         s1, _ = self.traces = np.sum(self.variances, axis=-1), np.sum(self.variances**2, axis=-1)
-        freedom = np.maximum(self.caution * self.nu, _TINY)
-        self.shrinkage = np.asarray(np.maximum(1 - s1 / freedom, _SMALLEST_C))
+        self.shrinkage = np.asarray(np.maximum(1 - s1 / np.maximum(self.caution * self.nu, _TINY), _SMALLEST_C))
         self.has_rank = np.asarray(s1 > _NO_RANK)
 
     # The steps towards a ridge ask for c alone, of very many pairs: what follows is computed when it is first used.
@@ -176,24 +200,25 @@ class Decomposition(NamedTuple):
     squares: Floats  # of the numbers in A
     freedoms: tuple[Floats, Floats]
     sizes: tuple[Floats, Floats]
+    constants: Constants
 
     def test(self, nuisance: Floats | None = None) -> Ridge:
-        """Return the statistic of the test, with the ridge, cut and caution that these sizes ask for.
+        """Return the statistic of the test, with the ridge that these sizes ask for.
 
         S may move along the columns of `nuisance`, of shape (..., m, p), without that counting as a difference.
         """
-        smaller, larger = np.minimum(*self.sizes), np.maximum(*self.sizes)
-        unequal = 1 - smaller / larger
-        many = max(1.0, self.S.shape[-1] / _RIDGE_FREQUENCIES)
-        lam = np.maximum(_RIDGE, _RIDGE_ROWS / smaller) * many * (1 + _UNEQUAL_RIDGE * unequal)
-        caution = _CAUTION - _MANY_CAUTION * (1 - 1 / many) - _UNEQUAL_CAUTION * unequal
-        return self.ridge(lam, _UNEQUAL_CUT * np.sqrt(unequal / smaller), caution, nuisance)
+        constants, smaller, larger = self.constants, np.minimum(*self.sizes), np.maximum(*self.sizes)
+        many = max(1.0, self.S.shape[-1] / constants.ridge_frequencies)
+        lam = np.maximum(constants.ridge, constants.ridge_rows / smaller) * many
+        plain = self.ridge(lam * (1 + constants.unequal_ridge * (1 - smaller / larger)), nuisance)
+        # Where both samples make the covariance alike, their skewness cancels in S.
+        balance = np.minimum(1, plain.nu / (smaller + larger - 2))
+        return replace(plain, caution=np.asarray(1 - constants.caution * (1 - balance)))
 
-    def ridge(self, lam: Floats, cut: Floats, caution: Floats, nuisance: Floats | None = None) -> Ridge:
-        """Return the statistic with a given ridge; eigenvalues below `cut` of the largest are left out."""
-        kept = self.w >= (cut * self.w[..., -1])[..., None]
-        w = np.where(kept, np.maximum(self.w, 0), 0)
-        whitening = np.where(kept, 1 / np.sqrt(w + lam[..., None]), 0.0)
+    def ridge(self, lam: Floats, nuisance: Floats | None = None) -> Ridge:
+        """Return the statistic with a given ridge, and no caution."""
+        w = np.maximum(self.w, 0)
+        whitening = 1 / np.sqrt(w + lam[..., None])
         variances, basis, A, squares = w * whitening**2, self.basis, self.A, self.squares
         if nuisance is not None:
             root = basis * whitening[..., None, :]
@@ -204,13 +229,13 @@ class Decomposition(NamedTuple):
             basis, A = root @ turn, turn.mT @ _scaled(A, whitening) @ turn
             whitening, squares = np.ones_like(whitening), A**2
         nu = _satterthwaite(variances, whitening**2, np.linalg.diagonal(A), squares, self.freedoms)
-        few_rows = (np.minimum(*self.sizes) - 1) ** 2 / _FEW_ROWS
-        return Ridge(self.S, basis, whitening, variances, nu, caution, few_rows)
+        few_rows = (np.minimum(*self.sizes) - 1) ** 2 / self.constants.few_rows
+        return Ridge(self.S, basis, whitening, variances, nu, np.ones_like(nu), few_rows)
 
     def shrinkage(self, lam: Floats, nuisance: Floats) -> Floats:
-        """Return c of :meth:`ridge` without cut or caution: from traces alone, which need no further eigenvectors."""
+        """Return c of :meth:`ridge` from traces alone, which need no further eigenvectors."""
         w = np.maximum(self.w, 0)
-        whitening = np.where(self.w >= 0, 1 / np.sqrt(w + lam[..., None]), 0.0)
+        whitening = 1 / np.sqrt(w + lam[..., None])
         directions = _directions((self.basis * whitening[..., None, :]).mT @ nuisance)
         H = _without(directions, (w * whitening**2)[..., None] * np.eye(w.shape[-1]))
         G = _without(directions, _scaled(self.A, whitening))
@@ -220,11 +245,11 @@ class Decomposition(NamedTuple):
         return np.asarray(np.maximum(1 - _trace(H) / np.maximum(nu, _TINY), _SMALLEST_C))
 
 
-def decomposed(left: SampleMoments, right: SampleMoments) -> Decomposition:
+def decomposed(left: SampleMoments, right: SampleMoments, constants: Constants = CONSTANTS) -> Decomposition:
     """Return S of two samples at the same frequencies, and its covariance decomposed."""
     S = left.S(right)
-    A, freedom_A = _covariance_part(left, right)
-    B, freedom_B = _covariance_part(right, left)
+    A, freedom_A = _covariance_part(left, right, constants)
+    B, freedom_B = _covariance_part(right, left, constants)
     variances = np.linalg.diagonal(A) + np.linalg.diagonal(B)
     used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
@@ -232,38 +257,46 @@ def decomposed(left: SampleMoments, right: SampleMoments) -> Decomposition:
     w, V = np.linalg.eigh(part + _scaled(B, unit))
     rotated = V.mT @ part @ V
     freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
-    return Decomposition(S, unit, w, unit[..., None] * V, rotated, rotated**2, freedoms, sizes)
+    return Decomposition(S, unit, w, unit[..., None] * V, rotated, rotated**2, freedoms, sizes, constants)
 
 
-def _covariance_part(sample: SampleMoments, other: SampleMoments) -> tuple[Floats, Floats]:
+def _covariance_part(sample: SampleMoments, other: SampleMoments, constants: Constants) -> tuple[Floats, Floats]:
     """Return what one sample adds to Cov(S), and the degrees of freedom; where it is the smaller one, guarded."""
-    covariance, freedom = sample.influences(other) / sample.size[..., None, None], sample.size - 1
+    size = sample.size[..., None]
+    of_own = constants.own_phase * size * np.abs(sample.phi) * sample.phi
+    both = of_own + other.size[..., None] * np.abs(other.phi) * other.phi
+    length = np.abs(both)
+    across = np.abs(other.phi) * np.divide(both, length, out=np.zeros_like(both), where=length > 0)
+    covariance = sample.projected(-across.imag, across.real) / size[..., None]
     if not np.any(sample.size < other.size):
-        return covariance, freedom
-    unequal = np.where(sample.size < other.size, 1 - sample.size / np.maximum(sample.size, other.size), 0.0)
-    return _guarded(covariance, freedom, other, sample.size, unequal)
+        return covariance, sample.size - 1
+    expected = other.projected(-across.imag, across.real) / size[..., None]
+    return _guarded(covariance, expected, sample.size, other, constants)
 
 
 def _guarded(
-    covariance: Floats, freedom: Floats, large: SampleMoments, size: Floats, unequal: Floats
+    covariance: Floats, expected: Floats, size: Floats, large: SampleMoments, constants: Constants
 ) -> tuple[Floats, Floats]:
     """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
-    expected = large.influences(large) / size[..., None, None]
+    unequal = np.maximum(1 - size / large.size, 0.0)
     variances, wanted = (np.maximum(np.linalg.diagonal(matrix), _TINY) for matrix in (covariance, expected))
     # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
     kurtosis = (large.cos**2 + large.sin**2) / (size[..., None] * wanted)
-    error = _TOLERANCE * wanted * np.sqrt(kurtosis / size[..., None])
+    error = constants.tolerance * wanted * np.sqrt(kurtosis / size[..., None])
     gap = wanted - variances
     # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller.
     alike = np.minimum(1, error / np.maximum(np.abs(gap), _TINY)) ** 2
-    raised = alike * np.maximum(gap, 0)
     # Less noise means stronger correlations: those of a larger sample with less noise would be too strong.
-    not_cleaner = np.minimum(1, error / 4 / np.maximum(-gap, _TINY)) ** 2
-    borrowed = _BORROWED * unequal * np.mean(alike * not_cleaner, axis=-1)
+    not_cleaner = np.minimum(1, error / constants.cleaner / np.maximum(-gap, _TINY)) ** 2
+    borrowed = constants.borrowed * unequal * np.mean(alike * not_cleaner, axis=-1)
     own, other = _scaled(covariance, 1 / np.sqrt(variances)), _scaled(expected, 1 / np.sqrt(wanted))
-    share, sd = borrowed[..., None, None], np.sqrt(variances + unequal[..., None] * raised)
-    freedom = 1 / ((1 - borrowed) ** 2 / freedom + borrowed**2 / (large.size - 1))
-    return _scaled((1 - share) * own + share * other, sd), freedom
+    share = borrowed[..., None, None]
+    mixed = (1 - share) * own + share * other
+    raised = variances + unequal[..., None] * alike * np.maximum(gap, 0)
+    # Rows that are all equal have no correlations of their own: what is mixed has a diagonal of 1 all the same.
+    factors = np.sqrt(raised / np.maximum(np.linalg.diagonal(mixed), _TINY))
+    freedom = 1 / ((1 - borrowed) ** 2 / (size - 1) + borrowed**2 / (large.size - 1))
+    return _scaled(mixed, factors), freedom
 
 
 def _satterthwaite(H: Floats, scales: Floats, A: Floats, squares: Floats, freedoms: tuple[Floats, Floats]) -> Floats:

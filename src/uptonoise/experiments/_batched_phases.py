@@ -1,0 +1,221 @@
+"""The phase test of many pairs of samples at once, with many choices of its constants, on a GPU where there is one.
+
+It has the numbers of :mod:`uptonoise.twosample.phase.statistic` by other means: traces of inverses in place of
+eigenpairs, which suit a GPU. A test holds both to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from scipy.special import chdtrc, fdtrc
+from torch import Tensor
+
+from uptonoise._util.typing import Floats
+from uptonoise.experiments._experiment import NamedCell
+from uptonoise.fourier import BLOCK_WEIGHTS, column_order, default_design, lengths_of
+from uptonoise.twosample import Constants, cauchy_combination
+
+_TINY = float(np.finfo(np.float64).tiny)
+_MANY_ROWS = 1e5
+_SMALLEST_C = 0.05
+_ROUNDING = 1e-12
+_NO_RANK = 1e-9
+_NUMBERS = 3e7  # that a batch may hold
+_MATRICES = 20  # of the squared number of frequencies, at a time
+
+
+@dataclass(frozen=True)
+class PairCell(NamedCell):
+    """One setting: its values for the table, and how to draw X and Y."""
+
+    draw: Callable[[np.random.Generator], tuple[Floats, Floats]]
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The rows of X and of Y."""
+        return self.settings["n"], self.settings["k"]
+
+
+class Moments(NamedTuple):
+    """Means and covariances of cosines and sines of many samples with as many rows each."""
+
+    cos: Tensor
+    sin: Tensor
+    covariance: Tensor
+    size: int
+
+    @classmethod
+    def of(cls, rows: Tensor, frequencies: Tensor) -> Moments:
+        """Return those of samples, of shape (b, n, d), at frequencies, of shape (b, m, d)."""
+        angles = rows @ frequencies.mT
+        values = torch.cat([angles.cos(), angles.sin()], dim=-1)
+        means = values.mean(dim=1)
+        values -= means[:, None]
+        cos, sin = means.chunk(2, dim=-1)
+        return cls(cos, sin, values.mT @ values / (rows.shape[1] - 1), rows.shape[1])
+
+    @property
+    def phi(self) -> Tensor:
+        """The characteristic functions."""
+        return torch.complex(self.cos, self.sin)
+
+    def at(self, block: slice) -> Moments:
+        """Return the moments at some of the frequencies."""
+        places = torch.arange(self.cos.shape[-1], device=self.cos.device)[block]
+        both = torch.cat([places, places + self.cos.shape[-1]])
+        return Moments(self.cos[:, block], self.sin[:, block], self.covariance[:, both][:, :, both], self.size)
+
+    def across(self, directions: Tensor) -> Tensor:
+        """Return the covariance over rows of what lies across directions, which are complex numbers."""
+        m = self.cos.shape[-1]
+        a, b, C = -directions.imag, directions.real, self.covariance
+        crossed = a[:, :, None] * b[:, None, :] * C[:, :m, m:]
+        return _scaled(C[:, :m, :m], a) + _scaled(C[:, m:, m:], b) + crossed + crossed.mT
+
+
+class _Parts(NamedTuple):
+    """The parts of the correlations of S that come from X and from Y, their degrees of freedom, and S itself."""
+
+    A: Tensor
+    B: Tensor
+    freedoms: tuple[Tensor, Tensor]
+    S: Tensor
+
+
+def cell_pvalues(cell: PairCell, variants: Sequence[Constants], seed: int, runs: Sequence[int]) -> list[list[float]]:
+    """Return the p-values of some runs of a cell, a list of all variants for each run.
+
+    Frequencies are those of the phase test, but for the ones that serve positivity and the effect.
+    """
+    pairs, designs = [], []
+    for run in runs:
+        generator = cell.generator(seed, run)
+        X, Y = cell.draw(generator)
+        lengths = lengths_of([X, Y])
+        order = column_order([X, Y], lengths)
+        design = default_design(lengths[order], generator)
+        centre = np.median(X, axis=0)
+        pairs.append((X - centre, Y - centre))
+        designs.append(design._replace(frequencies=design.frequencies[:, np.argsort(order)]))
+    blocks = {name: slice(*place) for name, place in designs[0].blocks.items() if BLOCK_WEIGHTS[name] > 0}
+    weights = np.array([BLOCK_WEIGHTS[name] for name in blocks])
+    tested = max(place.stop for place in blocks.values())
+    at_once = max(1, int(_NUMBERS / (tested * (_MATRICES * tested + sum(cell.sizes)))))
+    rows: list[list[float]] = []
+    for start in range(0, len(runs), at_once):
+        some = slice(start, start + at_once)
+        X, Y = (np.stack(samples) for samples in zip(*pairs[some], strict=True))
+        W = np.stack([design.frequencies[:tested] for design in designs[some]])
+        rows += pvalues((X, Y), W, blocks, weights / weights.sum(), variants).T.tolist()
+    return rows
+
+
+def pvalues(
+    samples: tuple[Floats, Floats],
+    frequencies: Floats,
+    blocks: Mapping[str, slice],
+    weights: Floats,
+    variants: Sequence[Constants],
+) -> Floats:
+    """Return the p-values of b pairs of samples, of shape (b, n, d) and (b, k, d), one row for each variant."""
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    X, Y, W = (torch.tensor(array, dtype=torch.float64, device=device) for array in (*samples, frequencies))
+    left, right = Moments.of(X, W), Moments.of(Y, W)
+    of_blocks = [_block_pvalues(left.at(place), right.at(place), variants) for place in blocks.values()]
+    return np.asarray(cauchy_combination(np.stack(of_blocks, axis=-1), weights))
+
+
+def _block_pvalues(left: Moments, right: Moments, variants: Sequence[Constants]) -> Floats:
+    smaller, larger = sorted((left.size, right.size))
+    parts: dict[tuple[float, ...], _Parts] = {}
+    traces: dict[tuple[float, ...], list[Floats]] = {}
+    rows = []
+    for constants in variants:
+        many = max(1.0, left.cos.shape[-1] / constants.ridge_frequencies)
+        lam = max(constants.ridge, constants.ridge_rows / smaller) * many
+        lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
+        guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
+        of_parts = (constants.own_phase, *guard)
+        if of_parts not in parts:
+            parts[of_parts] = _parts(left, right, constants)
+        if (*of_parts, lam) not in traces:
+            traces[*of_parts, lam] = [trace.cpu().numpy() for trace in _traces(parts[of_parts], lam)]
+        few_rows = (smaller - 1) ** 2 / constants.few_rows
+        T, s1, s2, nu = traces[*of_parts, lam]
+        caution = 1 - constants.caution * (1 - np.minimum(1, nu / (smaller + larger - 2)))
+        rows.append(_pvalues(T, s1, s2, caution * nu, min(few_rows, 2 * _MANY_ROWS)))
+    return np.stack(rows)
+
+
+def _pvalues(T: Floats, s1: Floats, s2: Floats, nu: Floats, few_rows: float) -> Floats:
+    """Return the p-values of statistics."""
+    c = np.maximum(1 - s1 / np.maximum(nu, _TINY), _SMALLEST_C)
+    mean = np.maximum(s1 / c, _TINY)
+    variance = np.maximum(np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2), _TINY)
+    freedom, ratio = 2 * mean**2 / variance, T / mean
+    tail = fdtrc(freedom, few_rows, ratio) if few_rows < _MANY_ROWS else chdtrc(freedom, ratio * freedom)
+    return np.where(s1 > _NO_RANK, np.maximum(tail, _TINY), 1.0)
+
+
+def _parts(left: Moments, right: Moments, constants: Constants) -> _Parts:
+    A, freedom_A = _covariance_part(left, right, constants)
+    B, freedom_B = _covariance_part(right, left, constants)
+    variances = _diagonal(A) + _diagonal(B)
+    used = variances > _ROUNDING / min(left.size, right.size)
+    unit = torch.where(used, variances.clamp(min=_TINY).rsqrt(), torch.zeros_like(variances))
+    S = left.sin * right.cos - left.cos * right.sin
+    return _Parts(_scaled(A, unit), _scaled(B, unit), (freedom_A, freedom_B), unit * S)
+
+
+def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
+    """Return T, s1, s2 and nu."""
+    A, B, freedoms, S = parts
+    K = torch.linalg.inv(A + B + lam * torch.eye(S.shape[-1], dtype=S.dtype, device=S.device))
+    G, rest = A @ K, B @ K
+    H = G + rest
+    whole, from_A, from_B = (_square_trace(part) + _trace(part) ** 2 for part in (H, G, rest))
+    nu = whole / (from_A / freedoms[0] + from_B / freedoms[1]).clamp(min=_TINY)
+    return (S * (K @ S[:, :, None])[:, :, 0]).sum(-1), _trace(H), _square_trace(H), nu
+
+
+def _covariance_part(sample: Moments, other: Moments, constants: Constants) -> tuple[Tensor, Tensor]:
+    both = constants.own_phase * sample.size * sample.phi.abs() * sample.phi + other.size * other.phi.abs() * other.phi
+    across = other.phi.abs() * both / both.abs().clamp(min=_TINY)
+    covariance = sample.across(across) / sample.size
+    freedom = torch.full_like(covariance[:, 0, 0], sample.size - 1)
+    if sample.size >= other.size:
+        return covariance, freedom
+    expected, unequal = other.across(across) / sample.size, 1 - sample.size / other.size
+    variances, wanted = (_diagonal(matrix).clamp(min=_TINY) for matrix in (covariance, expected))
+    kurtosis = other.phi.abs() ** 2 / (sample.size * wanted)
+    error, gap = constants.tolerance * wanted * (kurtosis / sample.size).sqrt(), wanted - variances
+    alike = (error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
+    not_cleaner = (error / constants.cleaner / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
+    borrowed = constants.borrowed * unequal * (alike * not_cleaner).mean(-1)
+    own, others = _scaled(covariance, variances.rsqrt()), _scaled(expected, wanted.rsqrt())
+    mixed = (1 - borrowed)[:, None, None] * own + borrowed[:, None, None] * others
+    raised = variances + unequal * alike * gap.clamp(min=0)
+    freedom = 1 / ((1 - borrowed) ** 2 / freedom + borrowed**2 / (other.size - 1))
+    return _scaled(mixed, (raised / _diagonal(mixed).clamp(min=_TINY)).sqrt()), freedom
+
+
+def _scaled(matrices: Tensor, factors: Tensor) -> Tensor:
+    return matrices * (factors[:, :, None] * factors[:, None, :])
+
+
+def _diagonal(matrices: Tensor) -> Tensor:
+    return torch.diagonal(matrices, dim1=-2, dim2=-1)
+
+
+def _trace(matrices: Tensor) -> Tensor:
+    return _diagonal(matrices).sum(-1)
+
+
+def _square_trace(matrices: Tensor) -> Tensor:
+    """Return the traces of the squares."""
+    return (matrices * matrices.mT).sum((-2, -1))

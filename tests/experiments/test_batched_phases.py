@@ -1,0 +1,38 @@
+"""Batches of phase tests have the p-values of the phase test itself."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from uptonoise.experiments._batched_phases import pvalues
+from uptonoise.fourier import Sketch
+from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair
+from uptonoise.twosample.phase.statistic import CONSTANTS, decomposed
+from uptonoise.twosample.phase.test import cauchy_combination
+
+VARIANTS = [
+    CONSTANTS,
+    CONSTANTS._replace(own_phase=0.0, few_rows=1e-6),
+    CONSTANTS._replace(tolerance=0.0, ridge=0.0),
+    CONSTANTS._replace(borrowed=0.0, unequal_ridge=0.0, caution=0.0, cleaner=0.01),
+    CONSTANTS._replace(ridge_rows=0.0, ridge_frequencies=np.inf),
+]
+
+
+@pytest.mark.parametrize("sizes", [(60, 60), (50, 400), (400, 50)])
+@pytest.mark.parametrize("rare", [False, True])
+def test_batches_agree_with_the_statistic(sizes: tuple[int, int], rare: bool) -> None:
+    rng = np.random.default_rng(3)
+    draw = (lambda n: (rng.random((n, 2)) < 0.03).astype(float)) if rare else (lambda n: rng.exponential(size=(n, 2)))
+    X, Y = (draw(size) for size in sizes)
+    sketch = Sketch.for_samples(X, Y, random_state=0)
+    blocks = FrequencyBlocks.of(sketch)
+    batch = pvalues((X[None], Y[None]), sketch.frequencies[None], blocks.places, blocks.weights, VARIANTS)
+    pair = Pair.of(*(Sketch.like(sketch).update(rows) for rows in (X, Y)))
+    for constants, pvalue in zip(VARIANTS, batch[:, 0], strict=True):
+        single = [
+            float(decomposed(pair.left.at(place), pair.right.at(place), constants).test().pvalue)
+            for place in blocks.places.values()
+        ]
+        assert pvalue == pytest.approx(cauchy_combination(np.array(single), blocks.weights), rel=1e-3, abs=1e-5)

@@ -1,0 +1,130 @@
+"""Each constant of the phase statistic does what it is there for: without it a false-positive rate is lost.
+
+The samples differ at most by noise. Their distributions chose the constants; tables that judge these have others.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import uptonoise as un
+from uptonoise.twosample.phase.pair import Pair
+from uptonoise.twosample.phase.statistic import CONSTANTS, decomposed
+
+pytest.importorskip("torch")
+
+from uptonoise.experiments._batched_phases import PairCell, cell_pvalues
+
+Draw = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+
+
+def slash(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    return rng.normal(size=shape) / np.maximum(rng.random(shape), 1e-12) / 3
+
+
+def triangular(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    return rng.random(shape) - rng.random(shape)
+
+
+def rates(
+    without: dict[str, float],
+    signal: Draw,
+    sizes: tuple[int, int],
+    d: int,
+    noise: tuple[Draw | None, Draw | None] = (None, None),
+) -> tuple[float, float]:
+    """Return how often the statistic rejects as it is, and with another constant."""
+
+    def draw(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        X, Y = (
+            signal(rng, (size, d)) + (0.0 if of_noise is None else of_noise(rng, (size, d)))
+            for size, of_noise in zip(sizes, noise, strict=True)
+        )
+        return X, Y
+
+    cell = PairCell({"n": sizes[0], "k": sizes[1], "d": d}, draw)
+    pvalues = np.array(cell_pvalues(cell, [CONSTANTS, CONSTANTS._replace(**without)], 0, range(120)))
+    as_it_is, changed = np.mean(pvalues <= 0.05, axis=0)
+    return float(as_it_is), float(changed)
+
+
+def pareto(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    return rng.pareto(1.5, shape)
+
+
+def test_own_phase_keeps_the_level_for_heavy_tails():
+    as_it_is, without = rates(
+        {"own_phase": 0.0}, lambda rng, shape: rng.pareto(0.6, shape), (150, 150), 2, (slash, slash)
+    )
+    assert as_it_is + 0.03 < without
+
+
+def test_caution_keeps_the_level_where_one_sample_is_noisier_and_columns_are_many():
+    as_it_is, without = rates({"caution": 0.0}, pareto, (60, 60), 40, (lambda rng, shape: 3 * slash(rng, shape), None))
+    assert as_it_is < 0.06 < 0.08 < without
+
+
+def test_tolerance_lets_the_larger_sample_guard_the_smaller():
+    as_it_is, without = rates({"tolerance": 0.0}, pareto, (60, 1_200), 1)
+    assert as_it_is < 0.08 < 0.1 < without
+
+
+def test_borrowed_correlations_lower_the_level_at_unequal_sizes():
+    as_it_is, without = rates({"borrowed": 0.0}, pareto, (60, 1_200), 1)
+    assert as_it_is < 0.05 < without
+
+
+def test_few_rows_have_heavier_tails():
+    pair = sketched((10, 10), 1)
+    as_it_is, without = (
+        decomposed(pair.left.at(pair.blocks.largest), pair.right.at(pair.blocks.largest), constants).test()
+        for constants in (CONSTANTS, CONSTANTS._replace(few_rows=1e-6))
+    )
+    far = 4 * as_it_is.moments[0]
+    assert as_it_is.pvalue_of(far) > 1.5 * without.pvalue_of(far)
+
+
+def sketched(sizes: tuple[int, int], d: int) -> Pair:
+    rng = np.random.default_rng(0)
+    X, Y = (rng.weibull(0.7, (size, d)) for size in sizes)
+    left = un.Sketch.for_samples(X, Y, random_state=0).update(X)
+    return Pair.of(left, un.Sketch.like(left).update(Y))
+
+
+@pytest.mark.parametrize(
+    ("name", "off", "sizes", "d"),
+    [
+        ("ridge", 0.0, (20_000, 20_000), 2),
+        ("ridge_rows", 0.0, (60, 60), 2),
+        ("ridge_frequencies", np.inf, (60, 60), 5),
+        ("unequal_ridge", 0.0, (50, 500), 2),
+    ],
+)
+def test_each_part_of_the_ridge_takes_off_directions(name: str, off: float, sizes: tuple[int, int], d: int):
+    pair = sketched(sizes, d)
+    place = pair.blocks.largest
+    as_it_is, without = (
+        float(decomposed(pair.left.at(place), pair.right.at(place), constants).test().traces[0])
+        for constants in (CONSTANTS, CONSTANTS._replace(**{name: off}))
+    )
+    assert as_it_is < 0.85 * without
+
+
+def test_little_is_borrowed_from_a_cleaner_sample():
+    rng = np.random.default_rng(0)
+    noisy, clean = rng.weibull(0.7, (80, 2)) + 2 * triangular(rng, (80, 2)), rng.weibull(0.7, (800, 2))
+    left = un.Sketch.for_samples(noisy, clean, random_state=0).update(noisy)
+    pair = Pair.of(left, un.Sketch.like(left).update(clean))
+    place = pair.blocks.largest
+    as_it_is, without = (
+        decomposed(pair.left.at(place), pair.right.at(place), constants).freedoms[0]
+        for constants in (CONSTANTS, CONSTANTS._replace(cleaner=0.01))
+    )
+    assert as_it_is < without
+
+
+def test_rows_that_are_all_equal_have_the_variance_of_the_larger_sample():
+    rng = np.random.default_rng(0)
+    without_events, rare = np.zeros((50, 1)), (rng.random((10_000, 1)) < 0.03).astype(float)
+    assert un.phase_test(without_events, rare, positivity=False).pvalue > 0.05
