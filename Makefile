@@ -46,9 +46,9 @@ test: $(INSTALLED)
 test-slow: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 -m slow
 
-# The same without the compiled kernel, where that makes a difference.
+# All tests without the compiled kernel.
 test-numpy: $(INSTALLED)
-	UPTONOISE_KERNEL=numpy $(BIN)/python -m pytest -n 2 tests/fourier tests/twosample tests/bags tests/comparison tests/monitor
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 UPTONOISE_KERNEL=numpy $(BIN)/python -m pytest -n 2 --dist loadfile tests
 
 # The kernel with the sanitizers of gcc, which stop at a bad access and at undefined behaviour. Python itself was not made with
 # them, so they come first, what Python does not free is no fault of the kernel, and their allocator does not stand a fork.
