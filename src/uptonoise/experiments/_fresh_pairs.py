@@ -1,7 +1,8 @@
-"""Pairs of samples that differ at most by noise, of distributions, noises and sizes that nothing was chosen on.
+"""Pairs of samples that differ at most by noise, of distributions and noises that chose no constant.
 
 They were written down before the phase statistic was final: none of their distributions and kinds of noise occurs in
-the grid of `noise-level`, nor among those that chose a constant. Sizes are equal, 3 to 1, 20 to 1 and 100 to 1.
+the grid of `noise-level`, nor among those that chose a constant. They were looked at once with an earlier
+version. Sizes are equal, 3 to 1, 20 to 1 and 100 to 1.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""False-positive rate of the phase statistic over four grids, one of which nothing was chosen on (ours only).
+"""False-positive rate of the phase statistic over four grids of cells (ours only).
 
-The grids: that of `noise-level`; 20 and 100 times as many rows in one sample; distributions, noises and sizes that were
-never used before; and 100 and 200 columns. The statistic is that of the phase test without positivity, computed in
+The grids: that of `noise-level`; 20 and 100 times as many rows in one sample; distributions and noises that chose no
+constant; and 100 and 200 columns. The statistic is that of the phase test without positivity, computed in
 batches, on a GPU where there is one. A rate above its 99 % band is run again with four times as many fresh runs.
 """
 
