@@ -8,6 +8,7 @@ import pytest
 import uptonoise as un
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import differing_places
+from uptonoise.twosample import Samples
 
 
 def devices(seed: int, n_clusters: int = 60, size: int = 5, shift: float = 0.0):
@@ -64,7 +65,8 @@ def test_swaps_of_clusters_keep_their_level():
     rejected = []
     for seed in range(500):
         X, Y, patients = devices(seed, n_clusters=25)
-        rejected.append(swap_test(X[:, None], Y[:, None], clusters=patients).pvalue <= 0.05)
+        samples = Samples(X[:, None], Y[:, None], ("x",), (patients, patients))
+        rejected.append(swap_test(samples, np.random.default_rng(0)).pvalue <= 0.05)
     assert np.mean(rejected) < 0.05 + 3.3 * np.sqrt(0.05 * 0.95 / 500)
 
 

@@ -35,6 +35,7 @@ from uptonoise.twosample import (
     categories_of_sketch,
     check_same_clusters,
     check_size,
+    check_values,
     check_weights,
     read_samples,
     warn_of_shared_clusters,
@@ -71,10 +72,9 @@ class Inputs(NamedTuple):
     """Two samples that were read: their sketches, their rows or why there are none, and what they are called."""
 
     pair: Pair
-    rows: tuple[Floats, Floats] | str
+    samples: Samples | str
     names: tuple[str, str]
     differences: Sketch | None = None  # of rows that belong together
-    clusters: Any = None  # the ids of the clusters of the rows
     dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
     records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
 
@@ -137,8 +137,12 @@ def read_inputs(given: Given, generator: np.random.Generator) -> Inputs:
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
     records = sources[0].record(), sources[1].record()
-    rows = why_none or (rows_of[0](), rows_of[1]())
-    return Inputs(Pair.of(left, right), rows, names, dependent=dependent, records=records)
+    pair = Pair.of(left, right)
+    samples = why_none or Samples(rows_of[0](), rows_of[1](), pair.columns)
+    if isinstance(samples, Samples):
+        for name, rows in zip(names, samples[:2], strict=True):
+            check_values(rows, pair.columns, name)
+    return Inputs(pair, samples, names, dependent=dependent, records=records)
 
 
 def _tell_of_long_work(n_frequencies: int) -> None:
@@ -174,10 +178,7 @@ def _clustered_inputs(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SharedClustersWarning)  # which has been given
         samples = read_samples(*sources, needed=LEAST_CLUSTERS, why="a comparison")
-    clusters = None
-    if samples.clusters is not None and samples.n_clusters is not None:
-        clusters = samples.clusters[0], samples.clusters[1] + samples.n_clusters[0]
-    return Inputs(pair, (samples.X, samples.Y), names, clusters=clusters)
+    return Inputs(pair, samples, names)
 
 
 def read_pairs(given: Given, generator: np.random.Generator) -> Inputs:
@@ -208,7 +209,7 @@ def read_pairs(given: Given, generator: np.random.Generator) -> Inputs:
     )
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
-    return Inputs(Pair.of(left, right), rows, names, differences, None if ids is None else (ids, ids), records=records)
+    return Inputs(Pair.of(left, right), samples, names, differences, records=records)
 
 
 def _clusters_of_pairs(samples: Samples) -> NDArray[np.int64] | None:
@@ -301,7 +302,7 @@ class KeptRows(RowSource):
     def pick(self, n_rows: int, generator: np.random.Generator) -> Callable[[], Floats]:
         """Choose rows at random for the next pass to keep, and return what gives them then."""
         self._wanted = some_rows(_RowNumbers(self.n_rows or 0), n_rows, generator)[:, 0].astype(np.int64)
-        return lambda: np.concatenate(self._picked).astype(np.float64, copy=False)
+        return lambda: np.ascontiguousarray(np.concatenate(self._picked), dtype=np.float64)
 
 
 class _RowNumbers(RowSource):

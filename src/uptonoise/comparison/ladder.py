@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,18 +23,21 @@ from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import PhaseSteps, Symmetry, paired_steps, phase_steps
-from uptonoise.rows import Coding, InputRecord, looked_at, two_coded, warn_of_dependence
+from uptonoise.rows import Coding, InputRecord, two_coded, warn_of_dependence
 from uptonoise.twosample import (
     ExtraNoise,
     FlipResult,
     MeResult,
     MmdResult,
     Pair,
-    flip_test,
-    me_test,
+    Samples,
+    flip_of_pairs,
+    me_of_samples,
     mmd_of_pair,
-    mmd_test,
+    mmd_of_samples,
     noise_difference,
+    pairs_as_given,
+    random_pairs,
 )
 
 _FEW_ROWS = 50  # below which the exact test decides
@@ -124,8 +127,7 @@ def climb(
     """Take all steps that the inputs have enough for, and say which are missing."""
     names, margin, alpha, seed = settings
     pair, missing = inputs.pair, list[str]()
-    with looked_at():  # so that what was said of the rows is not said again
-        mmd, me, flip = _tests_of_rows(inputs, missing, generator)
+    mmd, me, flip = _tests_of_rows(inputs, missing, generator)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
         of_pairs, movable = inputs.differences, inputs.movable
         steps = phase_steps(pair, movable) if of_pairs is None else paired_steps(pair, of_pairs, movable)
@@ -133,9 +135,10 @@ def climb(
             missing.append(f"the test up to an offset: {steps.why_no_offset}")
         extra = _extra_noise(pair, steps, missing)
     shown = summaries = None
-    if not isinstance(inputs.rows, str):
-        summaries = Summary.of(inputs.rows[0]), Summary.of(inputs.rows[1])
-        shown = _some(inputs.rows[0], generator), _some(inputs.rows[1], generator)
+    if isinstance(inputs.samples, Samples):
+        X, Y = inputs.samples.X, inputs.samples.Y
+        summaries = Summary.of(X), Summary.of(Y)
+        shown = _some(X, generator), _some(Y, generator)
     comparison = Comparison(
         names=names,
         sizes=pair.sizes,
@@ -172,47 +175,45 @@ def climb(
 
 def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generator) -> tuple[Place, ...]:
     """Return where the samples differ, if they do beyond noise, in the columns that differ by themselves, if any do."""
-    if isinstance(inputs.rows, str) or comparison.paired or not comparison.differs_beyond_noise:
+    samples = inputs.samples
+    if isinstance(samples, str) or comparison.paired or not comparison.differs_beyond_noise:
         return ()
     differ = [column.column for column in comparison.by_column if column.adjusted_beyond_noise <= comparison.alpha]
     columns = [column for column in differ or comparison.columns if column not in inputs.coded]
     if not columns:  # a table of categories tells where they differ
         return ()
-    X, Y = (rows[:, [comparison.columns.index(column) for column in columns]] for rows in inputs.rows)
-    return differing_places(X, Y, columns, comparison.alpha, generator, inputs.clusters)
+    X, Y = (rows[:, [comparison.columns.index(column) for column in columns]] for rows in samples[:2])
+    return differing_places(X, Y, columns, comparison.alpha, generator, samples.clusters)
 
 
 def _tests_of_rows(
     inputs: Inputs, missing: list[str], generator: np.random.Generator
 ) -> tuple[MmdResult, MeResult | None, FlipResult | None]:
     """Return MMD, ME and the flip test, as far as there are rows for them."""
-    pair, columns, clusters = inputs.pair, inputs.pair.columns, inputs.clusters
+    pair, samples = inputs.pair, inputs.samples
     smallest = min(pair.cluster_counts.get("n_clusters", pair.sizes))
     units = "clusters" if pair.is_clustered else "rows"
-    if isinstance(inputs.rows, str):
-        missing.append(f"ME, and places where they differ, need {inputs.rows}")
+    if isinstance(samples, str):
+        missing.append(f"ME, and places where they differ, need {samples}")
         if smallest < _FEW_ROWS and not pair.is_clustered:
-            missing.append(f"the flip test, which is exact for few rows, needs {inputs.rows}")
+            missing.append(f"the flip test, which is exact for few rows, needs {samples}")
         return mmd_of_pair(pair), None, None
-    X, Y = inputs.rows
     if inputs.differences is not None:
-        n_pairings = 1 if clusters is None else _N_PAIRINGS  # each has one row per cluster
-        of_pairs = flip_test(X, Y, paired=True, clusters=clusters, n_pairings=n_pairings, random_state=generator)
-        at_all = swap_test(X, Y, clusters=None if clusters is None else clusters[0], random_state=generator)
-        return replace(at_all, columns=columns), None, replace(of_pairs, columns=columns)
-    has_all = (len(X), len(Y)) == pair.sizes
+        n_pairings = 1 if samples.clusters is None else _N_PAIRINGS  # each has one row per cluster
+        of_pairs = flip_of_pairs(pairs_as_given(samples), generator, n_pairings)
+        return swap_test(samples, generator), None, of_pairs
+    has_all = samples.sizes == pair.sizes
     if has_all:
-        method: Literal["quadratic", "fourier"] = "quadratic" if len(X) + len(Y) <= _QUADRATIC else "fourier"
-        mmd = replace(mmd_test(X, Y, method=method, clusters=clusters, random_state=generator), columns=columns)
+        mmd = mmd_of_samples(samples, generator, "quadratic" if sum(pair.sizes) <= _QUADRATIC else "fourier")
     else:
         mmd = mmd_of_pair(pair)
     me = flip = None
     if smallest >= _LEAST_FOR_ME:
-        me = replace(me_test(X, Y, clusters=clusters, random_state=generator), columns=columns)
+        me = me_of_samples(samples, generator)
     else:
         missing.append(f"ME, and places where they differ, need {_LEAST_FOR_ME} {units} of each sample")
     if has_all and smallest < _FEW_ROWS and not pair.is_clustered:
-        flip = replace(flip_test(X, Y, n_pairings=_N_PAIRINGS, random_state=generator), columns=columns)
+        flip = flip_of_pairs(random_pairs(samples), generator, _N_PAIRINGS)
     return mmd, me, flip
 
 

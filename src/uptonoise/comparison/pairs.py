@@ -9,40 +9,34 @@ none of them.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uptonoise._util.random import RandomState, seeded_generator
-from uptonoise._util.typing import Floats
 from uptonoise.fourier import CosineSine, Signs, median_scale, sample_frequencies
-from uptonoise.twosample import MmdResult, permutation_pvalue
+from uptonoise.twosample import MmdResult, Samples, permutation_pvalue
 
 _N_FREQUENCIES = 50
 _N_SWAPS = 1_000
 
 
-def swap_test(
-    X: Floats, Y: Floats, *, clusters: NDArray[np.int64] | None = None, random_state: RandomState = 0
-) -> MmdResult:
+def swap_test(samples: Samples, generator: np.random.Generator) -> MmdResult:
     """Test whether two samples of pairs differ at all, noise included, exactly.
-
-    `clusters` are the numbers of the pairs' clusters, from 0, where pairs belong together.
 
     Examples
     --------
     >>> import numpy as np
     >>> from uptonoise.comparison.pairs import swap_test
+    >>> from uptonoise.twosample import Samples
     >>> rng = np.random.default_rng(0)
     >>> objects = rng.gamma(2, size=(300, 1))
     >>> X, Y = objects + rng.normal(size=(300, 1)), objects + 3 * rng.normal(size=(300, 1))
-    >>> swap_test(X, Y).pvalue < 0.01
+    >>> swap_test(Samples(X, Y, ("x",)), rng).pvalue < 0.01
     True
     """
-    generator, seed = seeded_generator(random_state)
+    X, Y, columns, _ = samples
+    clusters = None if samples.clusters is None else samples.clusters[0]  # those of both rows of a pair
     both = np.concatenate([X, Y])
     # The scale is the same whichever rows are swapped.
-    constant = (both == both[0]).all()
-    lengths = np.ones(X.shape[1]) if constant else np.asarray(median_scale(both, per_column=True, random_state=0))
-    d = X.shape[1]
+    d, constant = len(columns), (both == both[0]).all()
+    lengths = np.ones(d) if constant else np.asarray(median_scale(both, per_column=True, random_state=0))
     frequencies = sample_frequencies(_N_FREQUENCIES, d, scale=np.sqrt(d), random_state=generator) / lengths
     features = CosineSine(frequencies, "float64")
     centre = np.median(both, axis=0)
@@ -57,10 +51,10 @@ def swap_test(
     return MmdResult(
         statistic=float(statistics[0]),
         pvalue=permutation_pvalue(np.asarray(statistics, dtype=np.float64)),
-        sizes=(len(X), len(Y)),
-        columns=tuple(f"x{column}" for column in range(d)),
+        sizes=samples.sizes,
+        columns=columns,
         null=f"{_N_SWAPS:,} random swaps within pairs" + ("" if clusters is None else ", by cluster"),
-        seed=seed,
+        seed=None,
         n_clusters=None if clusters is None else (len(differences), len(differences)),
         method="swaps",
         scale=lengths,

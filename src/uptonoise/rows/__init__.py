@@ -75,4 +75,4 @@ from uptonoise.rows.record import (
 )
 from uptonoise.rows.sampling import SCALE_ROWS, sample_rows, scale_rows, some_rows
 from uptonoise.rows.source import RowSource, read_rows
-from uptonoise.rows.suspicious import SuspiciousValuesWarning, looked_at, warn_of_codes
+from uptonoise.rows.suspicious import SuspiciousValuesWarning, warn_of_codes

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,27 +25,13 @@ _KEPT = 500  # rows of a stream that tell its scale
 _OTHER_SCALE = 3.0  # how many times another scale is another one
 _NAMES_IN_MESSAGE = 5
 
-_is_looked_at: ContextVar[bool] = ContextVar("values were looked at already", default=False)
-
 
 class SuspiciousValuesWarning(UserWarning):
     """Values may not be what they seem: a code for missing values, or a stream whose later rows have another scale."""
 
 
-@contextmanager
-def looked_at() -> Iterator[None]:
-    """Let nobody within warn again of rows that were looked at."""
-    token = _is_looked_at.set(True)
-    try:
-        yield
-    finally:
-        _is_looked_at.reset(token)
-
-
 def warn_of_codes(rows: Floats, columns: Sequence[str], name: str, stacklevel: int = 3) -> None:
     """Warn where a number that often stands for a missing value lies far from all others of its column."""
-    if _is_looked_at.get():
-        return
     for place, code, count, low, high in codes_in(rows):
         warnings.warn(
             f"{name} has {counted(count, 'value')} of {code:g} in the column {columns[place]!r}, far from all others "

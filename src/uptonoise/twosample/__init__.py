@@ -6,7 +6,7 @@ permute, pair or learn from rows need rows that count alike. The ME test and tes
 frequencies.
 """
 
-from uptonoise.twosample.flip import FlipResult, flip_test
+from uptonoise.twosample.flip import FlipResult, flip_of_pairs, flip_test, pairs_as_given, random_pairs
 from uptonoise.twosample.paper import (
     MeResult,
     MmdResult,
@@ -14,8 +14,10 @@ from uptonoise.twosample.paper import (
     PhdResult,
     SmeResult,
     UnequalNoiseWarning,
+    me_of_samples,
     me_test,
     mmd_of_pair,
+    mmd_of_samples,
     mmd_test,
     paired_difference_test,
     phd_test,
@@ -60,4 +62,4 @@ from uptonoise.twosample.phase import (
     warn_of_shared_clusters,
 )
 from uptonoise.twosample.result import TwoSampleResult, p_is, pvalue_text
-from uptonoise.twosample.samples import Samples, check_same_clusters, read_samples
+from uptonoise.twosample.samples import Samples, check_same_clusters, check_values, read_samples

@@ -32,7 +32,7 @@ from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.permutation import permutation_pvalue
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import check_same_clusters, read_samples, resident_samples
+from uptonoise.twosample.samples import Samples, check_same_clusters, read_samples, resident_samples
 
 _RIDGE = 0.1
 _RADII = (0.25, 0.5, 0.75, 1.0)  # of frequencies on one column, in units of one over the median difference
@@ -120,17 +120,32 @@ def flip_test(
     positive_int(n_flips, "n_flips", most=_MOST_FLIPS)
     positive_int(n_pairings, "n_pairings", most=_MOST_PAIRINGS)
     keep, paired = frequencies is not None, checked_flag(paired, "paired")
-    pairs = _given_pairs(X, Y, clusters, n_pairings) if paired else _random_pairs(X, Y, clusters, keep)
+    if paired:
+        pairs = _given_pairs(X, Y, clusters, n_pairings)
+    else:
+        pairs = random_pairs(resident_samples(X, Y, needed=2, why=_WHY, clusters=clusters), keep_columns=keep)
     given = None if frequencies is None else as_frequencies(frequencies, len(pairs.columns))
     generator, seed = seeded_generator(random_state)
-    results = [_test_of_symmetry(pairs.differences(generator), given, n_flips, generator) for _ in range(n_pairings)]
+    return flip_of_pairs(pairs, generator, n_pairings, n_flips, given, seed)
+
+
+def flip_of_pairs(
+    pairs: Pairs,
+    generator: np.random.Generator,
+    n_pairings: int,
+    n_flips: int = 1_000,
+    frequencies: Floats | None = None,
+    seed: int | None = None,
+) -> FlipResult:
+    """Test rows that were paired."""
+    of_pairings = (pairs.differences(generator) for _ in range(n_pairings))
+    results = [_test_of_symmetry(differences, frequencies, n_flips, generator) for differences in of_pairings]
     pvalues = np.array([pvalue for _, pvalue in results])
     return FlipResult(
         statistic=results[int(np.argmin(pvalues))][0],
         pvalue=merged_pvalue(pvalues),
         null=f"{n_flips:,} random flips of the differences",
         seed=seed,
-        paired=paired,
         pairing_pvalues=pvalues,
         **pairs.fields,
     )
@@ -154,10 +169,11 @@ def merged_pvalue(pvalues: Floats) -> float:
     return min(1.0, float(np.sort(pvalues)[rank - 1] * n / rank))
 
 
-class _Pairs(NamedTuple):
+class Pairs(NamedTuple):
     """How rows are paired: what gives the differences of a pairing, the numbers of rows, and the columns."""
 
     differences: Callable[[np.random.Generator], RowSource]
+    paired: bool
     sizes: tuple[int, int]
     columns: tuple[str, ...]
     n_pairs: int
@@ -169,8 +185,8 @@ class _Pairs(NamedTuple):
         return {name: value for name, value in self._asdict().items() if name != "differences"}
 
 
-def _random_pairs(X: Any, Y: Any, clusters: Any, keep_columns: bool) -> _Pairs:
-    samples = resident_samples(X, Y, needed=2, why=_WHY, clusters=clusters)
+def random_pairs(samples: Samples, *, keep_columns: bool = False) -> Pairs:
+    """Return pairs at random, other ones each time; of clusters one random row of each."""
     own = canonical(samples, keep_columns=keep_columns).samples
     n = min(own.n_units)
 
@@ -178,14 +194,11 @@ def _random_pairs(X: Any, Y: Any, clusters: Any, keep_columns: bool) -> _Pairs:
         left, right = own.one_row_each(generator)
         return as_rows(own.X[left[:n]] - own.Y[right[:n]], name=_DIFFERENCES)
 
-    return _Pairs(differences, samples.sizes, samples.columns, n, samples.n_clusters)
+    return Pairs(differences, False, samples.sizes, samples.columns, n, samples.n_clusters)
 
 
-def _clustered_pairs(X: RowSource, Y: RowSource) -> _Pairs:
-    """Return pairs that were given, one random pair of each cluster at a time."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SharedClustersWarning)  # both rows of a pair are of the same unit
-        samples = read_samples(X, Y, needed=2, why=_WHY)
+def pairs_as_given(samples: Samples) -> Pairs:
+    """Return row i of X with row i of Y; of clusters, one random pair of each at a time."""
     _check_equal(samples.sizes)
     z = samples.X - samples.Y
     if samples.clusters is not None:
@@ -195,7 +208,7 @@ def _clustered_pairs(X: RowSource, Y: RowSource) -> _Pairs:
         rows = z if samples.clusters is None else z[samples.one_row_each(generator)[0]]
         return as_rows(rows, name=_DIFFERENCES)
 
-    return _Pairs(differences, samples.sizes, samples.columns, samples.n_units[0], samples.n_clusters)
+    return Pairs(differences, True, samples.sizes, samples.columns, samples.n_units[0], samples.n_clusters)
 
 
 def _check_equal(sizes: tuple[int, int]) -> None:
@@ -203,11 +216,13 @@ def _check_equal(sizes: tuple[int, int]) -> None:
         raise ValueError(f"paired=True needs as many rows in X as in Y; got {sizes[0]} and {sizes[1]}")
 
 
-def _given_pairs(X: Any, Y: Any, clusters: Any, n_pairings: int) -> _Pairs:
+def _given_pairs(X: Any, Y: Any, clusters: Any, n_pairings: int) -> Pairs:
     """Return pairs of rows as they come, which need not be in memory where their number is known."""
     left, right = two_clustered(X, Y, clusters=clusters)
     if left.bag_ids is not None:
-        return _clustered_pairs(left, right)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SharedClustersWarning)  # both rows of a pair are of the same unit
+            return pairs_as_given(read_samples(left, right, needed=2, why=_WHY))
     if n_pairings > 1:
         raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
     if left.n_rows is None or right.n_rows is None:
@@ -218,7 +233,7 @@ def _given_pairs(X: Any, Y: Any, clusters: Any, n_pairings: int) -> _Pairs:
     if sizes[0] < 2:
         raise ValueError(f"X must have at least 2 rows for {_WHY}; got {sizes[0]}")
     differences = difference(left, right)
-    return _Pairs(lambda generator: differences, sizes, (left if left.named else right).columns, sizes[0])
+    return Pairs(lambda generator: differences, True, sizes, (left if left.named else right).columns, sizes[0])
 
 
 def _test_of_symmetry(

@@ -86,7 +86,7 @@ def _clustered(left: RowSource, right: RowSource, needed: int, why: str) -> Samp
         n_clusters, least = int(numbers[-1].max()) + 1, max(needed, LEAST_CLUSTERS)
         if n_clusters < least:
             raise ValueError(f"{source.name} must have at least {least} clusters for {why}; got {n_clusters}")
-        _check_values(rows[-1], source.columns, source.name)
+        _look_at(rows[-1], source.columns, source.name)
         ids.append([] if source.ids_are_local else np.asarray(source.bag_ids, dtype=object).tolist())
     known = set(ids[1])
     warn_of_shared([cluster for cluster in ids[0] if cluster in known], (left.name, right.name))
@@ -125,10 +125,15 @@ def _local_sources(X: Any, Y: Any, clusters: Any) -> tuple[RowSource, RowSource]
     return sources
 
 
-def _check_values(rows: Floats, columns: tuple[str, ...], name: str) -> None:
-    """Raise on values whose squares are no numbers, and warn of codes for missing values."""
-    if not isinstance(rows, np.ndarray) or not len(rows):
-        return
+def _look_at(rows: Floats, columns: tuple[str, ...], name: str) -> None:
+    """Raise on values that are too large, and warn of codes for missing values; rows on a device are not looked at."""
+    if isinstance(rows, np.ndarray) and len(rows):
+        check_values(rows, columns, name)
+        warn_of_codes(rows, columns, name, stacklevel=5)
+
+
+def check_values(rows: Floats, columns: tuple[str, ...], name: str) -> None:
+    """Raise on values whose squares are no numbers."""
     largest = np.maximum(rows.max(axis=0), -rows.min(axis=0))
     column = int(largest.argmax())
     if largest[column] > _LARGEST_VALUE:
@@ -136,12 +141,11 @@ def _check_values(rows: Floats, columns: tuple[str, ...], name: str) -> None:
             f"{name} must be at most {_LARGEST_VALUE:g} in size; got {largest[column]:g} in the column "
             f"{columns[column]!r}. It may stand for a missing value: leave such rows out first"
         )
-    warn_of_codes(rows, columns, name, stacklevel=5)
 
 
 def _with_enough_rows(X: Floats, Y: Floats, left: RowSource, right: RowSource, needed: int, why: str) -> Samples:
     for name, rows in (("X", X), ("Y", Y)):
         if len(rows) < needed:
             raise ValueError(f"{name} must have at least {needed} rows for {why}; got {len(rows)}")
-        _check_values(rows, left.columns, name)
+        _look_at(rows, left.columns, name)
     return Samples(X, Y, left.columns if left.named else right.columns)

@@ -132,24 +132,23 @@ def me_test(
     elif null != "f":
         raise ValueError(f'null must be "f" where rows come in clusters; got {null!r}')
     generator, seed = seeded_generator(random_state)
-    fields = _learnt_and_tested(samples, J, train_size, null, optimizer, generator)
-    return MeResult(sizes=samples.sizes, columns=samples.columns, seed=seed, n_clusters=samples.n_clusters, **fields)
+    return me_of_samples(samples, generator, J, train_size, null, optimizer, seed)
 
 
-def _learnt_and_tested(
+def me_of_samples(
     samples: Samples,
-    n_locations: int,
-    train_size: float,
-    null: Null,
-    optimizer: Optimizer,
     generator: np.random.Generator,
-) -> dict[str, Any]:
-    """Learn bumps on a part of the rows, test on the others, and return the fields of the result."""
+    n_locations: int = 10,
+    train_size: float = 0.2,
+    null: Null = "f",
+    optimizer: Optimizer = "penalised",
+    seed: int | None = None,
+) -> MeResult:
+    """Learn bumps on a part of the rows, and test on the others."""
     own = canonical(samples, keep_units=False)
-    samples = own.samples
-    train, test = _split(samples, train_size, generator)
-    X_train, Y_train = samples.X[train[0]], samples.Y[train[1]]
-    X_test, Y_test = samples.X[test[0]], samples.Y[test[1]]
+    train, test = _split(own.samples, train_size, generator)
+    X_train, Y_train = own.samples.X[train[0]], own.samples.Y[train[1]]
+    X_test, Y_test = own.samples.X[test[0]], own.samples.Y[test[1]]
     bumps = _LEARNERS[optimizer](X_train, Y_train, n_locations, generator)
     F, G = bumps.features(X_test), bumps.features(Y_test)
     if samples.clusters is None:
@@ -158,19 +157,23 @@ def _learnt_and_tested(
         hotelling = clustered_hotelling_test(F, G, samples.clusters[0][test[0]], samples.clusters[1][test[1]])
     first, second = hotelling.freedoms
     sizes = len(X_train), len(Y_train)
-    return {
-        "statistic": hotelling.statistic,
-        "pvalue": hotelling.pvalue,
-        "null": f"F with {first:.3g} and {second:.4g} degrees of freedom"
+    return MeResult(
+        statistic=hotelling.statistic,
+        pvalue=hotelling.pvalue,
+        sizes=samples.sizes,
+        columns=samples.columns,
+        null=f"F with {first:.3g} and {second:.4g} degrees of freedom"
         if null == "f"
         else f"chi-squared with {first:.3g} degrees of freedom",
-        "locations": own.as_given(bumps.locations),
-        "widths": own.as_given(bumps.widths),
-        "contributions": hotelling.contributions,
-        "regions": own.as_given(_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps)),
-        "differences": (F.mean(axis=0) - G.mean(axis=0)) * (-1 if own.is_swapped else 1),
-        "n_train": (sizes[1], sizes[0]) if own.is_swapped else sizes,
-    }
+        seed=seed,
+        n_clusters=samples.n_clusters,
+        locations=own.as_given(bumps.locations),
+        widths=own.as_given(bumps.widths),
+        contributions=hotelling.contributions,
+        regions=own.as_given(_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps)),
+        differences=(F.mean(axis=0) - G.mean(axis=0)) * (-1 if own.is_swapped else 1),
+        n_train=(sizes[1], sizes[0]) if own.is_swapped else sizes,
+    )
 
 
 def _check_held_out(samples: Samples, n_locations: int, train_size: float) -> None:

@@ -130,29 +130,33 @@ def mmd_test(
         return mmd_of_pair(Pair.of(*comparable(X, Y, clusters)))
     samples = read_samples(X, Y, needed=2, why="the MMD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
+    return mmd_of_samples(samples, generator, method, scale, n_permutations, n_frequencies, frequencies, seed)
+
+
+def mmd_of_samples(
+    samples: Samples,
+    generator: np.random.Generator,
+    method: Method,
+    scale: float | Literal["median"] = "median",
+    n_permutations: int = 1_000,
+    n_frequencies: int = 100,
+    frequencies: Any = None,
+    seed: int | None = None,
+) -> MmdResult:
+    """Test by permutations whether two samples in memory differ at all."""
     own = canonical(samples, keep_columns=frequencies is not None)
     length = None if frequencies is not None else _length(own.samples, scale, generator)
-    if length is not None and method == "fourier":
-        frequencies = sample_frequencies(n_frequencies, len(samples.columns), random_state=generator) / length
-    statistics = _statistics(own.samples, length, frequencies, n_permutations, generator)
+    if length is not None and method == "quadratic":
+        statistics = _quadratic(own.samples, length, n_permutations, generator)
+    else:
+        d = len(samples.columns)
+        if length is not None:
+            frequencies = sample_frequencies(n_frequencies, d, random_state=generator) / length
+        means_by_label = feature_means_by_label if samples.clusters is None else cluster_means_by_label
+        means = means_by_label(own.samples, as_frequencies(frequencies, d), n_permutations, generator)
+        statistics = squared_mmd(as_complex(means[0]), as_complex(means[1]))
     given = own.as_given(length) if isinstance(length, np.ndarray) else length
     return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=given)
-
-
-def _statistics(
-    samples: Samples,
-    length: float | Floats | None,
-    frequencies: Any,
-    n_permutations: int,
-    generator: np.random.Generator,
-) -> Floats:
-    """Return MMD^2 of the data and of all permutations: by frequencies where there are any, else by the kernel."""
-    if frequencies is None and length is not None:
-        return _quadratic(samples, length, n_permutations, generator)
-    W = as_frequencies(frequencies, len(samples.columns))
-    means_by_label = feature_means_by_label if samples.clusters is None else cluster_means_by_label
-    phi_X, phi_Y = map(as_complex, means_by_label(samples, W, n_permutations, generator))
-    return squared_mmd(phi_X, phi_Y)
 
 
 def mmd_of_pair(pair: Pair) -> MmdResult:
