@@ -8,8 +8,9 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import Any, Self, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 Item = TypeVar("Item")
 
@@ -21,7 +22,7 @@ _PATIENCE = 1.0  # seconds of work before a bar appears unasked
 _BETWEEN_LINES = 0.2  # seconds
 
 
-class Progress:
+class Progress(AbstractContextManager["Progress"]):
     """A progress bar, for a ``with`` block or around an iterable.
 
     Parameters
@@ -53,12 +54,6 @@ class Progress:
         # There is no stream at all under pythonw.
         self._bar = None if show is False or file is None else _bar(label, total, show, file, units)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items, and count one unit after each; their number is the total where it is known."""
         if self._bar is not None and self._bar.total is None and isinstance(items, Sized):
@@ -76,7 +71,7 @@ class Progress:
                 self._bar.total = max(self.done, round(self.done / fraction))
             self._bar.update(n)
 
-    def close(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Clear the bar in a terminal; elsewhere leave how far the work has come."""
         if self._bar is not None:
             self._bar.close()
@@ -104,12 +99,6 @@ class _Lines:
         print(f"{PROGRESS_LINE}{message}", file=self._file, flush=True)
 
 
-def _in_notebook() -> bool:
-    """Tell whether a kernel runs the code: without widgets the bar is text there, below the cell."""
-    shell = sys.modules.get("IPython")
-    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
-
-
 def _bar(label: str, total: int | None, show: bool | None, file: TextIO, units: str) -> Any:
     if os.environ.get(PROGRESS_VARIABLE):
         return _Lines(label, total, file)
@@ -117,13 +106,16 @@ def _bar(label: str, total: int | None, show: bool | None, file: TextIO, units: 
         warnings.simplefilter("ignore")  # that notebooks are experimental, or that they lack widgets
         tqdm = import_module("tqdm.autonotebook").tqdm
     is_terminal = not file.closed and file.isatty()
+    # Where a kernel runs the code; without widgets the bar is text there, below the cell.
+    shell = sys.modules.get("IPython")
+    in_notebook = shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
     return tqdm(
         total=total,
         desc=label,
         unit=f" {units}",
         file=file,
         delay=0 if show else _PATIENCE,
-        disable=not (show or is_terminal or _in_notebook()),
+        disable=not (show or is_terminal or in_notebook),
         leave=not is_terminal,
         dynamic_ncols=True,
     )

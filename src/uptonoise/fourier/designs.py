@@ -12,18 +12,17 @@ sample, which the other frequencies do not reach where noise makes the columns l
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted
-from uptonoise.fourier.lengths import RareLengths, column_lengths
+from uptonoise.fourier.lengths import RareLengths, lengths_of
 from uptonoise.fourier.spread import spreads_of_rows
 
 MOST_FREQUENCIES = 2_000
@@ -68,46 +67,40 @@ class Design(NamedTuple):
 
 
 def scaled_design(
-    sample_rows: Callable[[int], list[Floats]],
+    samples: Sequence[Floats],
     rare_lengths: RareLengths,
-    random_state: RandomState,
+    generator: np.random.Generator,
+    seed: int | None,
     n_frequencies: int | None = None,
-    most: Callable[[int], int] = lambda n_samples: MOST_FREQUENCIES,
+    most: int | None = None,
 ) -> tuple[Floats, dict[str, Any]]:
-    """Return the frequencies of the default design and their provenance.
+    """Return the frequencies of the default design, at most so many, and their provenance, with the generator's seed.
 
-    `sample_rows` takes a seed and returns some rows of each sample, which decide the scale; `rare_lengths` looks at all
-    rows for the scale of columns that are constant in these. Columns get their frequencies in an order that
-    only their values decide, so that another order of the columns changes nothing. `most` says how many frequencies are
-    affordable for a number of samples.
+    The scale is that of some rows of each sample; `rare_lengths` looks at all rows for the scale of columns that are
+    constant in these. Columns get their frequencies in an order that only their values decide, so that another order
+    of the columns changes nothing.
     """
-    if n_frequencies is not None and positive_int(n_frequencies, "n_frequencies") > MOST_FREQUENCIES:
-        raise ValueError(
-            f"n_frequencies must be at most {MOST_FREQUENCIES:,}, since memory grows with their square; got "
-            f"{n_frequencies:,}"
-        )
-    generator, seed = seeded_generator(random_state)
-    # Rows have their own generator: how many numbers it takes to sample them must not change the frequencies, nor the
-    # order of the samples which rows are sampled.
-    row_seed = int(generator.integers(2**63))
-    samples = sample_rows(row_seed)
-    lengths = column_lengths(samples, rare_lengths)
+    lengths = lengths_of(samples, rare_lengths)
     spreads = np.stack([spreads_of_rows(rows, lengths) for rows in samples])
     spreads = np.where((spreads > 0).any(axis=0), spreads, lengths)
     order = column_order(samples, lengths)
-    design = _affordable_design(lengths[order], generator, n_frequencies, spreads[:, order], most(len(samples)))
+    design = _affordable_design(lengths[order], generator, n_frequencies, spreads[:, order], most or MOST_FREQUENCIES)
     frequencies = np.empty_like(design.frequencies)
     frequencies[:, order] = design.frequencies
-    provenance = {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
-    return frequencies, provenance
+    return frequencies, {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
 
 
-def check_columns(columns: Sequence[str], name: str) -> None:
-    """Raise where a sample has more columns than frequencies are affordable."""
+def check_design(columns: Sequence[str], name: str, n_frequencies: int | None = None) -> None:
+    """Raise where a sample has more columns than frequencies are affordable, or more frequencies were asked for."""
     if len(columns) > MOST_COLUMNS:
         raise ValueError(
             f"{name} must have at most {MOST_COLUMNS} columns, since memory grows with their square; got "
             f"{len(columns):,}. Choose those that matter"
+        )
+    if n_frequencies is not None and positive_int(n_frequencies, "n_frequencies") > MOST_FREQUENCIES:
+        raise ValueError(
+            f"n_frequencies must be at most {MOST_FREQUENCIES:,}, since memory grows with their square; got "
+            f"{n_frequencies:,}"
         )
 
 

@@ -32,7 +32,10 @@ def middle_distances(values: Floats) -> Floats:
     middle = np.unique([(n_pairs - 1) // 2, n_pairs // 2])
     if len(ordered) > _FEW:
         shorter, longer = _bracket(ordered, int(middle[0]))
-        distances = _between(ordered, shorter, longer)
+        counts = longer - shorter
+        first = np.repeat(np.arange(len(ordered)), counts)
+        second = np.arange(len(first)) + np.repeat(shorter - np.cumsum(counts) + counts, counts)
+        distances = ordered[second] - ordered[first]
         ranks = middle - int((shorter - np.arange(1, len(ordered) + 1)).sum())
         if ranks[0] >= 0 and ranks[-1] < len(distances):
             picked = np.partition(distances, ranks)[ranks]
@@ -65,13 +68,6 @@ def _bracket(ordered: Floats, rank: int) -> tuple[NDArray[np.int64], NDArray[np.
         else:
             break
     return shorter, longer
-
-
-def _between(ordered: Floats, shorter: NDArray[np.int64], longer: NDArray[np.int64]) -> Floats:
-    counts = longer - shorter
-    first = np.repeat(np.arange(len(ordered)), counts)
-    second = np.arange(len(first)) + np.repeat(shorter - np.cumsum(counts) + counts, counts)
-    return np.asarray(ordered[second] - ordered[first])
 
 
 def _is_in_the_middle(ordered: Floats, shorter: NDArray[np.int64], longer: NDArray[np.int64], picked: Floats) -> bool:

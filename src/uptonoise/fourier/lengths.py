@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier.distances import middle_distances
-from uptonoise.rows import CHUNK_ROWS, SCALE_ROWS, Accumulator, Block, RowSource, scale_rows, warn_of_codes
+from uptonoise.rows import CHUNK_ROWS, Accumulator, Block, RowSource
 
 _POINTS = 400  # values of a column whose distances are taken
 _SMALLEST = np.finfo(np.float64).smallest_subnormal
@@ -22,17 +22,18 @@ RareLengths = Callable[[Floats, Sequence[int]], Floats]
 """From the constants of each sample, of shape (n_samples, k), in k columns to the lengths of these; NaN if unknown."""
 
 
-def column_lengths(samples: Sequence[Floats], rare_lengths: RareLengths) -> Floats:
+def lengths_of(samples: Sequence[Floats], rare_lengths: RareLengths | None = None) -> Floats:
     """Return the length of each column, wherever each sample lies.
 
-    A column that is constant in all samples gets the distance between them, and 1 where there is none.
+    A column that is constant in all samples gets what `rare_lengths` finds in the rows that are not here, or the
+    distance between the samples, and 1 where there is none.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from uptonoise.fourier.lengths import column_lengths
+    >>> from uptonoise.fourier import lengths_of
     >>> X = np.random.default_rng(0).normal(size=(500, 2)) * [1, 1_000]
-    >>> column_lengths([X, X + 5], lambda constants, columns: np.full(len(columns), np.nan)).round(1)
+    >>> lengths_of([X, X + 5]).round(1)
     array([  0.7, 648.7])
     """
     centres = np.stack([np.median(rows, axis=0) for rows in samples])
@@ -42,7 +43,8 @@ def column_lengths(samples: Sequence[Floats], rare_lengths: RareLengths) -> Floa
     lengths = np.array([_length(column) for column in pooled.T])
     unknown = np.flatnonzero(np.isnan(lengths))
     if len(unknown):
-        lengths[unknown] = rare_lengths(centres[:, unknown], unknown.tolist())
+        if rare_lengths is not None:
+            lengths[unknown] = rare_lengths(centres[:, unknown], unknown.tolist())
         between = np.ptp(centres, axis=0)
         lengths = np.where(np.isnan(lengths), np.where(between > 0, between, 1.0), lengths)
     return np.asarray(np.maximum(lengths, _SMALLEST))
@@ -66,11 +68,6 @@ def order_points(values: Floats, count: int) -> Floats:
     if len(ordered) <= count:
         return ordered
     return ordered[np.rint(np.linspace(0, len(ordered) - 1, count)).astype(np.int64)]
-
-
-def lengths_of(samples: Sequence[Floats]) -> Floats:
-    """Return the length of each column of samples all of whose rows are here."""
-    return column_lengths(samples, lambda constants, columns: np.full(len(columns), np.nan))
 
 
 class RareValues(Accumulator[NDArray[np.float64]]):
@@ -101,46 +98,20 @@ class RareValues(Accumulator[NDArray[np.float64]]):
         return np.stack([counted.sum(axis=0), np.where(counted, logs, 0.0).sum(axis=0)])
 
 
-def rare_lengths_of(sources: Sequence[RowSource]) -> RareLengths:
-    """Return what finds lengths in a pass over samples that can be read again."""
-
-    def lengths(constants: Floats, columns: Sequence[int]) -> Floats:
-        totals = np.zeros((2, len(columns)))
-        for source, constant in zip(sources, constants, strict=True):
-            if source.can_be_read_again:
-                totals += source.fold(RareValues(constant, columns)).total()
-        return _geometric(totals)
-
-    return lengths
+def rare_lengths(sources: Sequence[RowSource], constants: Floats, columns: Sequence[int]) -> Floats:
+    """Return lengths in a pass over samples that can be read again."""
+    totals = np.zeros((2, len(columns)))
+    for source, constant in zip(sources, constants, strict=True):
+        if source.can_be_read_again:
+            totals += source.fold(RareValues(constant, columns)).total()
+    return _geometric(totals)
 
 
-def rare_lengths_of_bags(source: RowSource) -> RareLengths:
-    """Return what finds lengths in a pass over bags, each with constants of its own."""
-    return lambda constants, columns: _geometric(source.fold(RareValues(constants, columns)).total())
+def rare_lengths_of_bags(source: RowSource, constants: Floats, columns: Sequence[int]) -> Floats:
+    """Return lengths in a pass over bags, each with constants of its own."""
+    return _geometric(source.fold(RareValues(constants, columns)).total())
 
 
 def _geometric(totals: NDArray[np.float64]) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.exp(totals[1] / totals[0]) / np.sqrt(2))
-
-
-def scale_rows_of(sources: Sequence[RowSource]) -> Callable[[int], list[Floats]]:
-    """Return what gives, for a seed, rows of each source that tell its scale, after a look for codes in them."""
-
-    def rows_of(seed: int) -> list[Floats]:
-        samples = [scale_rows(source, np.random.default_rng(seed)) for source in sources]
-        for source, rows in zip(sources, samples, strict=True):
-            warn_of_codes(rows, source.columns, source.name, stacklevel=6)
-        return samples
-
-    return rows_of
-
-
-def scale_rows_of_bags(source: RowSource, of_bags: list[Floats]) -> Callable[[int], list[Floats]]:
-    """Return what gives, for a seed, rows of each bag that tell its scale, and keeps them in the list as well."""
-
-    def rows_of(seed: int) -> list[Floats]:
-        of_bags.extend(source.sampled_by_bag(SCALE_ROWS, seed))
-        return of_bags
-
-    return rows_of

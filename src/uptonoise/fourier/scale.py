@@ -85,24 +85,18 @@ def _with_rare_rows(sources: list[RowSource], rows: Floats, columns: Any) -> Flo
 
 
 def _median_length(rows: Floats) -> float:
+    """Return sqrt(median squared distance / 2) of rows; where it is 0, that of rows that are not equal."""
     if not (rows != rows[0]).any():
         raise _no_scale("the samples")
     # In units of the range, the squares of huge and of tiny numbers stay inside float64.
     smallest = np.finfo(np.float64).smallest_subnormal
     unit = max(float((rows.max(axis=0) / 2 - rows.min(axis=0) / 2).max()), smallest)
-    median = _median_square(rows / unit)
+    rows = rows / unit
+    median = float(np.mean(middle_distances(rows[:, 0]) ** 2)) if rows.shape[1] == 1 else 0.0
+    if median == 0:
+        squares = pdist(rows, "sqeuclidean")
+        median = float(np.median(squares)) or float(np.median(squares[squares > 0]))
     return max(float(unit * np.sqrt(median / 2)), smallest)
-
-
-def _median_square(rows: Floats) -> float:
-    """Return the median squared distance of two rows; where it is 0, that of rows that are not equal."""
-    if rows.shape[1] == 1:
-        median = float(np.mean(middle_distances(rows[:, 0]) ** 2))
-        if median > 0:
-            return median
-    squares = pdist(rows, "sqeuclidean")
-    median = float(np.median(squares))
-    return median if median > 0 else float(np.median(squares[squares > 0]))
 
 
 def _no_scale(name: str) -> ValueError:

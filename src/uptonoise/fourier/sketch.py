@@ -11,12 +11,13 @@ import os
 import threading
 from collections.abc import Sequence
 from copy import deepcopy
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uptonoise._util.random import RandomState
+from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats, Precision
 from uptonoise._util.wording import counted, shown
 from uptonoise.fourier.cluster_pass import (
@@ -27,16 +28,17 @@ from uptonoise.fourier.cluster_pass import (
     moments_by_group,
 )
 from uptonoise.fourier.cosine_sine import CosineSine, check_precision
-from uptonoise.fourier.designs import affordable_frequencies, check_columns, check_groups, scaled_design
+from uptonoise.fourier.designs import affordable_frequencies, check_design, check_groups, scaled_design
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
-from uptonoise.fourier.lengths import rare_lengths_of, rare_lengths_of_bags, scale_rows_of, scale_rows_of_bags
+from uptonoise.fourier.lengths import rare_lengths, rare_lengths_of_bags
 from uptonoise.fourier.moments import GroupMoments, Moments, MomentSum
 from uptonoise.fourier.provenance import Provenance, blocks_at, checked_provenance
 from uptonoise.fourier.scale import sample_names
 from uptonoise.fourier.sketch_files import load_sketch, save_sketch
 from uptonoise.fourier.sketch_statistics import SketchStatistics, checked_centre
 from uptonoise.rows import (
+    SCALE_ROWS,
     GroupedClusters,
     RowSource,
     aligned,
@@ -44,6 +46,7 @@ from uptonoise.rows import (
     as_rows,
     clustered_rows,
     numbered_columns,
+    rows_for_scale,
 )
 
 
@@ -138,14 +141,16 @@ class Sketch(SketchStatistics):
             for sample, name in zip(samples, sample_names(samples), strict=True)
         ]
         sources = [aligned(source, sources[0]) for source in sources]
-        check_columns(sources[0].columns, sources[0].name)
-        options: dict[str, Any] = {}
+        check_design(sources[0].columns, sources[0].name, n_frequencies)
+        most = None
         if n_frequencies is None and len(sources) > 2:
             check_groups(len(sources), len(sources[0].columns))
-            options["most"] = affordable_frequencies
+            most = affordable_frequencies(len(sources))
+        generator, seed = seeded_generator(random_state)
+        rows = rows_for_scale(sources, int(generator.integers(2**63)))  # how they are sampled changes no frequencies
+        rare = partial(rare_lengths, sources)
+        frequencies, provenance = scaled_design(rows, rare, generator, seed, n_frequencies, most)
         columns = next((source.columns for source in sources if source.named), None)
-        looks = scale_rows_of(sources), rare_lengths_of(sources)
-        frequencies, provenance = scaled_design(*looks, random_state, n_frequencies, **options)
         return cls(frequencies, columns=columns, provenance=provenance, precision=precision)
 
     @classmethod
@@ -189,11 +194,12 @@ class Sketch(SketchStatistics):
                 "groups must say which row is in which group: a Bags, a list of arrays, or a source made with by=; got "
                 "one sample"
             )
-        check_columns(source.columns, source.name)
+        check_design(source.columns, source.name)
         check_groups(len(source.bag_ids), len(source.columns))
-        of_groups: list[Floats] = []
-        looks = scale_rows_of_bags(source, of_groups), rare_lengths_of_bags(source)
-        frequencies, provenance = scaled_design(*looks, random_state, most=affordable_frequencies)
+        generator, seed = seeded_generator(random_state)
+        of_groups = source.sampled_by_bag(SCALE_ROWS, int(generator.integers(2**63)))
+        most, rare = affordable_frequencies(len(of_groups)), partial(rare_lengths_of_bags, source)
+        frequencies, provenance = scaled_design(of_groups, rare, generator, seed, most=most)
         columns = source.columns if source.named else None
         empty = cls(frequencies, columns=columns, provenance=provenance, precision=precision)
         if clusters is not None:
@@ -231,7 +237,7 @@ class Sketch(SketchStatistics):
     def _with(self, moments: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> Sketch:
         """Return a sketch with the same frequencies and columns, and with other moments and centre."""
         new = Sketch.__new__(Sketch)
-        new.__setstate__(self.__getstate__() | {"provenance": deepcopy(self.provenance)})
+        new.__dict__.update(self.__dict__, provenance=deepcopy(self.provenance), _lock=threading.RLock())
         new._ended, new._centre, new._clusters = moments, centre, clusters
         return new
 

@@ -138,7 +138,8 @@ class SketchStatistics:
     @property
     def effective_size(self) -> float:
         """The number of equally weighted rows, or clusters, that would give the mean the same variance."""
-        return self.weight**2 / self.weight_squares if self.weight else 0.0
+        moments = self._moments
+        return moments.weight**2 / moments.weight_squares if moments.weight else 0.0
 
     @property
     def independent_rows(self) -> float:

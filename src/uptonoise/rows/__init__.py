@@ -30,7 +30,6 @@ from uptonoise.rows.clustered import (
     ClusteredRows,
     GroupedClusters,
     SharedClustersWarning,
-    as_pair,
     clustered_rows,
     two_clustered,
     warn_of_shared,
@@ -73,6 +72,6 @@ from uptonoise.rows.record import (
     check_dropped,
     left_out_text,
 )
-from uptonoise.rows.sampling import SCALE_ROWS, sample_rows, scale_rows, some_rows
+from uptonoise.rows.sampling import SCALE_ROWS, rows_for_scale, sample_rows, some_rows
 from uptonoise.rows.source import RowSource, read_rows
 from uptonoise.rows.suspicious import SuspiciousValuesWarning, warn_of_codes

@@ -316,7 +316,14 @@ def two_clustered(
     (3, 3)
     """
     refuse_one_iterator_twice([X, Y], "X and Y")
-    left, right = map(clustered_rows, (X, Y), as_pair(clusters), ("X", "Y"), weights)
+    of_both = clusters is None or isinstance(clusters, str)
+    is_pair = isinstance(clusters, tuple | list) and len(clusters) == 2 and all(ids is not None for ids in clusters)
+    if not of_both and not is_pair:
+        came = f"{len(clusters)} of them, or None in one" if isinstance(clusters, tuple | list) else "no pair"
+        raise ValueError(
+            f"clusters must be the ids of the rows of X and those of Y, or the name of a column of both; got {came}"
+        )
+    left, right = map(clustered_rows, (X, Y), (clusters, clusters) if of_both else clusters, ("X", "Y"), weights)
     if (left.bag_ids is None) != (right.bag_ids is None):
         with_clusters, without = (left, right) if right.bag_ids is None else (right, left)
         raise ValueError(
@@ -324,18 +331,6 @@ def two_clustered(
             "clusters=(ids of X, ids of Y), or two Bags"
         )
     return left, aligned(right, left)
-
-
-def as_pair(clusters: Any) -> tuple[Any, Any]:
-    """Return the clusters of X and of Y: a column's name is that of both."""
-    if clusters is None or isinstance(clusters, str):
-        return clusters, clusters
-    if not isinstance(clusters, tuple | list) or len(clusters) != 2 or any(ids is None for ids in clusters):
-        came = f"{len(clusters)} of them, or None in one" if isinstance(clusters, tuple | list) else "no pair"
-        raise ValueError(
-            f"clusters must be the ids of the rows of X and those of Y, or the name of a column of both; got {came}"
-        )
-    return clusters[0], clusters[1]
 
 
 def warn_of_shared(shared: Sequence[Any], names: tuple[str, str]) -> None:

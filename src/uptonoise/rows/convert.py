@@ -116,12 +116,10 @@ def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSourc
     >>> as_rows([1.0, 2.0, 3.0]).n_rows
     3
     """
-    if not isinstance(X, RowSource):
-        source = _converted(X, RowSource.name if name is None else name)
-    elif X.name == RowSource.name and name not in (None, X.name):
-        source = X.renamed(str(name))
+    if isinstance(X, RowSource):
+        source = X if X.name != RowSource.name or name in (None, X.name) else X.renamed(str(name))
     else:
-        source = X
+        source = _converted(X, RowSource.name if name is None else name)
     return source if weights is None else with_weights(source, weights)
 
 

@@ -10,6 +10,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.rows.block import Block
 from uptonoise.rows.keys import random_keys, smallest
 from uptonoise.rows.source import RowSource
+from uptonoise.rows.suspicious import warn_of_codes
 
 SCALE_ROWS = 200
 """How many rows of a sample are enough for its scale."""
@@ -60,10 +61,16 @@ def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) ->
     return first[smallest(random_keys(len(first), weights, generator), n_rows)]
 
 
-def scale_rows(source: RowSource, generator: np.random.Generator) -> Floats:
-    """Return rows that tell the scale of a source: all where they are not many, so that their order does not matter.
+def rows_for_scale(sources: Sequence[RowSource], seed: int) -> list[Floats]:
+    """Return rows of each source that tell its scale, after a look for codes in them.
 
-    Of rows with weights a few are sampled in proportion to these.
+    They are all rows where these are not many, so that their order does not matter. Of rows with weights a few are
+    sampled in proportion to these.
     """
-    n_rows = SCALE_ROWS if source.is_weighted else max(SCALE_ROWS, _SCALE_NUMBERS // len(source.columns))
-    return some_rows(source, n_rows, generator)
+    samples = []
+    for source in sources:
+        n_rows = SCALE_ROWS if source.is_weighted else max(SCALE_ROWS, _SCALE_NUMBERS // len(source.columns))
+        samples.append(some_rows(source, n_rows, np.random.default_rng(seed)))
+    for source, rows in zip(sources, samples, strict=True):
+        warn_of_codes(rows, source.columns, source.name, stacklevel=5)
+    return samples

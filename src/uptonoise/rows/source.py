@@ -119,13 +119,10 @@ class RowSource(ABC):
 
     def fold(self, accumulator: AnyAccumulator) -> AnyAccumulator:
         """Feed all rows to `accumulator` and return it; threads compute its parts, which are added in order."""
-
-        def part(block: Block) -> Any:
-            return accumulator.part(self.checked(block))
-
+        blocks = self.unchecked_blocks(accumulator.block_rows)
         with single_threaded_blas:
-            for computed in ordered_map(part, self.unchecked_blocks(accumulator.block_rows)):
-                accumulator.add(computed)
+            for part in ordered_map(lambda block: accumulator.part(self.checked(block)), blocks):
+                accumulator.add(part)
         return accumulator
 
     def check(self) -> None:
