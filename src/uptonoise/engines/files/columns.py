@@ -19,7 +19,6 @@ def used_columns(
     Raise where a file lacks one, or has no numbers in it.
     """
     first = files[0]
-    _check_distinct(first)
     check_excluded(files, columns, exclude)
     used = (
         tuple(name for name in first.data_names if name != by and name not in exclude)
@@ -51,13 +50,6 @@ def check_excluded(files: Sequence[TableFile], columns: Sequence[str] | None, ex
         )
 
 
-def _check_distinct(file: TableFile) -> None:
-    named = [name for name in file.names if name]
-    twice = sorted({name for name in named if named.count(name) > 1}) if len(set(named)) < len(named) else []
-    if twice:
-        raise ValueError(f"{file.path} must have distinct column names; more than once: {quoted(twice)}. Rename them")
-
-
 def _check_file(
     file: TableFile,
     first: TableFile,
@@ -68,7 +60,10 @@ def _check_file(
     is_chosen: bool,
 ) -> None:
     """Raise where a file lacks a column that is used, or a column cannot be used."""
-    _check_distinct(file)
+    named = [name for name in file.names if name]
+    if len(set(named)) < len(named):
+        twice = quoted(sorted({name for name in named if named.count(name) > 1}))
+        raise ValueError(f"{file.path} must have distinct column names; more than once: {twice}. Rename them")
     wanted = [*used, *([] if by is None else [by])]
     present, expected = set(file.names), {*wanted, *exclude}
     lacking = [name for name in wanted if name not in present]

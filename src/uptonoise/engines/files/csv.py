@@ -247,7 +247,7 @@ class CsvFile(TableFile):
         self, columns: Sequence[str], by: str | None, texts: Sequence[str]
     ) -> Iterator[tuple[Any, Callable[[], float]]]:
         pa, pa_csv = arrow(), arrow("pyarrow.csv")
-        layout, clean = self._layout, self._layout.cleaner
+        layout = self._layout
         groups = {*texts, *([] if by is None else [by])}
         wanted = [*columns, *groups]
         reading = pa_csv.ReadOptions(
@@ -255,7 +255,7 @@ class CsvFile(TableFile):
             # Arrow wants distinct names, also of columns without one.
             column_names=[name or f"\0{place}" for place, name in enumerate(self.names)],
             skip_rows_after_names=layout.n_skipped,
-            encoding="utf8" if layout.encoding == "utf-8" or clean is not None else layout.encoding,
+            encoding="utf8" if layout.encoding == "utf-8" or not layout.is_clean else layout.encoding,
         )
         parsing = pa_csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True)
         converting = pa_csv.ConvertOptions(
@@ -271,8 +271,8 @@ class CsvFile(TableFile):
                 stream = pa.PythonFile(unpacked(self.path, layout.packing), "r")
             else:
                 stream = file if layout.packing is None else pa.CompressedInputStream(file, layout.packing)
-            if clean is not None:
-                stream = pa.PythonFile(CleanedBytes(stream, layout.encoding, clean), "r")
+            if not layout.is_clean:
+                stream = pa.PythonFile(CleanedBytes(stream, layout.encoding, layout.cleaned), "r")
             with pa_csv.open_csv(stream, reading, parsing, converting) as reader:
                 yield reader, lambda: file.tell() / size
 

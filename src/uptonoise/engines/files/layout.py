@@ -16,7 +16,7 @@ from typing import Any
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.excel import sheet_note
-from uptonoise.engines.files.lines import Cleaner, Sheet, blanks_to_tabs, without_comments
+from uptonoise.engines.files.lines import Sheet, blanks_to_tabs, without_comments
 from uptonoise.engines.files.table import first_line
 from uptonoise.engines.files.text import (
     BLANKS,
@@ -85,6 +85,8 @@ class Layout:
         Whether the file names its columns.
     n_skipped : int
         The number of rows above the data, also empty ones.
+    is_clean : bool
+        Whether the text is a table with one delimiter as it stands; otherwise :meth:`cleaned` makes it one.
     notes : list of str
         What was noticed.
     """
@@ -100,6 +102,7 @@ class Layout:
         delimiter = csv_format.delimiter or guessed_delimiter(path, text, self.decimal)
         self.has_blanks = delimiter == BLANKS
         self.delimiter = "\t" if self.has_blanks else delimiter
+        self.is_clean = self.comment is None and not self.has_blanks
         if self.comment is None:
             self._check_comments(text, delimiter)
         rows = self._parsed(text)
@@ -116,13 +119,6 @@ class Layout:
         self._skip_units(rows)
         if self.has_blanks and csv_format.delimiter is None:
             self.notes.append(f"{path}: the values are separated by blanks")
-
-    @property
-    def cleaner(self) -> Cleaner | None:
-        """What the text needs before it is a table with one delimiter; None where it is one."""
-        if self.comment is None and not self.has_blanks:
-            return None
-        return self.cleaned
 
     def cleaned(self, text: str) -> str:
         """Return some whole lines without comments, and with tabs in place of blanks."""

@@ -9,7 +9,7 @@ import re
 import zlib
 from collections import Counter
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from uptonoise._util.errors import hinted
 from uptonoise.engines.files.lines import Packing, packing_of, unpacked
@@ -52,7 +52,11 @@ def text_sample(path: Path, encoding: str, sheet: str | None = None) -> TextSamp
     with unpacked(path, packing) as file:
         data, size = b"", _SAMPLE_BYTES
         while size <= _LONGEST_SAMPLE:
-            data += _read(path, file, size + 1 - len(data))
+            try:
+                data += file.read(size + 1 - len(data))
+            except (EOFError, zlib.error, OSError) as error:  # OSError also where Arrow unpacks
+                problem = f"{path} is a compressed file that is cut short or damaged: {first_line(error)}"
+                raise ValueError(problem) from None
             if encoding in ("utf-8", "utf-8-sig", "ascii"):
                 encoding = "utf-16" if data[:2] in _UTF16 else "utf-8"
             text, is_whole = _decoded(path, data[:size], encoding, len(data) <= size), len(data) <= size
@@ -60,13 +64,6 @@ def text_sample(path: Path, encoding: str, sheet: str | None = None) -> TextSamp
                 return TextSample(text, is_whole, encoding, packing)
             size *= 4
     raise ValueError(f"{path} is not a CSV file: there is no end of a line in its first {len(data) - 1:,} bytes")
-
-
-def _read(path: Path, file: BinaryIO, size: int) -> bytes:
-    try:
-        return file.read(size)
-    except (EOFError, zlib.error, OSError) as error:  # OSError also where Arrow unpacks
-        raise ValueError(f"{path} is a compressed file that is cut short or damaged: {first_line(error)}") from None
 
 
 def _decoded(path: Path, data: bytes, encoding: str, is_whole: bool) -> str:

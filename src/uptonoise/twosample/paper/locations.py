@@ -24,6 +24,7 @@ own rows, fade as it grows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -66,20 +67,15 @@ def learn_bumps(X: Floats, Y: Floats, n_locations: int, generator: np.random.Gen
     d = rows.shape[1]
     median, wide = _pair_widths(rows, generator)
     log_width = np.log(_START_WIDTH * median)
-
-    def objective(theta: Floats) -> tuple[float, Floats]:
-        return noncentrality(theta, rows, len(X), n_locations)
-
-    def merit(theta: Floats) -> float:
-        return objective(theta)[0] - _PULL_OF_WIDTH * float(theta[-1] - log_width) ** 2
-
+    objective = partial(noncentrality, rows=rows, n=len(X), n_locations=n_locations)
     starts = [
         np.append(_start_locations(n_locations, d, median / np.sqrt(d), generator), log_width) for _ in range(_N_STARTS)
     ]
     # Other widths pay the pull from the start: they win only where the usual one is hopeless, as with far clusters.
     starts += [np.append(starts[0][:-1], log_width + np.log(ratio)) for ratio in (*_OTHER_WIDTHS, wide / median)]
     pull = np.append(np.full(n_locations * d, _PULL_OF_LOCATIONS * d / median**2), _PULL_OF_WIDTH)
-    best = _ascended(max(starts, key=merit), pull, objective)
+    best_start = max(starts, key=lambda theta: objective(theta)[0] - _PULL_OF_WIDTH * (theta[-1] - log_width) ** 2)
+    best = _ascended(best_start, pull, objective)
     return Bumps(best[:-1].reshape(n_locations, d) * scale + centre, np.exp(best[-1]) * scale)
 
 

@@ -94,13 +94,14 @@ def phase_differences(left: SampleMoments, right: SampleMoments, turns: Floats) 
 
 def column_part(name: str, u: Floats, phases: PhaseDifferences, freedom: float, up_to_offset: bool) -> Part:
     """Return the effect in one column, at positive ascending u = w s."""
-    known = _known_from_below(u, phases.seen)
+    known = phases.seen & (u <= _REACH) & (u < u[~phases.seen].min(initial=np.inf))
     phases, u = phases.at(known), u[known]
     reach = float(u[-1]) if len(u) else 0.0
     slope = abs(float(phases.values[-1])) / reach if len(u) and not up_to_offset else 0.0
     if reach >= _NEARLY_ALL:
         reach = 1.0
-    form = _integrals(reach)[: len(u), : len(u)]
+    exponents = (_POWERS[:, None] + _POWERS + 1)[: len(u), : len(u)]
+    form = 3 * reach**exponents / exponents  # integrals of products of two powers
     if up_to_offset and len(u):
         form = form - np.outer(form[0], form[0]) / form[0, 0]
     fit = _fitted_coefficients(u, np.diag(phases.covariance), len(form))
@@ -108,16 +109,6 @@ def column_part(name: str, u: Floats, phases: PhaseDifferences, freedom: float, 
     # Beyond the reach a phase may be off by half a turn from the line that it was on.
     unseen = slope**2 * (1 - reach**3) + 3 * slope * np.pi * (1 - reach**2) + 3 * np.pi**2 * (1 - reach)
     return Part(name, scores, variances, reach**3, unseen, freedom)
-
-
-def _known_from_below(u: Floats, seen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    unseen = u[~seen]
-    return np.asarray(seen & (u <= _REACH) & (u < unseen.min(initial=np.inf)))
-
-
-def _integrals(reach: float) -> Floats:
-    sums = _POWERS[:, None] + _POWERS + 1
-    return np.asarray(3 * reach**sums / sums)
 
 
 def _fitted_coefficients(u: Floats, variances: Floats, n_terms: int) -> Floats:

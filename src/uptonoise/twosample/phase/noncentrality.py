@@ -224,17 +224,13 @@ def reference_effects(
     smaller = np.where(of_both > 0, of_both, np.inf).min(axis=0)
     turns = frequencies * np.where(np.isfinite(smaller), smaller, 0.0)
     turns = turns**3 / 6 if up_to_shift else turns / 2
-    return np.sqrt(_squared_amplitudes(left) * _squared_amplitudes(right))[:, None] * np.sin(turns)
-
-
-def _squared_amplitudes(sample: SampleMoments) -> Floats:
-    """Return abs(phi)^2 without what sampling errors add."""
-    return np.clip(sample.squared_amplitudes, 0, 1)
+    of_left, of_right = (np.clip(sample.squared_amplitudes, 0, 1) for sample in (left, right))
+    return np.sqrt(of_left * of_right)[:, None] * np.sin(turns)
 
 
 def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:
     """Return how far each column spreads: abs(phi)^2 is near exp(-sum of (w_j spread_j)^2); 0 where it is not known."""
-    squares = _squared_amplitudes(sample)
+    squares = np.clip(sample.squared_amplitudes, 0, 1)
     heard = squares * sample.size > _RELIABLE**2
     if not heard.any():
         return np.zeros(frequencies.shape[1])

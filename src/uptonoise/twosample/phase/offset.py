@@ -68,13 +68,13 @@ def fitted_shift(
     units = np.abs(X.frequencies[place]).max(axis=0)
     lengths = (1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0))))[moves]
     W = np.ascontiguousarray(X.frequencies[:, moves] * lengths)
-    right = SampleMoments.of(Y, origin_Y).worth(worth)
+    right = SampleMoments.of(Y, origin_Y, worth=worth)
     near, near_W = right.at(place), W[place]
     start = SampleMoments.of(X, origin_X, place).phi * near.phi.conj()
     ahead = _best_aligned(start, near_W, (origin_X - origin_Y)[moves] / lengths)
     most_steps = most_steps or _MOST_STEPS
     for number in range(most_steps):
-        moved = SampleMoments.of(X, _moved(origin_X, moves, lengths * ahead), place).worth(worth)
+        moved = SampleMoments.of(X, _moved(origin_X, moves, lengths * ahead), place, worth)
         product = moved.phi * near.phi.conj()
         near_G = -product.real[:, None] * near_W
         here = decomposed(moved, near)
@@ -87,7 +87,7 @@ def fitted_shift(
     covariance, freedom = _error(free, here.test(near_G), near_G)
     centre, errors = _moved(origin_X, moves, lengths * ahead), np.zeros((X.n_columns, X.n_columns))
     errors[np.ix_(moves, moves)] = covariance * np.outer(lengths, lengths)
-    left = SampleMoments.of(X, centre).worth(worth)
+    left = SampleMoments.of(X, centre, worth=worth)
     shift = Shift(centre - origin_Y, errors, freedom)
     return Pair(X, Y, left, right, blocks, shift, -(left.phi * right.phi.conj()).real[:, None] * W)
 

@@ -42,15 +42,14 @@ class SampleMoments(NamedTuple):
     size: Floats
 
     @classmethod
-    def of(cls, sketch: Sketch, centre: Floats, block: slice | None = None) -> SampleMoments:
-        """Return the moments of a sketch, with phases about `centre`, at all frequencies or at a block of them."""
+    def of(cls, sketch: Sketch, centre: Floats, block: slice | None = None, worth: float = 1.0) -> SampleMoments:
+        """Return the moments of a sketch, with phases about `centre`, at all frequencies or at a block of them.
+
+        The sample may be `worth` only a share of its rows.
+        """
         mean, covariance = sketch.moments_about(centre, block)
         m = len(mean) // 2
-        return cls(mean[:m], mean[m:], covariance, np.asarray(sketch.effective_size))
-
-    def worth(self, share: float) -> SampleMoments:
-        """Return the same moments of a sample that is worth this share of its rows."""
-        return self._replace(size=self.size * share)
+        return cls(mean[:m], mean[m:], covariance, np.asarray(sketch.effective_size * worth))
 
     @property
     def phi(self) -> Complex:
@@ -79,10 +78,6 @@ class SampleMoments(NamedTuple):
     def S(self, other: SampleMoments) -> Floats:  # noqa: N802
         """Return Im(phi conj phi'), phi' the other sample's."""
         return np.asarray(self.sin * other.cos - self.cos * other.sin)
-
-    def influences(self, other: SampleMoments) -> Floats:
-        """Return the covariance over rows of Im(exp(i w.x) conj phi), phi the other sample's."""
-        return self.projected(-other.sin, other.cos)
 
     def projected(self, cosines: Floats, sines: Floats) -> Floats:
         """Return the covariance over rows of a cos(w.x) + b sin(w.x), with one factor a and b per frequency."""
@@ -200,7 +195,7 @@ class Pair(NamedTuple):
         Two sketches of the same rows, as of a sample and its mirror image, are `worth` half of them.
         """
         centre = centre_of(X)
-        left, right = (SampleMoments.of(sketch, centre).worth(worth) for sketch in (X, Y))
+        left, right = (SampleMoments.of(sketch, centre, worth=worth) for sketch in (X, Y))
         return cls(X, Y, left, right, FrequencyBlocks.of(X, Y))
 
     @property

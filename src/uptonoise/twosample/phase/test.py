@@ -179,7 +179,9 @@ def _reference_power(pair: Pair, statistics: dict[str, Ridge], positivity: bool)
 def _phase_differences(left: SampleMoments, right: SampleMoments) -> tuple[Floats, Floats]:
     """Return arg(phi_X conj phi_Y) and its standard error, which is that of S over abs(phi_X phi_Y)."""
     product = left.phi * right.phi.conj()
-    variances = np.diag(left.influences(right)) / left.size + np.diag(right.influences(left)) / right.size
+    from_left = left.projected(-right.sin, right.cos) / left.size
+    from_right = right.projected(-left.sin, left.cos) / right.size
+    variances = np.diag(from_left + from_right)
     size = np.abs(product)
     errors = np.divide(np.sqrt(variances), size, out=np.full(len(size), np.pi), where=size > 0)
     return np.angle(product), np.minimum(errors, np.pi)
