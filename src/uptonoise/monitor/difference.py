@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
+from uptonoise.monitor.quantiles import quantile_of
 from uptonoise.monitor.units import Units
 from uptonoise.rows import CHUNK_ROWS
 
@@ -115,9 +116,9 @@ def spreads_of(rows: Floats) -> Floats:
     """
     spreads = np.ones(rows.shape[1])
     for column, values in enumerate(rows.T):
-        present = values[np.isfinite(values)]
-        if len(present):
-            low, high = np.quantile(present, [0.25, 0.75])
-            spread = (high - low) / _IQR_OF_NORMAL or present.std()
+        present = np.isfinite(values)
+        if present.any():
+            low, high = (quantile_of(values, level) for level in (0.25, 0.75))
+            spread = (high - low) / _IQR_OF_NORMAL or values[present].std()
             spreads[column] = spread if 0 < spread < np.inf else 1.0
     return spreads

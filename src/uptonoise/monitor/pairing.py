@@ -5,14 +5,16 @@ The rows of a batch are taken in random order: files are often sorted, and playe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.monitor.reading import Table
-from uptonoise.monitor.reference import Reference
+from uptonoise.monitor.reference import Reference, numbers_to
 from uptonoise.monitor.units import Units
 
 
@@ -20,8 +22,9 @@ def given_pairs(batch: Table, other: Table, seed: Sequence[int]) -> Units:
     """Return the differences of rows that belong together, in random order; pairs in one cluster are one unit."""
     z, generator = batch.values - other.values, np.random.default_rng(seed)
     if batch.clusters is None:
-        return Units(z[generator.permutation(len(z))])
-    return _units([z[rows] for rows in _clusters(batch.clusters, generator)], z.shape[1])
+        return Units(_shuffled(z, generator))
+    clusters = _clusters(batch.clusters, generator)
+    return _units((z[rows] for rows in clusters), z.shape, len(clusters))
 
 
 def random_pairs(batch: Table, reference: Reference, seed: Sequence[int]) -> tuple[Units, Reference]:
@@ -33,42 +36,69 @@ def random_pairs(batch: Table, reference: Reference, seed: Sequence[int]) -> tup
     x = batch.values
     if batch.clusters is None and reference.bounds is None:
         # Making a generator takes longer than all else with a single row.
-        x = x[np.random.default_rng(seed).permutation(len(x))] if len(x) > 1 else x.copy()
-        z, reference = reference.subtracted(x)
+        x = x if batch.is_own else x.copy()
+        z, reference = reference.subtracted(_shuffled(x, np.random.default_rng(seed)) if len(x) > 1 else x)
         return Units(z), reference
     generator = np.random.default_rng(seed)
-    singles = np.arange(len(x)) if batch.clusters is None else batch.clusters
-    mine = [x[rows] for rows in _clusters(singles, generator)]
+    mine = _clusters(numbers_to(len(x)) if batch.clusters is None else batch.clusters, generator)
     if reference.bounds is not None:
         theirs, reference = reference.clusters(len(mine))
     else:
-        theirs, reference = _cut(mine, reference)
-    differences = []
-    for left, right in zip(mine, theirs, strict=False):
-        n = min(len(left), len(right))
-        differences.append(left[:n] - right[generator.permutation(len(right))[:n]])
-    return _units(differences, x.shape[1]), reference
+        ends = np.cumsum(mine.sizes, dtype=np.int64)
+        theirs, reference = reference.runs(ends if reference.reuse else ends[ends <= reference.n_left])
+
+    def differences() -> Iterator[Floats]:
+        for rows, right in zip(mine, theirs, strict=False):
+            n = min(len(rows), len(right))
+            yield x[rows[:n]] - right[generator.permutation(len(right))[:n]]
+
+    return _units(differences(), x.shape, len(mine)), reference
 
 
-def _cut(clusters: list[Floats], reference: Reference) -> tuple[list[Floats], Reference]:
-    """Return rows of a reference without clusters, as many for each cluster as it has."""
-    ends = np.cumsum([len(cluster) for cluster in clusters], dtype=np.int64)
-    if not reference.reuse:
-        ends = ends[ends <= reference.n_left]
-    rows, reference = reference.rows(int(ends[-1]) if len(ends) else 0)
-    return np.split(rows, ends[:-1]) if len(ends) else [], reference
+def _shuffled(rows: Floats, generator: np.random.Generator) -> Floats:
+    """Return rows in the order of a random permutation, in place: a copy would take as much memory again."""
+    generator.shuffle(rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).reshape(-1))
+    return rows
 
 
-def _clusters(numbers: NDArray[np.int64], generator: np.random.Generator) -> list[NDArray[np.int64]]:
+@dataclass(frozen=True, eq=False)
+class _Clusters:
+    """The places of the rows by cluster, where each cluster begins, and the order in which clusters are taken."""
+
+    rows: NDArray[np.integer[Any]]
+    bounds: NDArray[np.int64]
+    order: NDArray[np.integer[Any]]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each cluster has, in the order in which they are taken."""
+        return np.asarray(np.diff(self.bounds)[self.order])
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __iter__(self) -> Iterator[NDArray[np.integer[Any]]]:
+        # Not all at once: an array for each of millions of clusters is far larger than their rows.
+        return (self.rows[self.bounds[place] : self.bounds[place + 1]] for place in self.order)
+
+
+def _clusters(numbers: NDArray[np.integer[Any]], generator: np.random.Generator) -> _Clusters:
     """Return the places of the rows of each cluster; clusters, and rows within them, in random order."""
-    order = generator.permutation(len(numbers))
-    order = order[np.argsort(numbers[order], kind="stable")]
-    clusters = np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else []
-    return [clusters[place] for place in generator.permutation(len(clusters))]
+    rows = numbers_to(len(numbers))
+    generator.shuffle(rows)
+    rows = rows[np.argsort(numbers[rows], kind="stable")]
+    bounds = np.append(np.flatnonzero(np.diff(numbers[rows], prepend=-1)), len(rows))
+    order = numbers_to(len(bounds) - 1)
+    generator.shuffle(order)
+    return _Clusters(rows, bounds, order)
 
 
-def _units(differences: list[Floats], n_columns: int) -> Units:
-    if not differences:
-        return Units.none(n_columns)
-    sizes = [len(part) for part in differences]
-    return Units(np.concatenate(differences), np.cumsum([0, *sizes[:-1]]))
+def _units(differences: Iterator[Floats], shape: tuple[int, ...], most: int) -> Units:
+    """Return the differences of clusters, of which there are at most so many, with rows as `shape` has them at most."""
+    z, starts = np.empty(shape), np.empty(most, dtype=np.int64)
+    n_units = stop = 0
+    for part in differences:
+        starts[n_units] = stop
+        z[stop : stop + len(part)] = part
+        n_units, stop = n_units + 1, stop + len(part)
+    return Units(z[:stop], starts[:n_units]) if n_units else Units.none(shape[1])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.rows import as_frame, as_rows, is_frame
+from uptonoise.rows import CHUNK_ROWS, RowSource, as_frame, as_rows, is_frame
 
 Missing = Literal["error", "drop", "use"]
 MISSING: tuple[Missing, ...] = get_args(Missing)
@@ -20,13 +20,17 @@ _LISTED = 8  # names in a message
 
 
 class Table(NamedTuple):
-    """Rows in memory: values (n, d) as float64, NaN where missing; columns; and the number of each row's cluster."""
+    """Rows in memory: values (n, d) as float64, NaN where missing; columns; and the number of each row's cluster.
+
+    Those of `is_own` are nobody else's: who needs them in another order may sort them in place.
+    """
 
     values: Floats
     columns: tuple[str, ...]
     named: bool
-    clusters: NDArray[np.int64] | None = None
+    clusters: NDArray[np.integer[Any]] | None = None
     notes: tuple[str, ...] = ()
+    is_own: bool = False
 
 
 def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] | None = None) -> Table:
@@ -57,20 +61,42 @@ def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] |
         X, clusters = _selected(X, name, clusters, columns)
         columns = None
     source = as_rows(X, name=name)
-    blocks = list(source.chunks())
-    values = np.concatenate([np.empty((0, len(source.columns))), *(block.values for block in blocks)])
+    if source.bag_ids is not None and clusters is not None:
+        raise ValueError(f"{name} has bags, which are clusters already; leave out clusters")
+    values, bags = _joined(source)
     _check_finite(values, name)
-    numbers = _numbers(clusters, len(values), name)
-    if source.bag_ids is not None:
-        if clusters is not None:
-            raise ValueError(f"{name} has bags, which are clusters already; leave out clusters")
-        numbers = np.concatenate([np.empty(0, dtype=np.int64), *(np.asarray(block.bags) for block in blocks)])
-    table = Table(values, source.columns, source.named, numbers)
+    numbers = _numbers(clusters, len(values), name) if bags is None else bags
+    table = Table(values, source.columns, source.named, numbers, is_own=True)
     if columns is None or tuple(columns) == source.columns:
         return table
     _check_has(source.columns, columns, name)
     places = [source.columns.index(column) for column in columns]
     return table._replace(values=values[:, places], columns=tuple(columns))
+
+
+def _joined(source: RowSource) -> tuple[Floats, NDArray[np.int32] | None]:
+    """Return all values of a source, and the numbers of the bags, each read into its place: no part is held twice."""
+    n_rows = source.n_rows or 0
+    values = np.empty((n_rows, len(source.columns)))
+    bags = None if source.bag_ids is None else np.empty(n_rows, dtype=np.int32)
+    stop = 0
+    for block in source.chunks():
+        start, stop = stop, stop + len(block.values)
+        if stop > len(values):
+            _resize(values, bags, stop + stop // 8)
+        values[start:stop] = block.values
+        if bags is not None:
+            bags[start:stop] = block.bags
+    if stop < len(values):
+        _resize(values, bags, stop)
+    return values, bags
+
+
+def _resize(values: Floats, bags: NDArray[np.int32] | None, n_rows: int) -> None:
+    """Change the number of rows in place: a copy would take as much memory again."""
+    values.resize((n_rows, values.shape[1]), refcheck=False)
+    if bags is not None:
+        bags.resize(n_rows, refcheck=False)
 
 
 def _selected(X: Any, name: str, clusters: Any, columns: Sequence[str] | None) -> tuple[Any, Any]:
@@ -92,10 +118,13 @@ def _check_has(has: Sequence[str], columns: Sequence[str], name: str) -> None:
 
 
 def _check_finite(values: Floats, name: str) -> None:
-    infinite = np.isinf(values)
-    if infinite.any():
-        row, column = np.argwhere(infinite)[0]
-        raise ValueError(f"{name} must be finite; got {values[row, column]} in row {row}, column number {column}")
+    for start in range(0, len(values), CHUNK_ROWS):
+        here = values[start : start + CHUNK_ROWS]
+        infinite = np.isinf(here)
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0]
+            place = f"row {start + row}, column number {column}"
+            raise ValueError(f"{name} must be finite; got {here[row, column]} in {place}")
 
 
 def _numbers(clusters: Any, n_rows: int, name: str) -> NDArray[np.int64] | None:
@@ -130,7 +159,7 @@ def arranged(table: Table, columns: tuple[str, ...], named: bool, missing: Missi
         for place, column in enumerate(columns):
             if column in places:
                 filled[:, place] = values[:, places[column]]
-        values = filled
+        values, table = filled, table._replace(is_own=True)
         notes += [f"lost columns, without evidence from them: {_listed(lost)}"] if lost else []
         notes += [f"new columns, left out: {_listed(new)}"] if new else []
     elif values.shape[1] != len(columns):
@@ -140,12 +169,16 @@ def arranged(table: Table, columns: tuple[str, ...], named: bool, missing: Missi
 
 def _without_missing(table: Table, missing: Missing, name: str) -> Table:
     """Return a table without its rows with missing values, or raise, or return it as it is."""
-    absent = np.isnan(table.values)
-    if missing == "use" or not absent.any():
+    if missing == "use":
         return table
-    incomplete = absent.any(axis=1)
+    starts = range(0, len(table.values), CHUNK_ROWS)
+    pieces = (np.isnan(table.values[start : start + CHUNK_ROWS]).any(axis=1) for start in starts)
+    incomplete = np.concatenate([np.empty(0, dtype=bool), *pieces])
+    if not incomplete.any():
+        return table
     if missing == "error":
-        row, column = np.argwhere(absent)[0]
+        row = int(np.argmax(incomplete))
+        column = int(np.argmax(np.isnan(table.values[row])))
         problem = f"{name} must have no missing values: got NaN in row {row}, column {table.columns[column]!r}"
         raise hinted(ValueError, problem, "{missing} leaves such rows out", missing="drop")
     note = f"{counted(int(incomplete.sum()), 'row')} with missing values left out"
@@ -153,6 +186,7 @@ def _without_missing(table: Table, missing: Missing, name: str) -> Table:
         values=table.values[~incomplete],
         clusters=None if table.clusters is None else table.clusters[~incomplete],
         notes=(*table.notes, note),
+        is_own=True,
     )
 
 

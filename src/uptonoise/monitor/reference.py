@@ -8,8 +8,10 @@ be used again, in a new order, with the weaker guarantee that ``docs/monitor.md`
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +73,7 @@ class Reference:
     used: int
     n_passes: int
     mixed: int
-    order: NDArray[np.int64]
+    order: NDArray[np.integer[Any]]
 
     @classmethod
     def new(cls, table: Table, seed: int, reuse: bool = False) -> Reference:
@@ -85,7 +87,7 @@ class Reference:
         if (bounds is None) != (self.bounds is None):
             raise ValueError("the rows that are added must have clusters where the reference has, and only there")
         if self.bounds is not None and bounds is not None:
-            bounds = np.concatenate([self.bounds, bounds[1:] + len(self.values)])
+            bounds = _joined_bounds([self.bounds, bounds])
         parts = (*self.parts, part)
         return replace(
             self,
@@ -113,13 +115,20 @@ class Reference:
             rows[start : start + len(here)] -= self.values[here]
         return rows[: len(places)], reference
 
-    def clusters(self, n: int) -> tuple[list[Floats], Reference]:
+    def clusters(self, n: int) -> tuple[Iterator[Floats], Reference]:
         """Return the rows of the next clusters, at most `n`, and the reference without them."""
         assert self.bounds is not None
         places, reference = self._taken(n)
-        return [self.values[self.bounds[place] : self.bounds[place + 1]] for place in places], reference
+        bounds, values = self.bounds, self.values
+        return (values[bounds[place] : bounds[place + 1]] for place in places), reference
 
-    def _taken(self, n: int) -> tuple[NDArray[np.int64], Reference]:
+    def runs(self, ends: NDArray[np.int64]) -> tuple[Iterator[Floats], Reference]:
+        """Return the next rows in runs that end at `ends`, and the reference without them; each row is a unit."""
+        places, reference = self._taken(int(ends[-1]) if len(ends) else 0)
+        values, starts = self.values, np.append(0, ends)
+        return (values[places[start:stop]] for start, stop in pairwise(starts.tolist())), reference
+
+    def _taken(self, n: int) -> tuple[NDArray[np.integer[Any]], Reference]:
         if n <= self.n_left or not self.reuse:
             stop = min(self.used + n, len(self.order))
             return self.order[self.used : stop], replace(self, used=stop)
@@ -136,28 +145,30 @@ class Reference:
         Raises where the rows are others than those that were used.
         """
         ends = np.cumsum([part.n_rows for part in progress.parts])
+        if table.clusters is not None and not table.is_own:
+            table = table._replace(values=table.values.copy(), is_own=True)
         pieces = [
-            table._replace(values=values, clusters=clusters)
+            _sorted(table._replace(values=values, clusters=clusters))
             for values, clusters in zip(
                 np.split(table.values, ends),
                 [None] * (len(ends) + 1) if table.clusters is None else np.split(table.clusters, ends),
                 strict=True,
             )
         ]
-        known, added = pieces[:-1], pieces[-1]
-        if any(_sorted(piece)[2] != part for piece, part in zip(known, progress.parts, strict=True)):
+        parts = [part for _, _, part in pieces]
+        if parts[:-1] != list(progress.parts):
             raise ValueError(
                 f"reference must be the one that the state was made with, {counted(int(ends[-1]), 'row')}, or that one "
                 "with more rows after them; got other rows"
             )
-        reference = cls.new(known[0], seed, reuse)
-        for piece in known[1:]:
-            reference = reference.extended(piece)
-        order = _order(reference.parts, seed, progress.n_passes, progress.mixed)
-        reference = replace(
-            reference, used=progress.used, n_passes=progress.n_passes, mixed=progress.mixed, order=order
-        )
-        return reference.extended(added) if len(added.values) else reference
+        parts = parts if parts[-1].n_rows else parts[:-1]
+        # Pieces of rows that are sorted in place lie one after the other still: no copy of all is needed.
+        bounds = None
+        if table.clusters is not None:
+            bounds = _joined_bounds([bounds for _, bounds, _ in pieces if bounds is not None])
+        order = _order(tuple(parts), seed, progress.n_passes, progress.mixed)
+        _, used, n_passes, mixed = progress
+        return cls(table.values, bounds, tuple(parts), seed, reuse, used, n_passes, mixed, order)
 
     @property
     def progress(self) -> Progress:
@@ -165,16 +176,34 @@ class Reference:
         return Progress(self.parts, self.used, self.n_passes, self.mixed)
 
 
-def _order(parts: tuple[Part, ...], seed: int, n_passes: int, mixed: int) -> NDArray[np.int64]:
+def _order(parts: tuple[Part, ...], seed: int, n_passes: int, mixed: int) -> NDArray[np.integer[Any]]:
     """Return the order of the units in a pass: the first parts mixed, then each of the others."""
     sizes = [sum(part.n_units for part in parts[:mixed]), *(part.n_units for part in parts[mixed:])]
-    starts = np.cumsum([0, *sizes])
-    return np.concatenate(
-        [
-            start + np.random.default_rng([seed, number, n_passes]).permutation(size)
-            for number, (start, size) in enumerate(zip(starts, sizes, strict=False), mixed)
-        ]
-    )
+    bounds = np.cumsum([0, *sizes]).tolist()
+    order = numbers_to(bounds[-1])
+    for number, (start, stop) in enumerate(pairwise(bounds), mixed):
+        np.random.default_rng([seed, number, n_passes]).shuffle(order[start:stop])
+    return order
+
+
+def numbers_to(n: int) -> NDArray[np.integer[Any]]:
+    """Return 0 to n - 1, as small as they can be: there may be one for each value of a long reference.
+
+    Shuffling them takes the same random numbers as ``permutation(n)``, and has the same result.
+
+    Examples
+    --------
+    >>> from uptonoise.monitor.reference import numbers_to
+    >>> numbers_to(3)
+    array([0, 1, 2], dtype=int32)
+    """
+    return np.arange(n, dtype=np.int32 if n <= np.iinfo(np.int32).max else np.int64)
+
+
+def _joined_bounds(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return where each cluster of consecutive parts begins, and where the last one ends."""
+    firsts = np.cumsum([0, *(part[-1] for part in parts)])
+    return np.append(0, np.concatenate([part[1:] + first for part, first in zip(parts, firsts, strict=False)]))
 
 
 def _sorted(table: Table) -> tuple[Floats, NDArray[np.int64] | None, Part]:
@@ -182,7 +211,12 @@ def _sorted(table: Table) -> tuple[Floats, NDArray[np.int64] | None, Part]:
     values, bounds, n_units = table.values, None, len(table.values)
     if table.clusters is not None:
         order = np.argsort(table.clusters, kind="stable")
-        values, numbers = values[order], table.clusters[order]
+        numbers = table.clusters[order]
+        if table.is_own:
+            for column in values.T:  # one at a time: a copy of all would take as much memory again
+                column[:] = column[order]
+        else:
+            values = values[order]
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
         bounds = np.append(starts, len(values))
         n_units = len(starts)

@@ -87,8 +87,9 @@ def load_now(path: str | os.PathLike[str], reference: Any, clusters: Any) -> tup
         return settings, now
     table = read_table(reference, "reference", clusters, list(now.columns) if now.named else None)
     table = arranged(table, now.columns, now.named, settings.missing, "reference")
+    spreads = spreads_of(table.values)
     resumed = Reference.resumed(table, settings.seed, settings.when_used_up == "reuse", progress)
-    return settings, now._replace(reference=resumed, spreads=spreads_of(table.values))
+    return settings, now._replace(reference=resumed, spreads=spreads)
 
 
 def _state_header(state: MonitorState | None) -> dict[str, Any] | None:

@@ -118,8 +118,9 @@ class Monitor:
             raise ValueError("columns must name at least one column; got none")
         if reference is not None:
             table = self._reference_table(read_table(reference, "reference", clusters, columns))
+            spreads = spreads_of(table.values)
             made = Reference.new(table, self._settings.seed, when_used_up == "reuse")
-            self._now = self._started(table)._replace(reference=made, spreads=spreads_of(table.values))
+            self._now = self._started(table)._replace(reference=made, spreads=spreads)
         elif columns is not None:
             raise ValueError("columns is for a monitor with a reference; select the columns of both streams instead")
         elif clusters is not None:
@@ -213,10 +214,10 @@ class Monitor:
         now = self._now if self._now.process is not None else self._started(mine)
         seen = now.seen.with_batch(name, version, batch_digest(mine, theirs))
         number = 1 + (0 if now.state is None else now.state.batch)
-        units, reference = batch_units(now, self._settings.seed, mine, theirs, paired, number)
         spreads = now.spreads
         if theirs is not None and len(theirs.values) >= _ENOUGH:
             spreads = spreads_of(theirs.values)
+        units, reference = batch_units(now, self._settings.seed, mine, theirs, paired, number)
         assert now.process is not None
         process = now.process.after(units, spreads, number)
         now = now._replace(
