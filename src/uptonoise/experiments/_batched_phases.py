@@ -25,6 +25,8 @@ _MANY_ROWS = 1e5
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12
 _NO_RANK = 1e-9
+_LEAST_VARIANCE = 0.25
+_FEW_ROWS = 1_000
 _NUMBERS = 3e7  # that a batch may hold
 _MATRICES = 20  # of the squared number of frequencies, at a time
 
@@ -48,6 +50,7 @@ class Moments(NamedTuple):
     sin: Tensor
     covariance: Tensor
     size: int
+    features: Tensor | None = None  # of all rows minus their mean, where they are few
 
     @classmethod
     def of(cls, rows: Tensor, frequencies: Tensor) -> Moments:
@@ -57,7 +60,8 @@ class Moments(NamedTuple):
         means = values.mean(dim=1)
         values -= means[:, None]
         cos, sin = means.chunk(2, dim=-1)
-        return cls(cos, sin, values.mT @ values / (rows.shape[1] - 1), rows.shape[1])
+        covariance, n_rows = values.mT @ values / (rows.shape[1] - 1), rows.shape[1]
+        return cls(cos, sin, covariance, n_rows, values if n_rows <= _FEW_ROWS else None)
 
     @property
     def phi(self) -> Tensor:
@@ -68,7 +72,9 @@ class Moments(NamedTuple):
         """Return the moments at some of the frequencies."""
         places = torch.arange(self.cos.shape[-1], device=self.cos.device)[block]
         both = torch.cat([places, places + self.cos.shape[-1]])
-        return Moments(self.cos[:, block], self.sin[:, block], self.covariance[:, both][:, :, both], self.size)
+        features = None if self.features is None else self.features[:, :, both]
+        cos, sin, covariance = self.cos[:, block], self.sin[:, block], self.covariance[:, both][:, :, both]
+        return Moments(cos, sin, covariance, self.size, features)
 
     def across(self, directions: Tensor) -> Tensor:
         """Return the covariance over rows of what lies across directions, which are complex numbers."""
@@ -76,6 +82,14 @@ class Moments(NamedTuple):
         a, b, C = -directions.imag, directions.real, self.covariance
         crossed = a[:, :, None] * b[:, None, :] * C[:, :m, m:]
         return _scaled(C[:, :m, :m], a) + _scaled(C[:, m:, m:], b) + crossed + crossed.mT
+
+    def influences(self, directions: Tensor, unit: Tensor) -> Tensor | None:
+        """Return what each row adds across directions, in units of S."""
+        if self.features is None:
+            return None
+        m = self.cos.shape[-1]
+        a, b = (-directions.imag * unit)[:, None], (directions.real * unit)[:, None]
+        return a * self.features[..., :m] + b * self.features[..., m:]
 
 
 class _Parts(NamedTuple):
@@ -85,6 +99,8 @@ class _Parts(NamedTuple):
     B: Tensor
     freedoms: tuple[Tensor, Tensor]
     S: Tensor
+    influences: tuple[Tensor | None, Tensor | None]
+    sizes: tuple[int, int]
 
 
 def cell_pvalues(cell: PairCell, variants: Sequence[Constants], seed: int, runs: Sequence[int]) -> list[list[float]]:
@@ -132,13 +148,12 @@ def pvalues(
 
 def _block_pvalues(left: Moments, right: Moments, variants: Sequence[Constants]) -> Floats:
     smaller, larger = sorted((left.size, right.size))
+    freedom = (1 / smaller + 1 / larger) ** 2 / (1 / smaller**3 + 1 / larger**3)
     parts: dict[tuple[float, ...], _Parts] = {}
     traces: dict[tuple[float, ...], list[Floats]] = {}
     rows = []
     for constants in variants:
-        many = max(1.0, left.cos.shape[-1] / constants.ridge_frequencies)
-        lam = max(constants.ridge, constants.ridge_rows / smaller) * many
-        lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
+        lam = max(constants.ridge, constants.ridge_share * left.cos.shape[-1] / freedom)
         guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard)
         if of_parts not in parts:
@@ -146,46 +161,62 @@ def _block_pvalues(left: Moments, right: Moments, variants: Sequence[Constants])
         if (*of_parts, lam) not in traces:
             traces[*of_parts, lam] = [trace.cpu().numpy() for trace in _traces(parts[of_parts], lam)]
         few_rows = (smaller - 1) ** 2 / constants.few_rows
-        T, s1, s2, nu = traces[*of_parts, lam]
-        caution = 1 - constants.caution * (1 - np.minimum(1, nu / (smaller + larger - 2)))
-        rows.append(_pvalues(T, s1, s2, caution * nu, min(few_rows, 2 * _MANY_ROWS)))
+        T, s1, s2, nu, excess = traces[*of_parts, lam]
+        balance = np.minimum(1, nu / (smaller + larger - 2))
+        caution = 1 - constants.caution * (1 - balance)
+        rows.append(_pvalues(T, (s1, s2), balance * excess, caution * nu, min(few_rows, 2 * _MANY_ROWS)))
     return np.stack(rows)
 
 
-def _pvalues(T: Floats, s1: Floats, s2: Floats, nu: Floats, few_rows: float) -> Floats:
+def _pvalues(T: Floats, traces: tuple[Floats, Floats], excess: Floats, nu: Floats, few_rows: float) -> Floats:
     """Return the p-values of statistics."""
+    s1, s2 = traces
     c = np.maximum(1 - s1 / np.maximum(nu, _TINY), _SMALLEST_C)
     mean = np.maximum(s1 / c, _TINY)
-    variance = np.maximum(np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2), _TINY)
+    gaussian = np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
+    variance = np.maximum(np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian), _TINY)
     freedom, ratio = 2 * mean**2 / variance, T / mean
     tail = fdtrc(freedom, few_rows, ratio) if few_rows < _MANY_ROWS else chdtrc(freedom, ratio * freedom)
     return np.where(s1 > _NO_RANK, np.maximum(tail, _TINY), 1.0)
 
 
 def _parts(left: Moments, right: Moments, constants: Constants) -> _Parts:
-    A, freedom_A = _covariance_part(left, right, constants)
-    B, freedom_B = _covariance_part(right, left, constants)
+    across_A, across_B = _across(left, right, constants), _across(right, left, constants)
+    A, freedom_A = _covariance_part(left, right, across_A, constants)
+    B, freedom_B = _covariance_part(right, left, across_B, constants)
     variances = _diagonal(A) + _diagonal(B)
     used = variances > _ROUNDING / min(left.size, right.size)
     unit = torch.where(used, variances.clamp(min=_TINY).rsqrt(), torch.zeros_like(variances))
     S = left.sin * right.cos - left.cos * right.sin
-    return _Parts(_scaled(A, unit), _scaled(B, unit), (freedom_A, freedom_B), unit * S)
+    influences = left.influences(across_A, unit), right.influences(across_B, unit)
+    freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
+    return _Parts(_scaled(A, unit), _scaled(B, unit), freedoms, unit * S, influences, sizes)
 
 
 def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
-    """Return T, s1, s2 and nu."""
-    A, B, freedoms, S = parts
+    """Return T, s1, s2, nu and the excess."""
+    A, B, freedoms, S, influences, sizes = parts
     K = torch.linalg.inv(A + B + lam * torch.eye(S.shape[-1], dtype=S.dtype, device=S.device))
     G, rest = A @ K, B @ K
     H = G + rest
     whole, from_A, from_B = (_square_trace(part) + _trace(part) ** 2 for part in (H, G, rest))
     nu = whole / (from_A / freedoms[0] + from_B / freedoms[1]).clamp(min=_TINY)
-    return (S * (K @ S[:, :, None])[:, :, 0]).sum(-1), _trace(H), _square_trace(H), nu
+    excess = torch.zeros_like(nu)
+    for of_rows, part, size in zip(influences, (G, rest), sizes, strict=True):
+        if of_rows is not None:
+            lengths = ((of_rows @ K) * of_rows).sum(-1)
+            expected = torch.maximum(lengths.mean(-1), size * _trace(part))
+            kappa = ((lengths**2).mean(-1) / (expected**2).clamp(min=_TINY)).clamp(min=1)
+            excess += ((kappa - 1) * _trace(part) ** 2 - 2 * _square_trace(part)) / size
+    return (S * (K @ S[:, :, None])[:, :, 0]).sum(-1), _trace(H), _square_trace(H), nu, excess
 
 
-def _covariance_part(sample: Moments, other: Moments, constants: Constants) -> tuple[Tensor, Tensor]:
+def _across(sample: Moments, other: Moments, constants: Constants) -> Tensor:
     both = constants.own_phase * sample.size * sample.phi.abs() * sample.phi + other.size * other.phi.abs() * other.phi
-    across = other.phi.abs() * both / both.abs().clamp(min=_TINY)
+    return other.phi.abs() * both / both.abs().clamp(min=_TINY)
+
+
+def _covariance_part(sample: Moments, other: Moments, across: Tensor, constants: Constants) -> tuple[Tensor, Tensor]:
     covariance = sample.across(across) / sample.size
     freedom = torch.full_like(covariance[:, 0, 0], sample.size - 1)
     if sample.size >= other.size:

@@ -32,6 +32,7 @@ from uptonoise.rows import Accumulator, Block, as_real_array
 _TILES_PER_BLOCK = 8  # tiles of features in one part, so that little of the time goes to Python and sums of parts
 _CLUSTERS_AT_ONCE = 4_096
 _ROUNDING = 1e-9  # of sums of weights in a file
+_FEW_ROWS = 1_000  # whose features are kept, too
 _DAMAGE = 1e-4  # of a covariance in a file, in units of its largest variance; float32 is good to 1e-6
 
 
@@ -50,6 +51,7 @@ class Moments:
     scatter: Floats
     n_clusters: int = 0
     cross: Floats | None = None  # None where rows are independent
+    features: Floats | None = None  # of every row, as long as rows are few and have the same weight
 
     @property
     def covariance(self) -> Floats:
@@ -137,7 +139,16 @@ class Moments:
             self.weight_squares + other.weight_squares,
             self.mean + share * apart,
             scatter,
+            features=self._features_with(other),
         )
+
+    def _features_with(self, other: Moments) -> Floats | None:
+        """Return the features of both sets of rows, where they are at hand, few together, and of the same weight."""
+        first, second = self.features, other.features
+        if first is None or second is None or len(first) + len(second) > _FEW_ROWS:
+            return None
+        alike = abs(self.weight * len(second) - other.weight * len(first)) <= _ROUNDING * self.weight * len(second)
+        return np.concatenate([first, second]) if alike else None
 
     def _plus_clusters(self, other: Moments, mean: Floats) -> Moments:
         left, right = self._about(mean), other._about(mean)
@@ -167,7 +178,9 @@ class Moments:
         """Return the moments at some of the frequencies."""
         places = np.concatenate([frequencies, len(self.mean) // 2 + frequencies])
         cross = None if self.cross is None else self.cross[places]
-        return replace(self, mean=self.mean[places], scatter=self.scatter[np.ix_(places, places)], cross=cross)
+        features = None if self.features is None else self.features[:, places]
+        scatter = self.scatter[np.ix_(places, places)]
+        return replace(self, mean=self.mean[places], scatter=scatter, cross=cross, features=features)
 
     def recentred(self, frequencies: Floats, centre: Floats, other: Floats) -> Moments:
         """Return the moments of rows minus `centre` as those of the same rows minus another centre."""
@@ -176,13 +189,17 @@ class Moments:
         angles = angles_between(frequencies, centre, other)
         scatter = turned(turned(self.scatter, angles).T, angles)
         cross = None if self.cross is None else turned(self.cross, angles)
-        return replace(self, mean=turned(self.mean, angles), scatter=(scatter + scatter.T) / 2, cross=cross)
+        features = None if self.features is None else turned(self.features, angles)
+        mean, scatter = turned(self.mean, angles), (scatter + scatter.T) / 2
+        return replace(self, mean=mean, scatter=scatter, cross=cross, features=features)
 
     def mirrored(self) -> Moments:
         """Return the moments of the same rows with their signs turned."""
         signs = np.repeat([1.0, -1.0], len(self.mean) // 2)
         cross = None if self.cross is None else signs * self.cross
-        return replace(self, mean=signs * self.mean, scatter=self.scatter * np.outer(signs, signs), cross=cross)
+        features = None if self.features is None else signs * self.features
+        scatter = self.scatter * np.outer(signs, signs)
+        return replace(self, mean=signs * self.mean, scatter=scatter, cross=cross, features=features)
 
     def equals(self, other: Moments) -> bool:
         """Tell whether all numbers are the same."""
@@ -217,9 +234,17 @@ def _check_covariance(scatter: Floats) -> None:
 class MomentSum(Accumulator[Moments]):
     """The moments of the features of rows minus a centre."""
 
-    def __init__(self, features: CosineSine, centre: Floats, products: type[np.floating[Any]] | None = None) -> None:
+    def __init__(
+        self,
+        features: CosineSine,
+        centre: Floats,
+        products: type[np.floating[Any]] | None = None,
+        *,
+        keeps_few: bool = False,
+    ) -> None:
         self.features = features
         self.centre = centre
+        self.keeps_few = keeps_few  # the features of rows that are few
         # Features that are good to 1e-7 lose nothing by products of float32, which take half the time.
         self._products = products or (np.float32 if features.precision == "fast" else np.float64)
         # A tile long enough that the outer products, not the sums of their results, are the work.
@@ -243,7 +268,16 @@ class MomentSum(Accumulator[Moments]):
         between = np.sqrt(tile_weights)[:, None] * (tile_means - mean)
         scatter += between.T @ between
         squares = weight if weights is None else float(weights @ weights)
-        return Moments(n_rows, weight, squares, mean, scatter)
+        features = self._features_of_few(values, weights) if self.keeps_few and n_rows <= _FEW_ROWS else None
+        return Moments(n_rows, weight, squares, mean, scatter, features=features)
+
+    def _features_of_few(self, values: Floats, weights: Floats | None) -> Floats | None:
+        """Return the features of rows with weight, where all weights are the same."""
+        if weights is not None:
+            values, weights = values[weights > 0], weights[weights > 0]
+            if not len(weights) or weights.min() < weights.max():
+                return None
+        return np.array(self.features.with_sums(values, None)[0])
 
     def _add_tile(self, values: Floats, weights: Floats | None, scatter: Floats) -> tuple[float, Floats]:
         """Add the scatter of rows about their own mean, and return their weight and that mean."""

@@ -336,7 +336,7 @@ class Sketch(SketchStatistics):
         kept = self._clusters
         has_single_rows = source.bag_ids is None or (complete and is_of_single_rows(source))
         if has_single_rows:
-            added = source.fold(MomentSum(features, near)).total()
+            added = source.fold(MomentSum(features, near, keeps_few=True)).total()
             if added.weight == 0:
                 raise ValueError("weights of X must not all be 0")
         if source.bag_ids is not None:

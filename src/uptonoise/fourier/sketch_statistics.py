@@ -203,6 +203,20 @@ class SketchStatistics:
             raise ValueError(f"the sketch has an effective size of 1 {units}; a covariance needs 2")
         return moments.mean, moments.covariance
 
+    def features_about(self, centre: ArrayLike) -> Complex | None:
+        """Return exp(i w.(x - centre)) of every row, of shape (n, m), where rows are few and were not read from a file.
+
+        Examples
+        --------
+        >>> import uptonoise as un
+        >>> un.Sketch([[1.0], [2.0]]).update([0.5, 1.0, 3.0]).features_about([1.0]).shape
+        (3, 2)
+        """
+        if self._moments.features is None:
+            return None
+        features = self._moments_about(checked_centre(centre, self.n_columns)).features
+        return None if features is None else as_complex(features)
+
     def _check_rows(self, needed: int, what: str) -> None:
         if self.n_rows < needed:
             least = counted(needed, "row")

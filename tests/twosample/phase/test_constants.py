@@ -62,7 +62,7 @@ def test_own_phase_keeps_the_level_for_heavy_tails():
 
 def test_caution_keeps_the_level_where_one_sample_is_noisier_and_columns_are_many():
     as_it_is, without = rates({"caution": 0.0}, pareto, (60, 60), 40, (lambda rng, shape: 3 * slash(rng, shape), None))
-    assert as_it_is < 0.06 < 0.08 < without
+    assert as_it_is + 0.04 < without
 
 
 def test_tolerance_lets_the_larger_sample_guard_the_smaller():
@@ -96,9 +96,9 @@ def sketched(sizes: tuple[int, int], d: int) -> Pair:
     ("name", "off", "sizes", "d"),
     [
         ("ridge", 0.0, (20_000, 20_000), 2),
-        ("ridge_rows", 0.0, (60, 60), 2),
-        ("ridge_frequencies", np.inf, (60, 60), 5),
-        ("unequal_ridge", 0.0, (50, 500), 2),
+        ("ridge_share", 0.0, (60, 60), 2),
+        ("ridge_share", 0.0, (60, 60), 5),
+        ("ridge_share", 0.0, (50, 500), 2),
     ],
 )
 def test_each_part_of_the_ridge_takes_off_directions(name: str, off: float, sizes: tuple[int, int], d: int):

@@ -12,12 +12,15 @@ from uptonoise.twosample.phase.pairs import adjusted_pvalues
 
 
 @pytest.fixture
-def sketches(rng):
+def sketches(rng, tmp_path):
+    """Sketches that were saved: they hold no rows, as is so for all pairs of many groups."""
     rows = {name: rng.exponential(size=(size, 2)) for name, size in zip("abcd", (200, 200, 300, 150), strict=True)}
     rows["b"] += rng.normal(size=(200, 2))
     rows["d"] = 2 - rows["d"]
     empty = un.Sketch.for_samples(*rows.values())
-    return {name: un.Sketch.like(empty).update(x) for name, x in rows.items()}
+    for name, x in rows.items():
+        un.Sketch.like(empty).update(x).save(tmp_path / name)
+    return {name: un.Sketch.load(tmp_path / name) for name in rows}
 
 
 @pytest.mark.parametrize("positivity", [True, False])

@@ -187,6 +187,7 @@ class Pair(NamedTuple):
     blocks: FrequencyBlocks
     shift: Shift | None = None
     nuisance: Floats | None = None
+    features: tuple[Complex | None, Complex | None] = (None, None)  # of all rows, where these are few
 
     @classmethod
     def of(cls, X: Sketch, Y: Sketch, worth: float = 1.0) -> Pair:
@@ -196,7 +197,8 @@ class Pair(NamedTuple):
         """
         centre = centre_of(X)
         left, right = (SampleMoments.of(sketch, centre, worth=worth) for sketch in (X, Y))
-        return cls(X, Y, left, right, FrequencyBlocks.of(X, Y))
+        features = (X.features_about(centre), Y.features_about(centre)) if worth == 1 else (None, None)
+        return cls(X, Y, left, right, FrequencyBlocks.of(X, Y), features=features)
 
     @property
     def sizes(self) -> tuple[int, int]:

@@ -28,18 +28,25 @@ H - G the parts of H that come from A and from B:
 
     nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
 
-T is compared with a scaled chi-squared distribution of this mean and variance. Where one sample makes most of R, by its
-size or by its noise, its skewness does not cancel in S; so a part of nu is taken off, in proportion to what nu lacks of
-n + k - 2. With very few rows the distribution is an F, whose denominator grows with their square. lam grows with the
-number of frequencies, which keeps the significance level for heavy tails. Directions in which S may move for other
-reasons than a difference, such as an offset, are projected out of z. Then z is rotated so that its covariance H stays
-diagonal; G is projected and rotated alike.
+T is compared with a scaled chi-squared distribution of this mean and variance. The variance is that for Gaussian
+influences. But T = |sum u_i|^2, with one u_i for each row, and given the lengths of these the variance lacks
+2 sum |u_i|^4. Where a sample has few rows, they are at hand, and kappa = mean |u|^4 / (mean |u|^2)^2 tells how much
+more it lacks than with Gaussian influences. With G the sample's part of H the variance is
+
+    Var T - 2 e/c^2        e = the sum over both samples of ((kappa - 1) tr(G)^2 - 2 tr G^2) / n
+
+Where one sample makes most of R, by its size or by its noise, its skewness does not cancel in S. So a part of nu is
+taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. With very few
+rows the distribution is an F, whose denominator grows with their square. lam grows with the number of frequencies per
+degree of freedom, which keeps the significance level for heavy tails. Directions in which S may move for other reasons
+than a difference, such as an offset, are projected out of z. Then z is rotated so that its covariance H stays diagonal;
+G is projected and rotated alike.
 
 At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its rows are skewed or mostly equal, B may by
 chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
 sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no more than the
 error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is taken
-from it; the ridge is larger.
+from it.
 
 All arrays may have leading dimensions, one test each.
 """
@@ -53,7 +60,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
-from uptonoise._util.typing import Floats
+from uptonoise._util.typing import Complex, Floats
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.result import representable
 
@@ -61,6 +68,7 @@ _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
+_LEAST_VARIANCE = 0.25  # of that for Gaussian influences
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -69,27 +77,26 @@ class Constants(NamedTuple):
 
     ridge: float = 0.1
     """The ridge lam, in units of a correlation, at many rows and few frequencies."""
-    ridge_rows: float = 20.0
-    """The ridge is at least this over the rows of the smaller sample."""
-    ridge_frequencies: float = 60.0
-    """The number of frequencies from which on the ridge grows with it."""
-    unequal_ridge: float = 4.0
-    """How much more ridge there is at sizes as unequal as can be."""
-    caution: float = 0.3
+    ridge_share: float = 0.5
+    """The ridge is at least this times the number of frequencies over the degrees of freedom that the sizes give."""
+    caution: float = 0.25
     """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
-    tolerance: float = 2.0
+    tolerance: float = 1.5
     """Standard errors of a variance of the smaller sample that the larger one's may be off."""
     cleaner: float = 2.0
     """How much less the larger one's may be off where it is the smaller of the two: it may have less noise."""
     borrowed: float = 0.6
     """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
-    own_phase: float = 0.5
+    own_phase: float = 0.7
     """How much a sample's own phase counts beside the other one's, where its covariance is taken across their phase."""
     few_rows: float = 4.0
     """What the squared number of rows is divided by in the denominator of the F distribution."""
 
 
 CONSTANTS = Constants()
+
+Rows = tuple[Complex | None, Complex | None]
+"""exp(i w.x) of the rows of both samples, of shape (n, m); None where they are not at hand."""
 
 
 @dataclass(eq=False)
@@ -106,12 +113,16 @@ class Ridge:
         What makes z of these.
     variances : array of shape (..., r)
         The variances of z, the diagonal of H.
+    parts : arrays
+        (tr G, tr G^2) of X's part of H, and of Y's.
     nu : array
         Degrees of freedom of H.
     caution : array
         The part of these that the null distribution counts on.
     few_rows : array
         The denominator of the F distribution of T: large, but where there are few rows.
+    excess : array
+        By how much T varies less than with Gaussian influences: half of what c^2 Var T lacks.
     traces, shrinkage, has_rank : arrays
         (s1, s2), c, and whether anything is left to test.
     """
@@ -120,9 +131,11 @@ class Ridge:
     basis: Floats
     whitening: Floats
     variances: Floats
+    parts: tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
     nu: Floats
     caution: Floats
     few_rows: Floats
+    excess: Floats
 
     def __post_init__(self) -> None:
         s1, _ = self.traces = np.sum(self.variances, axis=-1), np.sum(self.variances**2, axis=-1)
@@ -144,7 +157,8 @@ class Ridge:
     def moments(self) -> tuple[Floats, Floats]:
         """The mean and variance of T under the null hypothesis."""
         (s1, s2), c = self.traces, self.shrinkage
-        return s1 / c, np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
+        gaussian = np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
+        return s1 / c, np.maximum(gaussian - 2 * self.excess / c**2, _LEAST_VARIANCE * gaussian)
 
     @cached_property
     def root(self) -> Floats:
@@ -154,7 +168,7 @@ class Ridge:
     @property
     def without_caution(self) -> Ridge:
         """The same statistic, with the null distribution for Gaussian influence functions."""
-        return replace(self, caution=np.ones_like(self.caution))
+        return replace(self, caution=np.ones_like(self.caution), excess=np.zeros_like(self.excess))
 
     @property
     def denominator(self) -> Floats:
@@ -201,19 +215,33 @@ class Decomposition(NamedTuple):
     freedoms: tuple[Floats, Floats]
     sizes: tuple[Floats, Floats]
     constants: Constants
+    influences: tuple[Floats | None, Floats | None]  # of rows on S, where they are at hand
 
     def test(self, nuisance: Floats | None = None) -> Ridge:
         """Return the statistic of the test, with the ridge that these sizes ask for.
 
         S may move along the columns of `nuisance`, of shape (..., m, p), without that counting as a difference.
         """
-        constants, smaller, larger = self.constants, np.minimum(*self.sizes), np.maximum(*self.sizes)
-        many = max(1.0, self.S.shape[-1] / constants.ridge_frequencies)
-        lam = np.maximum(constants.ridge, constants.ridge_rows / smaller) * many
-        plain = self.ridge(lam * (1 + constants.unequal_ridge * (1 - smaller / larger)), nuisance)
+        n, k = self.sizes
+        freedom = (1 / n + 1 / k) ** 2 / (1 / n**3 + 1 / k**3)  # Welch's, of samples that vary alike
+        lam = np.maximum(self.constants.ridge, self.constants.ridge_share * self.S.shape[-1] / freedom)
+        plain = self.ridge(lam, nuisance)
         # Where both samples make the covariance alike, their skewness cancels in S.
-        balance = np.minimum(1, plain.nu / (smaller + larger - 2))
-        return replace(plain, caution=np.asarray(1 - constants.caution * (1 - balance)))
+        balance = np.minimum(1, plain.nu / (n + k - 2))
+        caution = np.asarray(1 - self.constants.caution * (1 - balance))
+        return replace(plain, caution=caution, excess=balance * self._excess(plain))
+
+    def _excess(self, plain: Ridge) -> Floats:
+        """Return by how much less than Gaussian influences those of the rows at hand make T vary."""
+        excess = np.zeros_like(plain.nu)
+        for influences, (trace, square), size in zip(self.influences, plain.parts, self.sizes, strict=True):
+            if influences is not None:
+                lengths = np.sum((influences @ plain.root) ** 2, axis=-1)
+                # Rows that hardly vary, so that the larger sample says how they should, tell nothing about their kappa.
+                expected = np.maximum(np.mean(lengths), size * trace)
+                kappa = np.maximum(1, np.mean(lengths**2) / np.maximum(expected**2, _TINY))
+                excess = excess + ((kappa - 1) * trace**2 - 2 * square) / size
+        return excess
 
     def ridge(self, lam: Floats, nuisance: Floats | None = None) -> Ridge:
         """Return the statistic with a given ridge, and no caution."""
@@ -228,9 +256,11 @@ class Decomposition(NamedTuple):
             turn = left_over @ turn
             basis, A = root @ turn, turn.mT @ _scaled(A, whitening) @ turn
             whitening, squares = np.ones_like(whitening), A**2
-        nu = _satterthwaite(variances, whitening**2, np.linalg.diagonal(A), squares, self.freedoms)
+        parts = _parts(variances, whitening**2, np.linalg.diagonal(A), squares)
+        nu = _satterthwaite((np.sum(variances, axis=-1), np.sum(variances**2, axis=-1)), parts, self.freedoms)
         few_rows = (np.minimum(*self.sizes) - 1) ** 2 / self.constants.few_rows
-        return Ridge(self.S, basis, whitening, variances, nu, np.ones_like(nu), few_rows)
+        none = np.zeros_like(nu)
+        return Ridge(self.S, basis, whitening, variances, parts, nu, np.ones_like(nu), few_rows, none)
 
     def shrinkage(self, lam: Floats, nuisance: Floats) -> Floats:
         """Return c of :meth:`ridge` from traces alone, which need no further eigenvectors."""
@@ -239,17 +269,19 @@ class Decomposition(NamedTuple):
         directions = _directions((self.basis * whitening[..., None, :]).mT @ nuisance)
         H = _without(directions, (w * whitening**2)[..., None] * np.eye(w.shape[-1]))
         G = _without(directions, _scaled(self.A, whitening))
-        whole, from_A, from_B = (np.sum(part**2, axis=(-2, -1)) + _trace(part) ** 2 for part in (H, G, H - G))
-        spread = from_A / self.freedoms[0] + from_B / self.freedoms[1]
-        nu = whole / np.maximum(spread, _TINY)
+        whole, *parts = ((_trace(part), np.sum(part**2, axis=(-2, -1))) for part in (H, G, H - G))
+        nu = _satterthwaite(whole, (parts[0], parts[1]), self.freedoms)
         return np.asarray(np.maximum(1 - _trace(H) / np.maximum(nu, _TINY), _SMALLEST_C))
 
 
-def decomposed(left: SampleMoments, right: SampleMoments, constants: Constants = CONSTANTS) -> Decomposition:
+def decomposed(
+    left: SampleMoments, right: SampleMoments, constants: Constants = CONSTANTS, rows: Rows = (None, None)
+) -> Decomposition:
     """Return S of two samples at the same frequencies, and its covariance decomposed."""
     S = left.S(right)
-    A, freedom_A = _covariance_part(left, right, constants)
-    B, freedom_B = _covariance_part(right, left, constants)
+    across_A, across_B = _across(left, right, constants), _across(right, left, constants)
+    A, freedom_A = _covariance_part(left, right, across_A, constants)
+    B, freedom_B = _covariance_part(right, left, across_B, constants)
     variances = np.linalg.diagonal(A) + np.linalg.diagonal(B)
     used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
@@ -257,20 +289,34 @@ def decomposed(left: SampleMoments, right: SampleMoments, constants: Constants =
     w, V = np.linalg.eigh(part + _scaled(B, unit))
     rotated = V.mT @ part @ V
     freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
-    return Decomposition(S, unit, w, unit[..., None] * V, rotated, rotated**2, freedoms, sizes, constants)
+    influences = _influences(rows[0], across_A), _influences(rows[1], across_B)
+    return Decomposition(S, unit, w, unit[..., None] * V, rotated, rotated**2, freedoms, sizes, constants, influences)
 
 
-def _covariance_part(sample: SampleMoments, other: SampleMoments, constants: Constants) -> tuple[Floats, Floats]:
-    """Return what one sample adds to Cov(S), and the degrees of freedom; where it is the smaller one, guarded."""
-    size = sample.size[..., None]
-    of_own = constants.own_phase * size * np.abs(sample.phi) * sample.phi
+def _across(sample: SampleMoments, other: SampleMoments, constants: Constants) -> Complex:
+    """Return the directions across which the rows of a sample move S, as long as the other's amplitudes."""
+    of_own = constants.own_phase * sample.size[..., None] * np.abs(sample.phi) * sample.phi
     both = of_own + other.size[..., None] * np.abs(other.phi) * other.phi
     length = np.abs(both)
-    across = np.abs(other.phi) * np.divide(both, length, out=np.zeros_like(both), where=length > 0)
-    covariance = sample.projected(-across.imag, across.real) / size[..., None]
+    return np.asarray(np.abs(other.phi) * np.divide(both, length, out=np.zeros_like(both), where=length > 0))
+
+
+def _influences(rows: Complex | None, across: Complex) -> Floats | None:
+    if rows is None:
+        return None
+    influences = (rows * across.conj()).imag
+    return np.asarray(influences - influences.mean(axis=0))
+
+
+def _covariance_part(
+    sample: SampleMoments, other: SampleMoments, across: Complex, constants: Constants
+) -> tuple[Floats, Floats]:
+    """Return what one sample adds to Cov(S), and the degrees of freedom; where it is the smaller one, guarded."""
+    size = sample.size[..., None, None]
+    covariance = sample.projected(-across.imag, across.real) / size
     if not np.any(sample.size < other.size):
         return covariance, sample.size - 1
-    expected = other.projected(-across.imag, across.real) / size[..., None]
+    expected = other.projected(-across.imag, across.real) / size
     return _guarded(covariance, expected, sample.size, other, constants)
 
 
@@ -299,17 +345,28 @@ def _guarded(
     return _scaled(mixed, factors), freedom
 
 
-def _satterthwaite(H: Floats, scales: Floats, A: Floats, squares: Floats, freedoms: tuple[Floats, Floats]) -> Floats:
-    """Return the degrees of freedom of a sum of two Wishart matrices with means G and H - G.
+def _parts(
+    H: Floats, scales: Floats, A: Floats, squares: Floats
+) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    """Return tr G and tr G^2 for both parts of H, G and H - G.
 
     G is A with rows and columns times the roots of `scales`. H is diagonal: H and A are given by their diagonals, and
     what is off the diagonal of G, and so of H - G, by the squares of all numbers in A.
     """
     G = scales * A
     off_diagonal = np.sum(scales * (squares @ scales[..., None])[..., 0], axis=-1) - np.sum(G**2, axis=-1)
-    whole, from_A, from_B = (np.sum(part**2, axis=-1) + np.sum(part, axis=-1) ** 2 for part in (H, G, H - G))
-    spread = (from_A + off_diagonal) / freedoms[0] + (from_B + off_diagonal) / freedoms[1]
-    return np.asarray(whole / np.maximum(spread, _TINY))
+    from_A, from_B = ((np.sum(part, axis=-1), np.sum(part**2, axis=-1) + off_diagonal) for part in (G, H - G))
+    return from_A, from_B
+
+
+def _satterthwaite(
+    whole: tuple[Floats, Floats],
+    parts: tuple[tuple[Floats, Floats], tuple[Floats, Floats]],
+    freedoms: tuple[Floats, Floats],
+) -> Floats:
+    """Return the degrees of freedom of a sum of two Wishart matrices, from the traces of it, its parts and squares."""
+    spread = sum((square + trace**2) / freedom for (trace, square), freedom in zip(parts, freedoms, strict=True))
+    return np.asarray((whole[1] + whole[0] ** 2) / np.maximum(spread, _TINY))
 
 
 def _directions(columns: Floats) -> Floats:

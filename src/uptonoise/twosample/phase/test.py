@@ -25,7 +25,7 @@ from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches, movable_columns
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, combined_pvalue
 from uptonoise.twosample.phase.result import PhaseResult
-from uptonoise.twosample.phase.statistic import Ridge, decomposed
+from uptonoise.twosample.phase.statistic import Decomposition, Ridge, decomposed
 from uptonoise.twosample.result import representable
 
 Invariance = Literal["noise", "noise+shift"]
@@ -103,8 +103,7 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
     statistics: dict[str, Ridge] = {}
     contributions = np.zeros(pair.X.n_frequencies)
     for (name, place), weight in zip(blocks.places.items(), blocks.weights, strict=True):
-        decomposition = decomposed(left.at(place), right.at(place))
-        nuisance = None if pair.nuisance is None else pair.nuisance[place]
+        decomposition, nuisance = _decomposed_at(pair, place)
         statistics[name] = decomposition.test(nuisance)
         contributions[place] += weight * statistics[name].contributions
         if place == blocks.largest:
@@ -145,9 +144,16 @@ def phase_pvalue(pair: Pair) -> float:
     """Return the p-value of the phases alone, and nothing else that :func:`phase_result` has."""
     statistics = {}
     for name, place in pair.blocks.places.items():
-        nuisance = None if pair.nuisance is None else pair.nuisance[place]
-        statistics[name] = decomposed(pair.left.at(place), pair.right.at(place)).test(nuisance)
+        decomposition, nuisance = _decomposed_at(pair, place)
+        statistics[name] = decomposition.test(nuisance)
     return _merged_pvalue(pair, statistics)
+
+
+def _decomposed_at(pair: Pair, place: slice) -> tuple[Decomposition, Floats | None]:
+    """Return S and its covariance in a block of frequencies, and the directions there that do not count."""
+    X, Y = (None if features is None else features[:, place] for features in pair.features)
+    nuisance = None if pair.nuisance is None else pair.nuisance[place]
+    return decomposed(pair.left.at(place), pair.right.at(place), rows=(X, Y)), nuisance
 
 
 def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
