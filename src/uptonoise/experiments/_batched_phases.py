@@ -27,7 +27,7 @@ _ROUNDING = 1e-12
 _NO_RANK = 1e-9
 _LEAST_VARIANCE = 0.25
 _FEW_ROWS = 1_000
-_NUMBERS = 3e7  # that a batch may hold
+_NUMBERS, _GPU_NUMBERS = 3e7, 3e8  # that a batch may hold
 _MATRICES = 20  # of the squared number of frequencies, at a time
 
 
@@ -121,7 +121,8 @@ def cell_pvalues(cell: PairCell, variants: Sequence[Constants], seed: int, runs:
     blocks = {name: slice(*place) for name, place in designs[0].blocks.items() if BLOCK_WEIGHTS[name] > 0}
     weights = np.array([BLOCK_WEIGHTS[name] for name in blocks])
     tested = max(place.stop for place in blocks.values())
-    at_once = max(1, int(_NUMBERS / (tested * (_MATRICES * tested + sum(cell.sizes)))))
+    numbers = _GPU_NUMBERS if torch.cuda.is_available() else _NUMBERS
+    at_once = max(1, int(numbers / (tested * (_MATRICES * tested + sum(cell.sizes)))))
     rows: list[list[float]] = []
     for start in range(0, len(runs), at_once):
         some = slice(start, start + at_once)

@@ -25,7 +25,7 @@ UNEQUAL = [
 ]
 """Samples of which one has 20 or 100 times as many rows."""
 
-MANY_COLUMNS = ((100, 100), (200, 200), (200, 500))
+MANY_COLUMNS = ((100, 100), (200, 200), (200, 500), (100, 2_000), (500, 200))
 """Numbers of columns, and of rows in each sample."""
 
 
