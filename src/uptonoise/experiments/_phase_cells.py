@@ -69,9 +69,14 @@ def _cell(grid: str, pair: NoisyPair | FreshPair) -> PairCell:
 
 
 def power_cells() -> Sequence[PairCell]:
-    """Return the cells in which samples differ beyond noise: those of `noise-power`, and some with many columns."""
+    """Return the cells of `noise-power`, in which samples differ beyond noise."""
     known = [cell for cell in noise_power.cells() if "HIGGS" not in cell.settings["samples"]]
-    many = [
+    return [PairCell(cell.settings, cell.draw) for cell in known]
+
+
+def column_cells() -> Sequence[PairCell]:
+    """Return cells with many columns, of which one, a tenth, or all differ beyond noise."""
+    return [
         PairCell(
             {"samples": name, "n": n, "k": n, "d": d, "n1": 0.0, "n2": 0.0},
             partial(_many_columns, d=d, n=n, differing=differing, freedom=freedom),
@@ -83,4 +88,3 @@ def power_cells() -> Sequence[PairCell]:
             ("all columns", d, 5),
         )
     ]
-    return [*(PairCell(cell.settings, cell.draw) for cell in known), *many]
