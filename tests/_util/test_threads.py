@@ -66,6 +66,7 @@ def test_environment_decides_the_number_of_threads(monkeypatch):
 def test_blas_has_one_thread_while_rows_are_folded_and_its_own_number_afterwards(monkeypatch, threads):
     class Watching:
         block_rows = 10
+        part_bytes = 0
         seen = ()
 
         def part(self, block):

@@ -14,10 +14,11 @@ def test_sketches_of_two_sites_compare_as_the_rows_do(folder):
     a, b = frames()
     left, right = (un.Sketch.like(un.Sketch.load("a.npz")).update(rows) for rows in (a, b))
     found = un.compare(left, right)
-    assert read["phase"]["pvalue"] == pytest.approx(found.phase.pvalue, rel=1e-6)
+    assert read["phase"]["statistic"] == pytest.approx(found.phase.statistic, rel=1e-6)
+    assert found.phase.pvalue < read["phase"]["pvalue"] < 1.2 * found.phase.pvalue  # a file holds no rows
     assert read["up_to_offset"]["pvalue"] == pytest.approx(found.up_to_offset.pvalue, rel=1e-6)
     mixed = json.loads(run("compare", "a.npz", "b.csv", "--json").stdout)
-    assert mixed["phase"]["pvalue"] == pytest.approx(found.phase.pvalue, rel=1e-6)
+    assert found.phase.pvalue < mixed["phase"]["pvalue"] < read["phase"]["pvalue"]
     assert "a.npz and b.npz differ" in run("compare", "a.npz", "b.npz").stdout
     one = json.loads(run("compare", "a.npz", "b.npz", "--columns", "time", "--json").stdout)
     assert one["columns"] == ["time"]

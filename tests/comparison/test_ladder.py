@@ -1,6 +1,7 @@
 """compare and compare_groups: verdicts, what they rest on, and what they need."""
 
 import json
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -342,3 +343,14 @@ def test_bad_samples_are_refused():
         un.compare(gamma(20, 2), gamma(20, 3))
     with pytest.raises(ValueError, match="finite"):
         un.compare(gamma(20), np.full((20, 2), np.nan))
+
+
+def test_columns_are_compared_when_they_are_asked_for_with_the_rows_that_were_there(rng):
+    X, Y = rng.gamma(2, size=(2, 300, 2))
+    left = un.Sketch.for_samples(X, Y).update(X)
+    right = un.Sketch.like(left).update(Y)
+    early, late = un.compare(left, right), un.compare(left, right)
+    known = early.by_column, early.extra_noise
+    left.update(3 * X)
+    assert (late.by_column, late.extra_noise) == known
+    assert pickle.loads(pickle.dumps(un.compare(X, Y))).by_column == un.compare(X, Y).by_column

@@ -669,6 +669,7 @@ def test_pieces_are_small_and_files_are_closed(name, tmp_path, rng):
 
 class Interrupted:
     block_rows = 1_000
+    part_bytes = 0
 
     def part(self, block):
         return None

@@ -184,3 +184,30 @@ def test_saving_where_nobody_may_write(tmp_path, W):
     tmp_path.chmod(0o500)
     with pytest.raises(PermissionError):
         un.Sketch(W).save(tmp_path / "a.npz")
+
+
+class TestFeaturesOfFewRows:
+    def test_all_rows_are_there_in_any_chunks_and_about_any_centre(self, rng):
+        X, W = rng.exponential(size=(1_000, 3)), rng.normal(size=(150, 3))
+        expected = np.exp(1j * ((X - 0.5) @ W.T))
+        whole = un.Sketch(W).update(X)
+        chunks = un.Sketch(W).update(X[:300]).update(X[300:]) + un.Sketch(W)
+        for sketch in (whole, chunks, un.Sketch(W).update(X, weights=np.full(1_000, 3.0))):
+            np.testing.assert_allclose(sketch.features_about([0.5] * 3), expected, atol=2e-6)
+        np.testing.assert_allclose(whole.mirrored().features_about([-0.5] * 3), expected.conj(), atol=2e-6)
+
+    def test_more_rows_files_weights_and_clusters_have_none(self, rng, tmp_path):
+        X = rng.exponential(size=(1_000, 1))
+        few = un.Sketch([[1.0]]).update(X)
+        few.save(tmp_path / "few.npz")
+        others = [
+            un.Sketch([[1.0]]).update(X).update(X[:1]),
+            un.Sketch.load(tmp_path / "few.npz"),
+            un.Sketch.load(tmp_path / "few.npz") + un.Sketch.like(few).update(X[:5]),
+            un.Sketch([[1.0]]).update(X, weights=np.arange(1_000.0)),
+            un.Sketch([[1.0]]).update(X[:10], weights=np.ones(10)).update(X[10:20], weights=np.full(10, 2.0)),
+            un.Sketch([[1.0]]).update(X, clusters=np.arange(1_000) // 2),
+        ]
+        assert all(sketch.features_about([0.0]) is None for sketch in others)
+        kept = un.Sketch([[1.0]]).update(X, weights=np.r_[np.zeros(400), np.ones(600)])
+        assert kept.features_about([0.0]).shape == (600, 1)

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GroupKFold, cross_val_score
 
 import uptonoise as un
+from uptonoise._util.storage import load_archive, save_archive
 
 
 def gamma_bags(n_bags=120, seed=0, d=2, sizes=(20, 40)):
@@ -114,6 +115,23 @@ def test_saved_models_predict_the_same(name, request, tmp_path):
         np.testing.assert_array_equal(again.predict_interval(bags), model.predict_interval(bags))
     with pytest.raises(ValueError, match="is not a"):
         un.BagRidgeCV.load(tmp_path / "model.npz")
+
+
+def test_models_of_the_first_format_are_read(fitted, tmp_path):
+    model, bags, y = fitted
+    model.save(tmp_path / "model.npz")
+    header, arrays = load_archive(tmp_path / "model.npz", "bag regressor", 2)
+    arrays["conformal.sizes"] = arrays["conformal.known.sizes"]
+    later = ("conformal.known.", "conformal.added.", "conformal.largest")
+    arrays = {name: array for name, array in arrays.items() if not name.startswith(later)}
+    header = {name: value for name, value in header.items() if name not in ("format", "version", "arrays")}
+    save_archive(tmp_path / "old.npz", "bag regressor", 1, header, arrays)
+    again = un.BagRegressor.load(tmp_path / "old.npz")
+    np.testing.assert_array_equal(again.predict(bags), model.predict(bags))
+    low, high = again.predict_interval(bags).T
+    assert np.mean((low <= y) & (y <= high)) > 0.78  # 60 bags
+    again.save(tmp_path / "new.npz")
+    np.testing.assert_array_equal(un.BagRegressor.load(tmp_path / "new.npz").predict_interval(bags)[:, 0], low)
 
 
 def test_pickles_clones_and_seeds(fitted):

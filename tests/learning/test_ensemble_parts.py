@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 
 import uptonoise as un
-from uptonoise.learning.conformal import Conformal, Known
+from uptonoise.learning.conformal import Added, Conformal, Known
 from uptonoise.learning.forest import Forest, class_probabilities
 from uptonoise.learning.linear_learners import fitted_kernel, fitted_ridge
 from uptonoise.learning.noisy_copies import NoisePlan, largest_noise
@@ -62,30 +62,58 @@ def test_weights_depend_on_noise(rng):
     np.testing.assert_allclose(Hats.up_to(3.0)(np.array([0.0, 0.5, 100.0])).sum(axis=1), 1)
 
 
+def calibrated(rng, n, estimates):
+    """Return bags with and without noise of size 1, of which little is known but an estimate of the noise."""
+    sizes = np.repeat([0.0, 1.0], n)
+    y = np.where(sizes == 0, 0.3, 1.0) * rng.normal(size=2 * n)
+    known = Known.of_sizes(estimates(sizes), np.array([0.0, y.std()]))
+    return known, y, Added(sizes, np.zeros(2 * n, dtype=bool))
+
+
 def test_conformal_intervals_cover_where_errors_depend_on_noise(rng):
     def sample(n):
         sizes = np.exp(rng.uniform(np.log(0.1), np.log(10), n))
         y = rng.normal(size=n)
-        known = Known(sizes, np.full(n, 50.0), y + 0.3 * sizes * rng.normal(size=n), np.full(n, 0.1))
-        return known, y
+        predicted = y + 0.3 * sizes * rng.normal(size=n)
+        return Known(sizes, np.full(n, 50.0), predicted, np.full(n, 0.1), np.zeros(n)), y
 
-    conformal = Conformal.learnt(Hats.up_to(10.0), *sample(3_000), np.arange(3_000), np.zeros(3_000, dtype=int))
     known, y = sample(3_000)
-    half = conformal.half_widths(known, 0.9)
-    covered = np.abs(y - known.predicted) <= half
+    added = Added(known.sizes, np.zeros(3_000, dtype=bool))
+    conformal = Conformal.learnt(Hats.up_to(10.0), known, y, np.arange(3_000), added, 10.0)
+    known, y = sample(3_000)
+    covered = np.abs(y - known.predicted) <= conformal.half_widths(known, 0.9)
     for low, high in ((0.1, 0.3), (0.3, 1.0), (1.0, 3.0), (3.0, 10.0)):
         assert 0.86 < covered[(known.sizes > low) & (known.sizes <= high)].mean() < 0.94
 
 
-def test_intervals_cover_noisy_copies_that_look_like_clean_ones(rng):
-    n = 2_000
-    copies = np.repeat([0, 1], n)
-    known = Known(np.full(2 * n, 0.3), np.full(2 * n, 50.0), np.zeros(2 * n), np.full(2 * n, 0.1))
-    y = np.where(copies == 0, 0.3, 1.0) * rng.normal(size=2 * n)
-    conformal = Conformal.learnt(Hats.up_to(10.0), known, y, np.tile(np.arange(n), 2), copies)
-    covered = np.abs(y) <= conformal.half_widths(known, 0.9)
-    assert 0.86 < covered[copies == 1].mean() < 0.9
-    assert covered[copies == 0].mean() > 0.97
+def test_intervals_cover_clean_and_noisy_bags_whose_noise_is_estimated_badly(rng):
+    n = 3_000
+
+    def estimates(sizes):
+        return np.exp(0.7 * rng.normal(size=len(sizes)) + np.where(sizes == 0, -1.5, -0.5))  # most of them overlap
+
+    known, y, added = calibrated(rng, n, estimates)
+    conformal = Conformal.learnt(Hats.up_to(10.0), known, y, np.tile(np.arange(n), 2), added, 10.0)
+    known, y, added = calibrated(rng, n, estimates)
+    for coverage in (0.5, 0.9):
+        covered = np.abs(y) <= conformal.half_widths(known, coverage)
+        for size in (0.0, 1.0):
+            assert abs(covered[added.sizes == size].mean() - coverage) < 0.025
+    marginal = np.exp(conformal._design(known) @ conformal.coef) * np.quantile(conformal.scores, 0.9)
+    assert np.mean(np.abs(y) <= marginal) == pytest.approx(0.9, abs=0.02)
+    assert np.mean((np.abs(y) <= marginal)[added.sizes == 1]) < 0.86  # right on average, and wrong for both
+
+
+def test_intervals_without_noise_and_of_all_bags(rng):
+    known, y, added = calibrated(rng, 50, np.zeros_like)
+    bag = np.arange(100)
+    conformal = Conformal.learnt(Hats.up_to(0.0), known, y, bag, Added(0 * added.sizes, added.heavy), 0.0)
+    half, whole = conformal.half_widths(known, 0.5), conformal.half_widths(known, 1.0)
+    assert np.mean(np.abs(y) <= half) == pytest.approx(0.5, abs=0.03)
+    assert (whole > half).all()
+    assert np.mean(np.abs(y) <= whole) >= 0.99
+    exact = Conformal.learnt(Hats.up_to(10.0), known, known.predicted, bag, added, 10.0)
+    assert (exact.half_widths(known, 0.9) == 0).all()
 
 
 @pytest.mark.parametrize(

@@ -102,20 +102,21 @@ class _Lines:
 def _bar(label: str, total: int | None, show: bool | None, file: TextIO, units: str) -> Any:
     if os.environ.get(PROGRESS_VARIABLE):
         return _Lines(label, total, file)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that notebooks are experimental, or that they lack widgets
-        tqdm = import_module("tqdm.autonotebook").tqdm
     is_terminal = not file.closed and file.isatty()
     # Where a kernel runs the code; without widgets the bar is text there, below the cell.
     shell = sys.modules.get("IPython")
     in_notebook = shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+    if not (show or is_terminal or in_notebook):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that notebooks are experimental, or that they lack widgets
+        tqdm = import_module("tqdm.autonotebook").tqdm
     return tqdm(
         total=total,
         desc=label,
         unit=f" {units}",
         file=file,
         delay=0 if show else _PATIENCE,
-        disable=not (show or is_terminal or in_notebook),
         leave=not is_terminal,
         dynamic_ncols=True,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, ClassVar
@@ -90,6 +90,44 @@ class Result:
     def __hash__(self) -> int:
         # Arrays and dicts cannot be hashed; equal results agree in the plain values.
         return hash((type(self), *(v for v in self._answer().values() if isinstance(v, str | int) or v is None)))
+
+
+class Computed:
+    """A field of a result that is computed when it is first read, unless it was given: see :func:`computed`."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self._compute = compute
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, result: Any, owner: type | None = None) -> Any:
+        if result is None:
+            return self  # the default value: nothing was given
+        if self._name not in result.__dict__:
+            result.__dict__[self._name] = self._compute(result)
+        return result.__dict__[self._name]
+
+    def __set__(self, result: Any, value: Any) -> None:
+        if value is not self:
+            result.__dict__[self._name] = value
+
+
+def computed(compute: Callable[[Any], Any]) -> Any:
+    """Declare a field of a result that is computed from the others when it is first read, unless it was given.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from uptonoise._util.results import Result, computed
+    >>> @dataclass(frozen=True, eq=False)
+    ... class Square(Result):
+    ...     side: float
+    ...     area: float = computed(lambda square: square.side**2)
+    >>> Square(3.0), Square(3.0, 10.0).area
+    (Square(side=3.0, area=9.0), 10.0)
+    """
+    return Computed(compute)
 
 
 def as_json(value: Any) -> Any:

@@ -38,12 +38,15 @@ def n_threads() -> int:
     return os.cpu_count() or 1
 
 
-def ordered_map(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield ``function(item)`` in the order of the items, computed by threads a few items ahead."""
+def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], most: int | None = None) -> Iterator[Result]:
+    """Yield ``function(item)`` in the order of the items, computed by threads, at most so many, a few items ahead."""
     items = iter(items)
-    first_two = list(itertools.islice(items, 2))
-    items = itertools.chain(first_two, items)
-    threads = n_threads() if len(first_two) == 2 else 1
+    threads = n_threads() if most is None else min(most, n_threads())
+    if threads > 1:
+        first_two = list(itertools.islice(items, 2))
+        threads = threads if len(first_two) == 2 else 1
+        items = itertools.chain(first_two, items)
+        del first_two  # which may be large
     if threads == 1:
         yield from map(function, items)
         return

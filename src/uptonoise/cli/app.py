@@ -6,6 +6,7 @@ Files are read in pieces, with a progress bar on a terminal.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import sys
@@ -78,6 +79,7 @@ def main() -> None:
     """Run the command line."""
     # What is imported stays until the end, and Python would look for garbage among it again and again.
     gc.set_threshold(_NEW_OBJECTS)
+    atexit.register(gc.freeze)  # nor look through all of it once more before it ends
     asked = [name for name in sys.argv[1:2] if name in _COMMANDS]
     with recorded(sys.argv[1:]):
         application(asked or _COMMANDS)()

@@ -12,14 +12,17 @@ margin. So each is wrong with probability alpha at most, however many rows there
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from uptonoise._util.results import Result
+from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.comparison.places import Place
@@ -33,7 +36,9 @@ from uptonoise.twosample import (
     FlipResult,
     MeResult,
     MmdResult,
+    Pair,
     PhaseResult,
+    noise_difference,
 )
 
 MARGIN = 0.2
@@ -163,12 +168,15 @@ class ColumnComparison(Result):
     noise: NoiseAdded | None
 
 
+_SIGNALS_DIFFER = (Verdict.BEYOND_OFFSET, Verdict.BEYOND_NOISE, Verdict.SYMMETRIC)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Evidence(Result):
     """The tests and estimates of a comparison, and the verdict that follows from them."""
 
     not_compared: ClassVar[tuple[str, ...]] = ("input",)  # the same rows may come from files or from memory
-    hidden: ClassVar[tuple[str, ...]] = ("sketches", "shown", "summaries", "extra_noise", "symmetries")
+    hidden: ClassVar[tuple[str, ...]] = ("sketches", "differences", "shown", "summaries", "symmetries")
 
     names: tuple[str, str]
     sizes: tuple[int, int]
@@ -181,7 +189,6 @@ class Evidence(Result):
     up_to_offset: PhaseResult | None
     effect: EffectSize
     effect_beyond_offset: EffectSize
-    extra_noise: ExtraNoise | None
     places: tuple[Place, ...]
     by_column: tuple[ColumnComparison, ...]
     missing: tuple[str, ...]
@@ -189,6 +196,7 @@ class Evidence(Result):
     margin: float
     seed: int | None
     sketches: tuple[Sketch, Sketch]
+    differences: Sketch | None  # of rows that belong together
     symmetries: tuple[Symmetry, Symmetry]
     shown: tuple[Floats, Floats] | None
     summaries: tuple[Summary, Summary] | None = None
@@ -196,6 +204,11 @@ class Evidence(Result):
     independent_rows: tuple[float, float] | None = None
     dependent: tuple[str, ...] = ()
     input: InputRecord = field(default_factory=InputRecord)
+
+    @property
+    def coded(self) -> set[str]:
+        """The columns of 0 and 1 that stand for categories: they have neither noise nor an offset."""
+        return {name for name in self.columns if split_name(name, self.input.categories)}
 
     @property
     def at_all_pvalue(self) -> float:
@@ -278,13 +291,34 @@ class Evidence(Result):
         if result is None or result.shift is None or result.shift_interval is None:
             return []
         parts = zip(self.columns, result.shift.tolist(), result.shift_interval.tolist(), strict=True)
-        offsets = [Offset(name, shift, low, high) for name, shift, (low, high) in parts]
-        return [offset for offset in offsets if split_name(offset.column, self.input.categories) is None]
+        coded = self.coded
+        return [Offset(name, shift, low, high) for name, shift, (low, high) in parts if name not in coded]
+
+    @cached_property
+    def extra_noise(self) -> ExtraNoise | None:
+        """By how much the variance of the noise of X is larger than that of Y, whatever the verdict."""
+        if not own_columns(self.sketches[0], self.columns):
+            return None
+        signals_agree = None if self.up_to_offset is None else self.up_to_offset.phase_pvalue
+        with single_threaded_blas:
+            return noise_difference(Pair.of(*self.sketches), signals_agree)
 
     @property
     def noise(self) -> tuple[NoiseAdded, ...]:
         """The noise that one sample has more of, in each column where it is known; none where the signals differ."""
-        return tuple(column.noise for column in self.by_column if column.noise is not None)
+        extra, coded = self.extra_noise, self.coded
+        if extra is None or self.verdict in _SIGNALS_DIFFER:  # then amplitudes tell more than noise
+            return ()
+        parts = zip(self.columns, extra.variances.tolist(), extra.interval().tolist(), strict=True)
+        noises = [NoiseAdded.of(name, self.names, size, *ends) for name, size, ends in parts if name not in coded]
+        return tuple(noise for noise in noises if noise is not None)
+
+
+def own_columns(sketch: Sketch, columns: Sequence[str]) -> list[str]:
+    """Return the columns that have frequencies of their own, which all have unless a sketch brings others."""
+    W = sketch.frequencies
+    own = (W[np.count_nonzero(W, axis=1) == 1] != 0).any(axis=0)
+    return [name for name, is_own in zip(columns, own, strict=True) if is_own]
 
 
 def check_margin_and_alpha(margin: float, alpha: float) -> None:

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise.bags import Bags
-from uptonoise.comparison.inputs import IN_MEMORY, KeptRows, Missing
+from uptonoise.comparison.inputs import KeptRows, Missing, rows_in_memory
 from uptonoise.fourier import Sketch
 from uptonoise.rows import (
-    CHUNK_ROWS,
     ArrayRows,
     Block,
     ClusteredRows,
@@ -23,6 +22,7 @@ from uptonoise.rows import (
     as_frame,
     as_ids,
     as_rows,
+    chunk_rows,
     clustered_rows,
     coded_samples,
     expanded,
@@ -104,10 +104,10 @@ def _clusters_in_memory(rows: GroupedClusters) -> list[RowSource] | None:
     """Return the rows of each group with the ids of their clusters; None where they are too many."""
     values: list[NDArray[Any]] = []
     numbers: list[NDArray[np.int64]] = []
-    for block in rows.blocks(CHUNK_ROWS):
+    for block in rows.blocks(chunk_rows(len(rows.columns))):
         values.append(block.values)
         numbers.append(np.asarray(block.bags))
-        if sum(map(len, values)) > IN_MEMORY:
+        if sum(map(len, values)) > rows_in_memory(len(rows.columns)):
             return None
     clusters, table = np.concatenate(numbers), np.concatenate(values)
     ids = np.asarray(rows.bag_ids)

@@ -93,7 +93,9 @@ def _sketched(
     samples = rows.two_samples() if len(sketches) == 2 else None
     if samples is None:
         return sketches, None
-    two = compare(*samples, names=list(map(str, sketches)), random_state=random_state, **numbers)
+    names = list(map(str, sketches))
+    del sketches  # which the comparison makes anew; of many columns they are large
+    two = compare(*samples, names=names, random_state=random_state, **numbers)
     return dict(zip(two.names, two.sketches, strict=True)), two
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -42,6 +43,7 @@ from uptonoise.twosample import (
 )
 
 IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
+_VALUES_IN_MEMORY = 20_000_000  # of all columns of these rows
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
 _MOST_COLUMNS = 1_000
 _SECONDS = 5.4e-9  # of one core, times the third power of the number of frequencies
@@ -88,7 +90,7 @@ class Inputs(NamedTuple):
     @property
     def coded(self) -> set[str]:
         """The columns of 0 and 1 that stand for categories: they have neither noise nor an offset."""
-        known = self.records[0].categories
+        known = {column for record in self.records for column in record.categories}
         return {name for name in self.pair.columns if split_name(name, known)}
 
     @property
@@ -99,8 +101,8 @@ class Inputs(NamedTuple):
 
 
 def of_sketches(X: Sketch, Y: Sketch) -> Inputs:
-    """Return two comparable sketches as inputs; they know which columns are categories."""
-    inputs = Inputs(Pair.of(X, Y), "the rows: only sketches were given", ("X", "Y"))
+    """Return two comparable sketches as inputs, as they are now; they know which columns are categories."""
+    inputs = Inputs(Pair.of(copy(X), copy(Y)), "the rows: only sketches were given", ("X", "Y"))
     return inputs.with_categories(categories_of_sketch(inputs.pair.X))
 
 
@@ -171,8 +173,9 @@ def _clustered_inputs(
         check_size(name, sketch)
     warn_of_shared_clusters(left, right, *sources)
     pair = Pair.of(left, right)
-    if any(source.is_remote for source in sources) or sum(pair.sizes) > IN_MEMORY:
-        why_none = why_none or f"all rows in memory where they come in clusters, at most {IN_MEMORY:,}"
+    if any(source.is_remote for source in sources) or sum(pair.sizes) > rows_in_memory(len(pair.columns)):
+        most = rows_in_memory(len(pair.columns))
+        why_none = why_none or f"all rows in memory where they come in clusters, at most {most:,}"
     if why_none is not None:
         return Inputs(pair, why_none, names)
     with warnings.catch_warnings():
@@ -241,16 +244,23 @@ def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any])
 
 def _choose_rows(sources: tuple[RowSource, RowSource], generator: np.random.Generator) -> list[Callable[[], Floats]]:
     """Choose all rows, or a sample of them, and return what gives these rows after the second pass."""
-    if sum(source.n_rows or 0 for source in sources) <= IN_MEMORY:
+    n_columns = len(sources[0].columns)
+    if sum(source.n_rows or 0 for source in sources) <= rows_in_memory(n_columns):
         return [partial(read_rows, source) for source in sources]
+    n_sampled = min(_SAMPLED_ROWS, _VALUES_IN_MEMORY // (2 * n_columns))
     chosen: list[Callable[[], Floats]] = []
     for source in sources:
         if isinstance(source, KeptRows) and source.all_rows is None:
-            chosen.append(source.pick(_SAMPLED_ROWS, generator))
+            chosen.append(source.pick(n_sampled, generator))
         else:
-            rows = some_rows(source, _SAMPLED_ROWS, generator)
+            rows = some_rows(source, n_sampled, generator)
             chosen.append(partial(np.asarray, rows))
     return chosen
+
+
+def rows_in_memory(n_columns: int) -> int:
+    """Return how many rows of both samples may be in memory: fewer where rows are long."""
+    return min(IN_MEMORY, _VALUES_IN_MEMORY // n_columns)
 
 
 def _keeping(source: RowSource) -> RowSource:
@@ -285,11 +295,12 @@ class KeptRows(RowSource):
             return
         kept: list[Block] = []
         self._picked, stop = [], 0
+        most = rows_in_memory(len(self.columns))
         for chunk in self.source.chunks():
             start, stop = stop, stop + len(chunk.values)
             first, last = np.searchsorted(self._wanted, [start, stop])
             self._picked.append(chunk.values[self._wanted[first:last] - start])
-            kept = [*kept, chunk] if stop <= IN_MEMORY else []
+            kept = [*kept, chunk] if stop <= most else []
             yield chunk
         self.n_rows = stop
         if kept:

@@ -16,26 +16,23 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
-from uptonoise.comparison.columns import compare_columns
-from uptonoise.comparison.evidence import MARGIN, Summary, check_margin_and_alpha
+from uptonoise.comparison.evidence import MARGIN, Summary, check_margin_and_alpha, own_columns
 from uptonoise.comparison.inputs import Given, Inputs, Missing, read_inputs, read_pairs
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
-from uptonoise.comparison.steps import PhaseSteps, Symmetry, paired_steps, phase_steps
+from uptonoise.comparison.steps import Symmetry, paired_steps, phase_steps
 from uptonoise.rows import Coding, InputRecord, two_coded, warn_of_dependence
 from uptonoise.twosample import (
-    ExtraNoise,
+    NEEDS_SINGLE_COLUMNS,
     FlipResult,
     MeResult,
     MmdResult,
-    Pair,
     Samples,
     flip_of_pairs,
     me_of_samples,
     mmd_of_pair,
     mmd_of_samples,
-    noise_difference,
     pairs_as_given,
     random_pairs,
 )
@@ -133,7 +130,11 @@ def climb(
         steps = phase_steps(pair, movable) if of_pairs is None else paired_steps(pair, of_pairs, movable)
         if steps.why_no_offset is not None:
             missing.append(f"the test up to an offset: {steps.why_no_offset}")
-        extra = _extra_noise(pair, steps, missing)
+    own = own_columns(pair.X, pair.columns)
+    if not own:
+        missing.append(f"noise, and columns by themselves: {NEEDS_SINGLE_COLUMNS}")
+    if len(own) < len(pair.columns):
+        missing.append(f"columns by themselves: the sketches have frequencies of their own for {own} only")
     shown = summaries = None
     if isinstance(inputs.samples, Samples):
         X, Y = inputs.samples.X, inputs.samples.Y
@@ -151,14 +152,13 @@ def climb(
         up_to_offset=None if steps.up_to_offset is None else replace(steps.up_to_offset, seed=seed),
         effect=steps.effect,
         effect_beyond_offset=steps.effect_beyond_offset,
-        extra_noise=extra,
         places=(),
-        by_column=(),
-        missing=(),
+        missing=tuple(missing),
         alpha=alpha,
         margin=margin,
         seed=seed,
         sketches=(pair.X, pair.Y),
+        differences=inputs.differences,
         symmetries=symmetries,
         shown=shown,
         summaries=summaries,
@@ -166,20 +166,16 @@ def climb(
         **pair.cluster_counts,
         input=InputRecord.of(names, pair.sizes, pair.columns, inputs.records),
     )
-    # What is shown of columns and places depends on the verdict.
-    with single_threaded_blas:
-        by_column = compare_columns(inputs, comparison, missing)
-    comparison = replace(comparison, by_column=by_column, missing=tuple(missing))
-    return replace(comparison, places=_places(inputs, comparison, generator))
+    if isinstance(inputs.samples, Samples) and not comparison.paired and comparison.differs_beyond_noise:
+        return replace(comparison, places=_places(inputs.samples, comparison, generator))
+    return comparison
 
 
-def _places(inputs: Inputs, comparison: Comparison, generator: np.random.Generator) -> tuple[Place, ...]:
-    """Return where the samples differ, if they do beyond noise, in the columns that differ by themselves, if any do."""
-    samples = inputs.samples
-    if isinstance(samples, str) or comparison.paired or not comparison.differs_beyond_noise:
-        return ()
+def _places(samples: Samples, comparison: Comparison, generator: np.random.Generator) -> tuple[Place, ...]:
+    """Return where the samples differ beyond noise, in the columns that differ by themselves, if any do."""
     differ = [column.column for column in comparison.by_column if column.adjusted_beyond_noise <= comparison.alpha]
-    columns = [column for column in differ or comparison.columns if column not in inputs.coded]
+    coded = comparison.coded
+    columns = [column for column in differ or comparison.columns if column not in coded]
     if not columns:  # a table of categories tells where they differ
         return ()
     X, Y = (rows[:, [comparison.columns.index(column) for column in columns]] for rows in samples[:2])
@@ -215,14 +211,6 @@ def _tests_of_rows(
     if has_all and smallest < _FEW_ROWS and not pair.is_clustered:
         flip = flip_of_pairs(random_pairs(samples), generator, _N_PAIRINGS)
     return mmd, me, flip
-
-
-def _extra_noise(pair: Pair, steps: PhaseSteps, missing: list[str]) -> ExtraNoise | None:
-    try:
-        return noise_difference(pair, None if steps.up_to_offset is None else steps.up_to_offset.phase_pvalue)
-    except ValueError as error:
-        missing.append(f"noise, and columns by themselves: {error}")
-        return None
 
 
 def _some(rows: Floats, generator: np.random.Generator) -> Floats:

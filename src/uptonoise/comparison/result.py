@@ -9,9 +9,10 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any, ClassVar
 
-from uptonoise._util.results import Result
+from uptonoise._util.results import Result, computed
 from uptonoise.comparison import wording
-from uptonoise.comparison.evidence import Evidence
+from uptonoise.comparison.columns import compare_columns
+from uptonoise.comparison.evidence import ColumnComparison, Evidence
 
 
 class ReportedResult(Result):
@@ -106,6 +107,8 @@ class Comparison(Evidence, ReportedResult):
     input : InputRecord
         Which rows and columns were used, which were left out, and why.
     """
+
+    by_column: tuple[ColumnComparison, ...] = computed(compare_columns)
 
     derived: ClassVar[tuple[str, ...]] = (
         "verdict",

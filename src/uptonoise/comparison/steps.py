@@ -8,6 +8,7 @@ covariance of their phase difference is twice that of independent samples: each 
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -94,7 +95,7 @@ class Symmetry:
     """
 
     def __init__(self, sketch: Sketch, alpha: float) -> None:
-        self._mirrored, self._alpha = sketch.mirrored(), alpha  # which stays as it is when the sketch gets more rows
+        self._sketch, self._alpha = copy(sketch), alpha  # which stays as it is when the sketch gets more rows
 
     @cached_property
     def holds(self) -> bool:
@@ -107,5 +108,4 @@ class Symmetry:
                 return False
 
     def _pvalue(self, most_steps: int | None = None) -> float:
-        plain = self._mirrored.mirrored()
-        return phase_pvalue(fitted_shift(plain, self._mirrored, _OF_THE_SAME_ROWS, most_steps))
+        return phase_pvalue(fitted_shift(self._sketch, self._sketch.mirrored(), _OF_THE_SAME_ROWS, most_steps))

@@ -27,7 +27,7 @@ _KINDS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegre
 
 
 def _made(kind: Callable[..., Any], hidden: tuple[int, ...]) -> Callable[[int], Any]:
-    return lambda seed: kind(hidden=hidden, progress=False, device="cpu", random_state=seed)
+    return lambda seed: kind(hidden=hidden, progress=False, random_state=seed)
 
 
 MODELS: dict[str, Callable[[int], Any]] = {
@@ -90,7 +90,8 @@ EXPERIMENT = TaskExperiment(
     _tasks,
     _table,
     quick_values={"tasks": ["mixture"], "models": ["phase network"], "bags": [20, 40], "test": 40},
-    repetitions=2,
+    repetitions=10,
     seed=SEED,
+    uses_gpu=True,
     draw=dots(("task", "model", "bags"), ["noise 0", "noise 1"], "RMSE / constant predictor"),
 )

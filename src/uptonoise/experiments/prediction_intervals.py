@@ -1,8 +1,9 @@
 """Coverage of intervals of predictions from bags: several sizes and kinds of noise (beyond the paper).
 
 The six tasks of ``prediction`` with numbers as targets. The intervals of ``BagRegressor`` are to hold the targets of
-0.9 of the test bags, at every noise size; "varies" is noise of another size in each bag, up to 3. `width` is that of
-the intervals, over the standard deviation of the targets. `outside` is the share of bags that the model flags.
+0.9 of the test bags, at every noise size; "varies" is noise of another size in each bag, up to 3. `low` and `high` are
+two standard errors over splits from the mean coverage. `width` is that of the intervals, over the standard deviation of
+the targets. `outside` is the share of bags that the model flags.
 """
 
 from __future__ import annotations
@@ -55,16 +56,19 @@ def _noisy(bags: Bags, kind: str, size: float, deviations: Floats, generator: np
 
 
 def _table(values: Values, results: list[Any]) -> list[Row]:
-    means = np.array(results).reshape(-1, len(values["tasks"]), len(NOISES), 3).mean(axis=0)
-    return [
-        {
-            "task": name,
-            "noise": f"{kind} {size:g}",
-            **{what: f"{means[row, column, place]:.3f}" for place, what in enumerate(("coverage", "width", "outside"))},
-        }
-        for row, name in enumerate([*values["tasks"]])
-        for column, (kind, size) in enumerate(NOISES)
-    ]
+    by_split = np.array(results).reshape(-1, len(values["tasks"]), len(NOISES), 3)
+    means, n_splits = by_split.mean(axis=0), len(by_split)
+    deviations = by_split[..., 0].std(axis=0, ddof=1) if n_splits > 1 else np.zeros(means.shape[:2])
+    margins = 2 * deviations / np.sqrt(n_splits)
+    rows = []
+    for row, name in enumerate(values["tasks"]):
+        for column, (kind, size) in enumerate(NOISES):
+            coverage, width, outside = means[row, column]
+            low, high = coverage + np.array([-1, 1]) * margins[row, column]
+            numbers = {"coverage": coverage, "low": low, "high": high, "width": width, "outside": outside}
+            shown = {what: f"{number:.3f}" for what, number in numbers.items()}
+            rows.append({"task": name, "noise": f"{kind} {size:g}"} | shown | {"splits": n_splits})
+    return rows
 
 
 EXPERIMENT = TaskExperiment(
@@ -74,7 +78,7 @@ EXPERIMENT = TaskExperiment(
     partial(tasks_of_splits, coverages, "tasks"),
     _table,
     quick_values={"tasks": ["skewness"], "bags": 60},
-    repetitions=10,
+    repetitions=20,
     seed=SEED,
-    draw=dots(("task", "noise"), ["coverage"], "coverage of 90 % intervals", COVERAGE),
+    draw=dots(("task", "noise"), ["coverage"], "coverage of 90 % intervals", COVERAGE, ends=("low", "high")),
 )

@@ -14,6 +14,7 @@ from uptonoise.fourier.designs import (
     BLOCK_WEIGHTS,
     FewerFrequenciesWarning,
     all_columns,
+    check_design,
     column_grid,
     column_order,
     column_pairs,

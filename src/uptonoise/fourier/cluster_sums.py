@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier.cosine_sine import CosineSine
@@ -86,7 +86,7 @@ class ClusterSums(Accumulator[ClusterPart]):
         else:
             weights = block.weights[order]
             weight = np.add.reduceat(weights, starts)
-        by_cluster = csr_array((weights, order, bounds), shape=(len(starts), n_rows))
+        by_cluster = scipy.sparse.csr_array((weights, order, bounds), shape=(len(starts), n_rows))
         return ClusterPart(numbers[starts], by_cluster @ rows, weight, counts, in_order)
 
     def add(self, part: ClusterPart) -> None:

@@ -11,8 +11,8 @@ import threading
 from typing import Any, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from uptonoise._util.typing import Complex, Floats, Precision
 from uptonoise._util.validation import checked_choice
@@ -104,7 +104,7 @@ class CosineSine:
                 continue
             # One row for each sum, with the weights at the places of its rows: a product is all sums at once.
             inner = np.clip(bounds[first : last + 1], start, stop) - start
-            by_sum = csr_array((here, np.arange(stop - start), inner), shape=(last - first, stop - start))
+            by_sum = scipy.sparse.csr_array((here, np.arange(stop - start), inner), shape=(last - first, stop - start))
             sums[first:last] += as_complex(by_sum @ features)
         return sums
 
@@ -167,4 +167,9 @@ def turned(features: Floats, angles: Floats) -> Floats:
     m = len(angles)
     cos, sin = features[..., :m], features[..., m:]
     c, s = np.cos(angles), np.sin(angles)
-    return np.concatenate([c * cos - s * sin, s * cos + c * sin], axis=-1)
+    both = np.empty(features.shape)
+    np.multiply(c, cos, out=both[..., :m])
+    both[..., :m] -= s * sin
+    np.multiply(s, cos, out=both[..., m:])
+    both[..., m:] += c * sin
+    return both

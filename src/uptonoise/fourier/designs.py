@@ -30,7 +30,7 @@ MOST_FREQUENCIES = 2_000
 
 MOST_COLUMNS = MOST_FREQUENCIES // 2 - 1  # each with a low and a high frequency
 _MOST_GROUPS = 2_000
-_GROUP_BYTES = 600 << 20  # of the covariances of all groups
+_GROUP_BYTES = 512 << 20  # of the covariances of all groups
 _PAIR_PRODUCTS = 8e9  # the third power of the number of frequencies, over all pairs of groups: a minute
 _PAIR_SECONDS = 2.1e-7  # of one core, times the square of the number of frequencies
 _MOST_SECONDS = 3_600

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Complex, Floats, Precision
@@ -225,7 +225,8 @@ def squared_distances(left: Floats, right: Floats | None = None) -> Floats:
 
     Sums of squared differences: equal rows are at 0, which the shorter way over inner products would miss by rounding.
     """
-    return matrix_of_pairs(lambda rows, others: np.asarray(cdist(rows, others, "sqeuclidean")), left, right)
+    distances = scipy.spatial.distance.cdist
+    return matrix_of_pairs(lambda rows, others: np.asarray(distances(rows, others, "sqeuclidean")), left, right)
 
 
 def matrix_of_pairs(function: Callable[[Floats, Floats], Floats], left: Floats, right: Floats | None = None) -> Floats:

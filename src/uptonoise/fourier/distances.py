@@ -1,4 +1,4 @@
-"""The median distance between the values of one column, without all distances between them.
+"""Distances between rows, and the median distance between the values of one column without all of them.
 
 Of n values there are n (n - 1) / 2 distances. In sorted values those of the i-th one ascend, so a bisection over
 lengths counts how many are shorter, and only the few in the middle are written out. The result is the same to the last
@@ -8,10 +8,12 @@ bit as that of all distances: what the bisection left out is checked against it.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 
+_FEW_COLUMNS = 16
 _FEW = 200  # values up to which all distances are faster
 _HALVINGS = 40
 _WRITTEN_OUT = 4  # distances for each value, among which the middle ones are sorted out
@@ -43,6 +45,30 @@ def middle_distances(values: Floats) -> Floats:
                 return np.asarray(picked)
     first, second = np.triu_indices(len(ordered), 1)
     return np.asarray(np.partition(ordered[second] - ordered[first], middle)[middle])
+
+
+def squared_distances_of_pairs(rows: Floats) -> Floats:
+    """Return the squared distance of each pair of different rows: scipy's `pdist`, to the last bit.
+
+    Of few columns it is had without scipy.spatial, which takes longer to load than a small comparison to be made.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.distances import squared_distances_of_pairs
+    >>> squared_distances_of_pairs(np.array([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]]))
+    array([25.,  1., 18.])
+    """
+    if rows.shape[1] > _FEW_COLUMNS:
+        return np.asarray(scipy.spatial.distance.pdist(rows, "sqeuclidean"))
+    columns, n = np.ascontiguousarray(rows.T), len(rows)
+    squares, at = np.empty(n * (n - 1) // 2), 0
+    for first in range(n - 1):
+        differences = columns[:, first + 1 :] - columns[:, first : first + 1]
+        differences *= differences
+        differences.sum(axis=0, out=squares[at : at + n - 1 - first])
+        at += n - 1 - first
+    return squares
 
 
 def _bracket(ordered: Floats, rank: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -21,8 +21,8 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh, eigvalsh
 from scipy.special import chdtri, gammaincinv, ndtr, ndtri
 
 from uptonoise._util.random import RandomState, seeded_generator
@@ -169,8 +169,8 @@ def _inverse_root(scale: ArrayLike, d: int) -> Floats:
     correlation = given / np.outer(deviations, deviations)
     if not np.allclose(correlation, correlation.T, rtol=0, atol=1e-8):
         raise ValueError("scale must be a symmetric covariance matrix")
-    smallest = float(eigvalsh((correlation + correlation.T) / 2)[0])
-    variances, axes = eigh((given + given.T) / 2)
+    smallest = float(scipy.linalg.eigvalsh((correlation + correlation.T) / 2)[0])
+    variances, axes = scipy.linalg.eigh((given + given.T) / 2)
     if smallest <= 1e-12 or variances[0] <= 0:
         raise ValueError(
             f"scale must be a positive definite covariance; the smallest eigenvalue of its correlations is {smallest:g}"

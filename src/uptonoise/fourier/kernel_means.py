@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.spatial.distance import cdist
 
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
@@ -55,13 +54,13 @@ class _Strip(NamedTuple):
 
     values: Floats
     first_bag: int
-    by_bag: csr_array
+    by_bag: scipy.sparse.csr_array
 
     @classmethod
     def of(cls, values: Floats, bags: NDArray[np.int64], shares: Floats) -> _Strip:
         first, last = int(bags[0]), int(bags[-1])
         bounds = np.searchsorted(bags, np.arange(first, last + 2))
-        by_bag = csr_array((shares, np.arange(len(bags)), bounds), shape=(last + 1 - first, len(bags)))
+        by_bag = scipy.sparse.csr_array((shares, np.arange(len(bags)), bounds), shape=(last + 1 - first, len(bags)))
         return cls(values, first, by_bag)
 
     @property
@@ -199,7 +198,7 @@ def _gaussian(left: Floats, right: Floats) -> Floats:
         centre = left.mean(axis=0)
         exponent = _by_product(left - centre, right - centre)
         if exponent is None:
-            exponent = cdist(left, right, "sqeuclidean")
+            exponent = scipy.spatial.distance.cdist(left, right, "sqeuclidean")
             exponent *= -0.5
         return np.exp(exponent, out=exponent)
 
@@ -217,7 +216,7 @@ def _by_product(left: Floats, right: Floats) -> Floats | None:
 def _laplacian(left: Floats, right: Floats) -> Floats:
     """Return exp(-sum abs(x - y)) for all pairs of rows."""
     with np.errstate(over="ignore", under="ignore"):
-        return np.asarray(np.exp(-cdist(left, right, "cityblock")))
+        return np.asarray(np.exp(-scipy.spatial.distance.cdist(left, right, "cityblock")))
 
 
 _OWN: dict[str, Kernel] = {"rbf": _gaussian, "laplacian": _laplacian}

@@ -19,8 +19,8 @@ from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import squareform
 
 from uptonoise._util.typing import Floats, Precision
 from uptonoise.fourier.discrepancy import (
@@ -207,7 +207,7 @@ def _second_layer(
 
 def _median_length(squared: Floats) -> float:
     """Return sqrt(median / 2) of the squared distances of two bags, of those that are not 0 where most are."""
-    pairs = squareform(squared, checks=False)
+    pairs = scipy.spatial.distance.squareform(squared, checks=False)
     if not (pairs > 0).any():
         raise ValueError('second_scale="median" needs at least 2 bags that differ; give a length instead')
     median = np.median(pairs)

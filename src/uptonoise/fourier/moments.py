@@ -187,11 +187,14 @@ class Moments:
         if np.array_equal(centre, other):
             return self
         angles = angles_between(frequencies, centre, other)
-        scatter = turned(turned(self.scatter, angles).T, angles)
+        turned_once = turned(self.scatter, angles)
+        scatter = turned(turned_once.T, angles)
+        np.add(scatter, scatter.T, out=turned_once)  # of many frequencies, each copy takes 100 MB
+        turned_once /= 2
         cross = None if self.cross is None else turned(self.cross, angles)
         features = None if self.features is None else turned(self.features, angles)
-        mean, scatter = turned(self.mean, angles), (scatter + scatter.T) / 2
-        return replace(self, mean=mean, scatter=scatter, cross=cross, features=features)
+        mean = turned(self.mean, angles)
+        return replace(self, mean=mean, scatter=turned_once, cross=cross, features=features)
 
     def mirrored(self) -> Moments:
         """Return the moments of the same rows with their signs turned."""
@@ -250,17 +253,20 @@ class MomentSum(Accumulator[Moments]):
         # A tile long enough that the outer products, not the sums of their results, are the work.
         self._tile_rows = max(features.block_rows // 2, 2 * features.n_frequencies)
         self.block_rows = _TILES_PER_BLOCK * self._tile_rows
+        width = 2 * features.n_frequencies
+        # Two copies of the rows, a tile of features and their products, and the sum of these, twice.
+        self.part_bytes = 16 * self.block_rows * features.n_columns + 4 * self._tile_rows * width + 20 * width**2
 
     def part(self, block: Block) -> Moments:
         """Return the moments of the rows."""
         n_rows, weights = len(block.values), block.weights
-        with np.errstate(over="ignore"):  # what overflows is refused as too large
-            values = block.values - self.centre
         scatter = np.zeros(2 * (2 * self.features.n_frequencies,))
         tile_weights, tile_means = [], []
         for start in range(0, n_rows, self._tile_rows):
             tile = slice(start, start + self._tile_rows)
-            weight, mean = self._add_tile(values[tile], None if weights is None else weights[tile], scatter)
+            with np.errstate(over="ignore"):  # what overflows is refused as too large
+                values = block.values[tile] - self.centre
+            weight, mean = self._add_tile(values, None if weights is None else weights[tile], scatter)
             tile_weights.append(weight)
             tile_means.append(mean)
         weight = float(np.sum(tile_weights))
@@ -268,16 +274,18 @@ class MomentSum(Accumulator[Moments]):
         between = np.sqrt(tile_weights)[:, None] * (tile_means - mean)
         scatter += between.T @ between
         squares = weight if weights is None else float(weights @ weights)
-        features = self._features_of_few(values, weights) if self.keeps_few and n_rows <= _FEW_ROWS else None
-        return Moments(n_rows, weight, squares, mean, scatter, features=features)
+        return Moments(n_rows, weight, squares, mean, scatter, features=self._features_of_few(block))
 
-    def _features_of_few(self, values: Floats, weights: Floats | None) -> Floats | None:
-        """Return the features of rows with weight, where all weights are the same."""
+    def _features_of_few(self, block: Block) -> Floats | None:
+        """Return the features of rows with weight, where these are few and all weights are the same."""
+        values, weights = block.values, block.weights
+        if not self.keeps_few or len(values) > _FEW_ROWS:
+            return None
         if weights is not None:
             values, weights = values[weights > 0], weights[weights > 0]
             if not len(weights) or weights.min() < weights.max():
                 return None
-        return np.array(self.features.with_sums(values, None)[0])
+        return np.array(self.features.with_sums(values - self.centre, None)[0])
 
     def _add_tile(self, values: Floats, weights: Floats | None, scatter: Floats) -> tuple[float, Floats]:
         """Add the scatter of rows about their own mean, and return their weight and that mean."""
@@ -336,6 +344,8 @@ class GroupMoments(Accumulator[GroupParts]):
         self.features, self.centres = features, centres
         # A group's rows fall into other blocks where other rows lie between them, which float64 does not see.
         self.groups = [MomentSum(features, centre, np.float64) for centre in centres]
+        # A block may have rows of all groups.
+        self.part_bytes = self.groups[0].part_bytes + 8 * len(centres) * (2 * features.n_frequencies) ** 2
 
     @property
     def moments(self) -> list[Moments]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
-from uptonoise.fourier.distances import middle_distances
+from uptonoise.fourier.distances import middle_distances, squared_distances_of_pairs
 from uptonoise.rows import RowSource, aligned, as_rows, refuse_one_iterator_twice, sample_rows
 
 
@@ -94,7 +93,7 @@ def _median_length(rows: Floats) -> float:
     rows = rows / unit
     median = float(np.mean(middle_distances(rows[:, 0]) ** 2)) if rows.shape[1] == 1 else 0.0
     if median == 0:
-        squares = pdist(rows, "sqeuclidean")
+        squares = squared_distances_of_pairs(rows)
         median = float(np.median(squares)) or float(np.median(squares[squares > 0]))
     return max(float(unit * np.sqrt(median / 2)), smallest)
 

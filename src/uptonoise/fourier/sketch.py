@@ -168,8 +168,7 @@ class Sketch(SketchStatistics):
         Parameters
         ----------
         groups : Bags, list of arrays, or RowSource with groups
-            Such as ``Bags.from_long(frame, by="site")`` or ``scan_parquet(path, by="site")``. Rows of a group may be
-            anywhere. They are read twice: for the scale of the frequencies and for the sketches.
+            Such as ``Bags.from_long(frame, by="site")`` or ``scan_parquet(path, by="site")``, which is read twice.
         clusters : RowSource, optional
             The same rows by cluster, such as ``scan_parquet(path, by="patient")``. A cluster lies in one group.
         {random_state}

@@ -10,12 +10,12 @@ import numpy as np
 
 from uptonoise._util.storage import check_finite, load_archive, save_archive
 from uptonoise.bags import Bags
-from uptonoise.learning.conformal import Conformal
+from uptonoise.learning.conformal import Added, Conformal, Known
 from uptonoise.learning.ensemble import Ensemble
 from uptonoise.learning.noise_estimate import NO_SPREAD
 from uptonoise.learning.summary import BagSummary
 
-_VERSION = 1
+_VERSION = 2
 _KINDS = {"BagRegressor": "bag regressor", "BagClassifier": "bag classifier"}
 
 Model = TypeVar("Model")
@@ -71,12 +71,21 @@ def load_model(cls: type[Model], path: str | os.PathLike[str]) -> Model:
             classes = header.get("classes")
             model.classes_ = arrays["classes"] if classes is None else np.array(classes, dtype=object)
         else:
-            arrays.setdefault("conformal.copies", np.zeros(len(arrays["conformal.scores"]), dtype=np.int64))
+            if header["version"] == 1:
+                arrays |= _calibration_of_version_1(arrays, model.largest_noise_)
             model.conformal_ = _rebuilt(Conformal, "conformal", arrays)
         _check_prediction(model, columns)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ValueError(f"{path} is not a model that {cls.__name__}.save wrote: {error}") from None
     return model  # type: ignore[no-any-return]
+
+
+def _calibration_of_version_1(arrays: dict[str, Any], largest: float) -> dict[str, Any]:
+    """Return what is missing of a calibration: there, noise that was added counts as it was estimated."""
+    sizes, centre = arrays["conformal.sizes"], arrays["conformal.centre"]
+    known, added = Known.of_sizes(sizes, centre), Added(sizes, np.zeros(len(sizes), dtype=bool))
+    of_model = {"conformal.largest": np.array([largest])}
+    return of_model | _flat("conformal.known", known) | _flat("conformal.added", added)
 
 
 def _check_arrays(header: dict[str, Any], arrays: dict[str, Any]) -> None:

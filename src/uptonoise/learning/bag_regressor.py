@@ -11,11 +11,12 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.learning.bag_model import BagModel
-from uptonoise.learning.conformal import Conformal, Known
+from uptonoise.learning.conformal import Added, Conformal, Known
 from uptonoise.learning.docs import described
 from uptonoise.learning.ensemble import Copies, Grow, OutOfFold
 from uptonoise.learning.forest import boosted_regression
 from uptonoise.learning.inputs import bags_in_memory
+from uptonoise.learning.noisy_copies import largest_noise
 from uptonoise.learning.targets import checked_targets, given_targets
 
 
@@ -101,9 +102,12 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
 
     def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
         known = _known(out_of_fold, copies.rows[out_of_fold.places])
-        copy, bag = np.divmod(out_of_fold.places, len(Y))
-        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, Y[bag, 0], bag, copy)
+        bag = copies.bag[out_of_fold.places]
+        added = Added(copies.sizes[out_of_fold.places], copies.heavy[out_of_fold.places])
+        largest = largest_noise(self.noise)
+        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, Y[bag, 0], bag, added, largest)
 
 
 def _known(predicted: OutOfFold, rows: Any) -> Known:
-    return Known(predicted.sizes, np.asarray(rows, dtype=np.float64), predicted.predicted[:, 0], predicted.disagreement)
+    counts = np.asarray(rows, dtype=np.float64)
+    return Known(predicted.sizes, counts, predicted.predicted[:, 0], predicted.disagreement, predicted.tails)

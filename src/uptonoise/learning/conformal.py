@@ -1,11 +1,20 @@
-"""Intervals of predictions: conformal, normalised by what is known of each bag, calibrated under noise.
+"""Intervals of predictions: conformal, normalised by what is known of each bag, right at every size of noise.
 
 The residuals of bags that no learner has seen are divided by their expected size, which depends on the estimated noise,
-on the number of rows, on the prediction, and on how much the learners disagree. The interval of a bag is its expected
-size times a quantile of these quotients, over bags with similar noise. Noise that is estimated alike is not always
-alike: where bags with more of it are among those, and their own quantile is larger, theirs counts. The expected size of
-a residual is learnt from other bags than its own: what was fitted to a residual would call it small. Barber, Candes,
-Ramdas and Tibshirani (2021) describe intervals from cross-validation; Lei et al. (2018) the normalised ones.
+on the number of rows, on the prediction, and on how much the learners disagree. The expected size of a residual is
+learnt from other bags than its own: what was fitted to a residual would call it small. The interval of a bag is its
+expected size times a quantile of these quotients: Lei et al. (2018) normalise residuals so, and Barber, Candes, Ramdas
+and Tibshirani (2021) take them from cross-validation.
+
+One quantile for all would be right on average over clean and noisy bags, and for none of them. The noise of a new bag
+is only estimated, but that of the bags of calibration is known, since it was added. So the logarithm of the quantile is
+a sum of functions of what is known of a new bag, whose weights are such that the share of covered targets is right in
+each group of bags of calibration with noise of one size, and in those with heavy tails:
+
+    sum_i  group_k(i) (1[residual_i <= width_i] - coverage)  =  0        for each group k
+
+A prior keeps the weights near 0. Gibbs, Cherian and Candes (2025) choose quantiles by such equations, with groups that
+are known of new bags, too.
 """
 
 from __future__ import annotations
@@ -14,25 +23,56 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from uptonoise._util.typing import Floats
 from uptonoise.learning.stack import Hats
 
-_WIDTH = 0.4  # of the window over the logarithm of the noise size
-_FLOOR = 0.05  # noise sizes below that are alike
+_FLOOR = 0.005  # of the largest noise size: sizes below that are alike
+_SIZES = np.array([0.0, 0.02, 0.05, 0.1, 0.2, 0.5, 1.2])  # of groups, over the largest noise size
+_HEAVY_SIZES = np.array([0.15, 0.6])
+_LEAST_DISAGREEMENT, _ORDINARY_DISAGREEMENT = 0.01, np.exp(-2)  # in standard deviations of the targets
 _RIDGE = 1.0
 _PARTS = 5
-_LEAST_SHARE = 0.2  # of the bags with similar noise: a copy with fewer does not count for itself
-_SLACK = 0.02  # of coverage, which a copy for itself may lack
+_PRIOR = 0.5  # the standard deviation of weights
+_STEPS = (0.1, 0.03, 0.01)  # widths of the smooth steps that stand for 0 and 1, in logarithms, one after the other
+_MOST_ITERATIONS = 20
+_LEAST_GAIN = 1e-3
+_SHORTEST = 1e-2  # of a step
 
 
 class Known(NamedTuple):
-    """What is known of bags before their targets: noise size, number of rows, prediction, disagreement of learners."""
+    """What is known of bags before their targets.
+
+    Attributes
+    ----------
+    sizes, rows, predicted : array of shape (n,)
+        The estimated noise size, the number of rows, and the prediction.
+    disagreement : array of shape (n,)
+        How much the learners differ.
+    tails : array of shape (n,)
+        How heavy the tails of the columns are: 0 for normal ones.
+    """
 
     sizes: Floats
     rows: Floats
     predicted: Floats
     disagreement: Floats
+    tails: Floats
+
+    @classmethod
+    def of_sizes(cls, sizes: Floats, centre: Floats) -> Known:
+        """Return bags of which only the noise was estimated: in all else they are ordinary."""
+        ones = np.ones(len(sizes))
+        disagreement = centre[1] * (_ORDINARY_DISAGREEMENT - _LEAST_DISAGREEMENT)
+        return cls(sizes, ones, centre[0] * ones, disagreement * ones, 0 * ones)
+
+
+class Added(NamedTuple):
+    """The noise that was added to bags of calibration: its size, and whether its tails are heavy."""
+
+    sizes: Floats
+    heavy: NDArray[np.bool_]
 
 
 class Conformal(NamedTuple):
@@ -41,33 +81,36 @@ class Conformal(NamedTuple):
     Attributes
     ----------
     knots : array
-        Those of the functions of the noise size.
+        Those of the functions of the noise size in the expected residual.
     coef : array
         The logarithm of the expected residual, linear in functions of what is known of a bag.
     centre : array of shape (2,)
         The mean and the standard deviation of the targets.
-    scores, sizes : array of shape (n,)
-        The residuals of calibration over their expected sizes, and the estimated noise of their bags.
-    copies : array of int, of shape (n,)
-        The number of the copy that each is of: 0 is clean, the others have more and more noise.
+    largest : array of shape (1,)
+        The largest noise size that was asked for; 0 for none.
+    scores : array of shape (n,)
+        The residuals of calibration over their expected sizes.
+    known, added : Known, Added
+        What is known of the bags of calibration, and their noise.
     """
 
     knots: Floats
     coef: Floats
     centre: Floats
+    largest: Floats
     scores: Floats
-    sizes: Floats
-    copies: NDArray[np.int64]
+    known: Known
+    added: Added
 
     @classmethod
     def learnt(
-        cls, hats: Hats, known: Known, y: Floats, bag: NDArray[np.int64], copies: NDArray[np.int64]
+        cls, hats: Hats, known: Known, y: Floats, bag: NDArray[np.int64], added: Added, largest: float
     ) -> Conformal:
-        """Learn from predictions of copies of bags that the learners have not seen, with the numbers of both."""
+        """Learn from predictions of copies of bags that the learners have not seen, with the numbers of the bags."""
         residuals = np.abs(y - known.predicted)
         centre = np.array([y.mean(), max(y.std(), np.finfo(float).tiny)])
-        empty = cls(hats.knots, np.empty(0), centre, np.empty(0), np.empty(0), copies)
-        design = empty._design(known)
+        conformal = cls(hats.knots, np.empty(0), centre, np.array([largest]), residuals, known, added)
+        design = conformal._design(known)
         logs = np.log(residuals + 1e-3 * centre[1])
         coef = _solved(design, logs)
         expected = design @ coef
@@ -75,41 +118,102 @@ class Conformal(NamedTuple):
             own = bag % _PARTS == part
             if own.any() and not own.all():
                 expected[own] = design[own] @ _solved(design[~own], logs[~own])
-        return empty._replace(coef=coef, scores=residuals / np.exp(expected), sizes=known.sizes)
+        return conformal._replace(coef=coef, scores=residuals / np.exp(expected))
 
     def _design(self, known: Known) -> Floats:
         moved = (known.predicted - self.centre[0]) / self.centre[1]
-        others = [moved, moved**2, np.log(known.rows), np.log(known.disagreement / self.centre[1] + 0.01)]
+        others = [moved, moved**2, np.log(known.rows), self._log_disagreement(known)]
         return np.column_stack([Hats(self.knots)(known.sizes), *(np.clip(part, -6, 12) for part in others)])
 
-    def expected(self, known: Known) -> Floats:
-        """Return the expected size of residuals, up to a factor."""
-        return np.asarray(np.exp(self._design(known) @ self.coef))
+    def _log_disagreement(self, known: Known) -> Floats:
+        return np.asarray(np.log(known.disagreement / self.centre[1] + _LEAST_DISAGREEMENT))
+
+    def _hats(self, shares: Floats, sizes: Floats) -> Floats:
+        """Return hat functions of noise sizes at shares of the largest; the first is 1 where there is no noise."""
+        if self.largest[0] == 0:
+            return np.ones((len(sizes), 1))
+        logs = np.log(np.maximum(sizes, 0) / self.largest[0] + _FLOOR)
+        return np.stack([np.interp(logs, np.log(shares + _FLOOR), unit) for unit in np.eye(len(shares))], axis=1)
+
+    def _adjustments(self, known: Known) -> Floats:
+        """Return the functions of what is known of bags by which widths are adjusted."""
+        moved = (known.predicted - self.centre[0]) / self.centre[1]
+        disagreement = np.clip(self._log_disagreement(known) - np.log(_ORDINARY_DISAGREEMENT), -3, 4)
+        others = [np.minimum(moved**2, 4), disagreement, np.clip(known.tails, -0.5, 1.5)]
+        return np.column_stack([np.ones(len(moved)), self._hats(_SIZES, known.sizes), *others])
+
+    def _groups(self) -> Floats:
+        """Return how much each bag of calibration counts in each group: of one noise size, and with heavy tails."""
+        sizes, heavy = self.added
+        groups = np.column_stack([self._hats(_SIZES, sizes), self._hats(_HEAVY_SIZES, sizes) * heavy[:, None]])
+        return np.asarray(groups[:, groups.sum(axis=0) > 1])
 
     def half_widths(self, known: Known, coverage: float) -> Floats:
         """Return half of the widths of intervals."""
-        return np.asarray(self.expected(known) * self._quantiles(known.sizes, coverage))
+        expected = self._design(known) @ self.coef
+        quantile = np.quantile(self.scores, coverage, method="higher")
+        return np.asarray(quantile * np.exp(expected + self._adjustments(known) @ self._weights(quantile, coverage)))
 
-    def _quantiles(self, sizes: Floats, coverage: float) -> Floats:
-        """Return the quantile of scores around each noise size, interpolated between places on a grid."""
-        logs = np.log(self.sizes + _FLOOR)
-        grid = np.linspace(logs.min(), logs.max(), 25)
-        weights = np.exp(-0.5 * ((logs - grid[:, None]) / _WIDTH) ** 2)
-        quantiles = _weighted_quantiles(self.scores, weights, coverage)
-        for copy in np.unique(self.copies):
-            own = self.copies == copy
-            of_copy = _weighted_quantiles(self.scores[own], weights[:, own], coverage - _SLACK)
-            counts = weights[:, own].sum(axis=1) > _LEAST_SHARE * weights.sum(axis=1)
-            quantiles = np.where(counts, np.maximum(quantiles, of_copy), quantiles)
-        return np.asarray(np.interp(np.log(sizes + _FLOOR), grid, quantiles))
+    def _weights(self, quantile: float, coverage: float) -> Floats:
+        """Return the weights of the adjustments, such that all groups have the coverage, by Gauss-Newton steps."""
+        functions, groups = self._adjustments(self.known), self._groups()
+        weights = np.zeros(functions.shape[1])
+        if (1 - coverage) * len(functions) < 1 or quantile <= 0:
+            return weights  # the largest residual counts, or there is none
+        equations = _Equations(
+            functions,
+            groups / np.sqrt(groups.sum(axis=0) * len(groups)),
+            np.log(np.maximum(self.scores / quantile, 1e-9)),
+            coverage,
+            coverage * (1 - coverage) / len(functions) / _PRIOR**2,
+        )
+        for width in _STEPS:
+            weights = equations.improved(weights, width)
+        return weights
 
 
-def _weighted_quantiles(scores: Floats, weights: Floats, coverage: float) -> Floats:
-    """Return a quantile of scores for each row of weights."""
-    order = np.argsort(scores)
-    weights = weights[:, order]
-    shares = np.cumsum(weights, axis=1) / (weights.sum(axis=1, keepdims=True) + 1)  # the +1 is the new bag
-    return np.asarray(scores[order][np.minimum((shares < coverage).sum(axis=1), len(scores) - 1)])
+class _Equations(NamedTuple):
+    """Coverage in each group, as equations for weights of functions.
+
+    `groups` are scaled so that chance moves each equation alike, and `penalty` is what chance is worth over the prior
+    variance of a weight.
+    """
+
+    functions: Floats
+    groups: Floats
+    logs: Floats
+    coverage: float
+    penalty: float
+
+    def improved(self, weights: Floats, width: float) -> Floats:
+        """Return weights that solve the equations better, with steps of some width in place of 0 and 1."""
+        errors, slopes = self._errors(weights, width)
+        loss = self._loss(errors, weights)
+        for _ in range(_MOST_ITERATIONS):
+            gradient = slopes.T @ errors + self.penalty * weights
+            step = np.linalg.solve(slopes.T @ slopes + self.penalty * np.eye(len(weights)), gradient)
+            length, before = 1.0, loss
+            while length > _SHORTEST:
+                errors, slopes = self._errors(weights - length * step, width)
+                loss = self._loss(errors, weights - length * step)
+                if loss < before:
+                    break
+                length /= 2
+            else:
+                return weights
+            weights = weights - length * step
+            if before - loss < _LEAST_GAIN * before:
+                return weights
+        return weights
+
+    def _errors(self, weights: Floats, width: float) -> tuple[Floats, Floats]:
+        """Return by how much each equation is missed, and the derivatives."""
+        covered = expit((self.functions @ weights - self.logs) / width)
+        slopes = self.groups.T @ (self.functions * (covered * (1 - covered) / width)[:, None])
+        return self.groups.T @ (covered - self.coverage), slopes
+
+    def _loss(self, errors: Floats, weights: Floats) -> float:
+        return float(errors @ errors + self.penalty * weights @ weights)
 
 
 def _solved(design: Floats, logs: Floats) -> Floats:

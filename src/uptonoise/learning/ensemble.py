@@ -20,7 +20,7 @@ from uptonoise.bags import Bags
 from uptonoise.learning.bag_statistics import Blocks
 from uptonoise.learning.forest import Forest
 from uptonoise.learning.linear_learners import Linear, Standard, fitted_kernel, fitted_ridge
-from uptonoise.learning.noise_estimate import Profile
+from uptonoise.learning.noise_estimate import Profile, heaviness
 from uptonoise.learning.noisy_copies import NoisePlan
 from uptonoise.learning.solver import Split
 from uptonoise.learning.stack import Hats, Stack
@@ -44,8 +44,8 @@ class Copies(NamedTuple):
         What the linear learners, the trees, the noise estimate and the blind learners learn from.
     sizes, rows : array of shape (n,)
         The size of the noise that was added, and the number of rows.
-    bag : array of shape (n,)
-        The number of the bag.
+    heavy, bag : array of shape (n,)
+        Whether that noise has heavy tails, and the number of the bag.
     """
 
     linear: Floats
@@ -54,19 +54,22 @@ class Copies(NamedTuple):
     blind: Floats
     sizes: Floats
     rows: Floats
+    heavy: NDArray[np.bool_]
     bag: NDArray[np.int64]
 
     @classmethod
     def of(cls, bags: Bags, summary: BagSummary, plan: NoisePlan, generator: np.random.Generator) -> Copies:
         """Return the features of all copies that a plan asks for."""
-        parts, sizes = [], []
+        parts, sizes, heavy = [], [], []
         for run in chain.from_iterable(plan.copies(bags, generator)):
             parts.append(inputs_of(summary, run.bags))
             sizes.append(run.sizes)
+            heavy.append(run.heavy)
         inputs = Inputs(*(np.concatenate(part) for part in zip(*parts, strict=True)))
         number = len(inputs[0]) // len(bags)
         rows = np.tile(bags.sizes.astype(np.float64), number)
-        return cls(*inputs, np.concatenate(sizes), rows, np.tile(np.arange(len(bags)), number))
+        bag = np.tile(np.arange(len(bags)), number)
+        return cls(*inputs, np.concatenate(sizes), rows, np.concatenate(heavy), bag)
 
     def splits(self, of_bags: list[Split]) -> list[Split]:
         """Return splits of copies from splits of bags."""
@@ -97,10 +100,11 @@ def _joined(blocks: Blocks, names: list[str] | tuple[str, ...]) -> Floats:
 
 
 class OutOfFold(NamedTuple):
-    """Of every copy that some fold left out: its number, the estimated noise, predictions, and their disagreement."""
+    """Of every copy that some fold left out: its number, estimated noise and tails, predictions, their disagreement."""
 
     places: NDArray[np.int64]
     sizes: Floats
+    tails: Floats
     predicted: Floats
     disagreement: Floats
 
@@ -175,7 +179,8 @@ class Ensemble(NamedTuple):
         stack = Stack.learnt(hats, sizes[judged], guesses, targets[judged], n_blind)
         ensemble = cls(profile, standard, ridge, kernel, tuple(forests), stack, tuple(blind))
         combined = _cross_stacked(stack, sizes[judged], guesses, targets[judged], copies.bag[judged], n_blind)
-        return ensemble, OutOfFold(judged, sizes[judged], combined, _disagreement(guesses))
+        tails = heaviness(copies.profile[judged])
+        return ensemble, OutOfFold(judged, sizes[judged], tails, combined, _disagreement(guesses))
 
     def predicted(self, inputs: Inputs, link: Link) -> OutOfFold:
         """Return predictions of shape (n, n_targets), with what is known of them."""
@@ -186,7 +191,8 @@ class Ensemble(NamedTuple):
         for blind in self.blind:
             guesses += blind.guesses(inputs.blind)
         sizes = self.profile.sizes(inputs.profile)
-        return OutOfFold(np.arange(len(X)), sizes, self.stack.combined(sizes, guesses), _disagreement(guesses))
+        tails, combined = heaviness(inputs.profile), self.stack.combined(sizes, guesses)
+        return OutOfFold(np.arange(len(X)), sizes, tails, combined, _disagreement(guesses))
 
 
 def _cross_stacked(

@@ -17,9 +17,10 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from uptonoise._util.typing import Floats
+from uptonoise.learning.bag_statistics import N_SPREADS
 from uptonoise.learning.linear_learners import Linear, Standard, fitted_ridge
 from uptonoise.learning.solver import Split
-from uptonoise.learning.summary import log_spreads
+from uptonoise.learning.summary import NORMAL_QUARTILES, log_spreads
 
 _FLOOR = 0.1  # a noise size that cannot be told from none
 _CLEAN_SHARE = 0.99
@@ -93,6 +94,12 @@ class Profile(NamedTuple):
         """Return how far each bag is from the copies, as a squared Mahalanobis distance."""
         moved = self.standard(features) - self.centre
         return np.asarray(np.einsum("ij,jk,ik->i", moved, self.inverse, moved))
+
+
+def heaviness(features: Floats) -> Floats:
+    """Return how heavy the tails of the columns of each bag are: log(SD / distance of quartiles), 0 if normal."""
+    spreads = features[:, log_spreads(features.shape[1])].reshape(len(features), N_SPREADS, -1)
+    return np.asarray((spreads[:, 0] - spreads[:, 1]).mean(axis=1) + np.log(NORMAL_QUARTILES))
 
 
 def _mean_log_spread(features: Floats) -> Floats:

@@ -14,6 +14,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
@@ -37,10 +38,21 @@ NOISE_BOUNDS = (SMALLEST, 0.35, 0.8, 2.0, BEYOND * LARGEST)
 
 
 class NoisyCopy(NamedTuple):
-    """Bags with noise, and the size of the noise of each: the root mean square over columns."""
+    """Bags with noise.
+
+    Attributes
+    ----------
+    bags : Bags
+        The bags.
+    sizes : array of shape (n_bags,)
+        The size of the noise of each: the root mean square over columns.
+    heavy : array of bool, of shape (n_bags,)
+        Whether its tails are heavy.
+    """
 
     bags: Bags
     sizes: Floats
+    heavy: NDArray[np.bool_]
 
 
 class NoisePlan(NamedTuple):
@@ -56,7 +68,7 @@ class NoisePlan(NamedTuple):
 
     def copies(self, bags: Bags, generator: np.random.Generator) -> Iterator[Iterator[NoisyCopy]]:
         """Yield the bags as they are, and then their noisy copies, each in runs that take little memory."""
-        yield (NoisyCopy(run, np.zeros(len(run))) for run in bags._runs(VALUES_AT_ONCE))
+        yield (NoisyCopy(run, np.zeros(len(run)), np.zeros(len(run), dtype=bool)) for run in bags._runs(VALUES_AT_ONCE))
         if self.largest == 0:
             return
         number = _COPIES_OF_FEW if len(bags) < _MANY else _COPIES_OF_MANY
@@ -86,13 +98,14 @@ class NoisePlan(NamedTuple):
             shares[unequal] = np.exp(generator.uniform(np.log(0.1), np.log(2.0), (int(unequal.sum()), d)))
         each = sizes[:, None] * shares
         noise = generator.standard_normal(bags.values.shape)
-        heavy = np.repeat(generator.random(n_bags) < _HEAVY_SHARE, bags.sizes)
-        chi2 = generator.chisquare(_HEAVY_FREEDOM, (int(heavy.sum()), 1))
-        noise[heavy] /= np.sqrt(chi2 / (_HEAVY_FREEDOM - 2))
+        heavy = generator.random(n_bags) < _HEAVY_SHARE
+        heavy_rows = np.repeat(heavy, bags.sizes)
+        chi2 = generator.chisquare(_HEAVY_FREEDOM, (int(heavy_rows.sum()), 1))
+        noise[heavy_rows] /= np.sqrt(chi2 / (_HEAVY_FREEDOM - 2))
         noise *= np.repeat(each * self.deviations, bags.sizes, axis=0)
         noise += bags.values
         noisy = Bags._in_order(noise, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
-        return NoisyCopy(noisy, np.sqrt(np.mean(each**2, axis=1)))
+        return NoisyCopy(noisy, np.sqrt(np.mean(each**2, axis=1)), heavy)
 
 
 def largest_noise(noise: Any) -> float:

@@ -28,7 +28,7 @@ _RATIOS = ((0, 1), (1, 2), (2, 4), (3, 5), (2, 3), (1, 3))  # places of radii th
 _DENSE_FACTORS = (0.5, 1.0, 1.5)
 _MOST_PAIRS = 15
 _MOST_FREQUENCIES = 10_000
-_NORMAL_QUARTILES = 1.349  # between the quartiles of a standard normal distribution
+NORMAL_QUARTILES = 1.349  # between the quartiles of a standard normal distribution
 _LEAST_SQUARE = 0.3  # over N: a squared amplitude below that is its error
 _CHANCE = 1.5  # over N: subtracted from the squared amplitude
 INVARIANT_BLOCKS = ("mean", "third", "pair_cumulant", "unit_phase")
@@ -179,7 +179,7 @@ def _centre_and_scale(column: NDArray[Any]) -> tuple[float, float]:
     values = column.astype(np.float64)  # a copy of one column at a time, which may be put in another order
     centre = np.median(values, overwrite_input=True)
     low, high = np.quantile(values, [0.25, 0.75], overwrite_input=True)
-    scale = (high - low) / _NORMAL_QUARTILES or values.std()
+    scale = (high - low) / NORMAL_QUARTILES or values.std()
     return float(centre), float(scale) if scale > 0 else 1.0
 
 

@@ -57,9 +57,9 @@ def _ranked(column: Floats, level: float, ranks: list[int]) -> list[float] | Non
     n_below = n_low = n_high = 0
     inner = []
     for values in _finite(column):
-        n_below += np.count_nonzero(values < low)
-        n_low += np.count_nonzero(values == low)
-        n_high += np.count_nonzero(values == high) if high > low else 0
+        n_below += int(np.count_nonzero(values < low))
+        n_low += int(np.count_nonzero(values == low))
+        n_high += int(np.count_nonzero(values == high)) if high > low else 0
         inner.append(values[(values > low) & (values < high)])
     between = np.sort(np.concatenate(inner))
     ends = np.cumsum([n_below, n_low, len(between), n_high])

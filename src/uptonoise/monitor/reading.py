@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
+from uptonoise.fourier import check_design
 from uptonoise.rows import CHUNK_ROWS, RowSource, as_frame, as_rows, is_frame
 
 Missing = Literal["error", "drop", "use"]
@@ -55,12 +56,15 @@ def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] |
     array([1, 0])
     """
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype == np.float64 and clusters is None and columns is None:
+        names = tuple(f"x{number}" for number in range(X.shape[1]))
+        check_design(names, name)
         _check_finite(X, name)
-        return Table(X, tuple(f"x{number}" for number in range(X.shape[1])), named=False)
+        return Table(X, names, named=False)
     if is_frame(X):
         X, clusters = _selected(X, name, clusters, columns)
         columns = None
     source = as_rows(X, name=name)
+    check_design(source.columns if columns is None else columns, name)
     if source.bag_ids is not None and clusters is not None:
         raise ValueError(f"{name} has bags, which are clusters already; leave out clusters")
     values, bags = _joined(source)
@@ -85,7 +89,7 @@ def _joined(source: RowSource) -> tuple[Floats, NDArray[np.int32] | None]:
         if stop > len(values):
             _resize(values, bags, stop + stop // 8)
         values[start:stop] = block.values
-        if bags is not None:
+        if bags is not None and block.bags is not None:
             bags[start:stop] = block.bags
     if stop < len(values):
         _resize(values, bags, stop)

@@ -8,7 +8,7 @@ from uptonoise.rows.arrays import (
     is_tensor,
     tensor_values,
 )
-from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
+from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block, chunk_rows
 from uptonoise.rows.categories import (
     Coding,
     SeenCategories,

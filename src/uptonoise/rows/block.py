@@ -17,6 +17,20 @@ from numpy.typing import NDArray
 CHUNK_ROWS = 65_536
 """How many rows are held at once where nothing else decides."""
 
+_CHUNK_VALUES = 1 << 22
+
+
+def chunk_rows(n_columns: int) -> int:
+    """Return how many rows of so many columns are held at once: fewer where rows are long.
+
+    Examples
+    --------
+    >>> from uptonoise.rows import chunk_rows
+    >>> chunk_rows(4), chunk_rows(1_000)
+    (65536, 4194)
+    """
+    return max(1, min(CHUNK_ROWS, _CHUNK_VALUES // max(n_columns, 1)))
+
 
 class Block(NamedTuple):
     """Consecutive rows of a source: values (n, d), weights, and the number of each row's bag.
@@ -67,6 +81,8 @@ class Accumulator(ABC, Generic[Part]):
     ----------
     block_rows : int
         The number of rows per block. It belongs to the sum and never depends on the machine.
+    part_bytes : int
+        About how much memory it takes to compute a part; where that is much, few threads do so at a time.
     needs_known_bags : bool
         Whether :meth:`part` needs the final numbers of the bags, not numbers that :meth:`renumbered` changes later.
     added : part, or None
@@ -85,6 +101,7 @@ class Accumulator(ABC, Generic[Part]):
     """
 
     block_rows: int
+    part_bytes: int = 0
     needs_known_bags: bool = False
     added: Part | None = None
 

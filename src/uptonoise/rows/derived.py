@@ -7,8 +7,8 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
 from uptonoise._util.typing import Floats
 from uptonoise.rows.arrays import as_real_array
@@ -307,5 +307,5 @@ def _sorted_by_bag(held: list[Block]) -> Block:
     held.clear()
     # The rows of a matrix with one entry for each row of the data, at its bag: to sort these is to count.
     places = np.arange(len(bags), dtype=np.int32), np.ones(len(bags), dtype=np.int8)
-    order = coo_array((places[1], (bags, places[0]))).tocsr().indices
+    order = scipy.sparse.coo_array((places[1], (bags, places[0]))).tocsr().indices
     return Block(values.take(order, axis=0), None if weights is None else weights[order], bags[order])

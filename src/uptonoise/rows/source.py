@@ -21,11 +21,12 @@ from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.rows.arrays import check_whole_numbers
-from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block
+from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block, chunk_rows
 from uptonoise.rows.keys import bag_keys, keyed_rows, random_keys, rows_by_bag, smallest
 from uptonoise.rows.record import SourceRecord
 
 HEAD_ROWS = 1_000
+_AT_ONCE_BYTES = 1 << 30  # of all parts that threads compute at a time
 _SMALLEST_WEIGHT, _LARGEST_WEIGHT = 1e-100, 1e100  # squares and sums of such weights neither vanish nor overflow
 
 
@@ -110,8 +111,9 @@ class RowSource(ABC):
                 held += stop - start
                 start = stop
                 if held == wanted:
-                    yield Block.concatenated(pieces)._replace(first_row=first_row)
-                    first_row, wanted, held, pieces, is_empty = first_row + held, size, 0, [], False
+                    block, pieces = Block.concatenated(pieces), []
+                    yield block._replace(first_row=first_row)
+                    first_row, wanted, held, is_empty = first_row + held, size, 0, False
         if pieces:
             yield Block.concatenated(pieces)._replace(first_row=first_row)
         elif is_empty:
@@ -121,7 +123,8 @@ class RowSource(ABC):
         """Feed all rows to `accumulator` and return it; threads compute its parts, which are added in order."""
         blocks = self.unchecked_blocks(accumulator.block_rows)
         with single_threaded_blas:
-            for part in ordered_map(lambda block: accumulator.part(self.checked(block)), blocks):
+            most = max(1, _AT_ONCE_BYTES // max(1, accumulator.part_bytes))
+            for part in ordered_map(lambda block: accumulator.part(self.checked(block)), blocks, most):
                 accumulator.add(part)
         return accumulator
 
@@ -144,7 +147,7 @@ class RowSource(ABC):
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers."""
         taken = [np.empty((0, len(self.columns)))]
-        for block in self.blocks(CHUNK_ROWS):
+        for block in self.blocks(chunk_rows(len(self.columns))):
             start, stop = np.searchsorted(rows, [block.first_row, block.first_row + len(block.values)])
             taken.append(block.values[rows[start:stop] - block.first_row])
         return np.concatenate(taken)
@@ -185,7 +188,7 @@ class RowSource(ABC):
         Keys are generated in the order of the rows, so that nothing else decides which rows are chosen.
         """
         if self.n_rows is None:
-            return keyed_rows(self.blocks(CHUNK_ROWS), len(self.columns), n_rows, generator)
+            return keyed_rows(self.blocks(chunk_rows(len(self.columns))), len(self.columns), n_rows, generator)
         keys, rows = np.empty(0), np.empty(0, dtype=np.int64)
         for start in range(0, self.n_rows, CHUNK_ROWS):
             stop = min(self.n_rows, start + CHUNK_ROWS)
@@ -198,7 +201,7 @@ class RowSource(ABC):
 
     def sampled_by_bag(self, n_rows: int, seed: int) -> list[Floats]:
         """Return at most `n_rows` rows of each bag, sampled without replacement in one pass."""
-        return rows_by_bag(bag_keys(self.blocks(CHUNK_ROWS), len(self.columns), n_rows, seed))
+        return rows_by_bag(bag_keys(self.blocks(chunk_rows(len(self.columns))), len(self.columns), n_rows, seed))
 
     def checked(self, block: Block) -> Block:
         """Return a block as float64; raise where a value is not finite, or a weight is not allowed."""

@@ -26,6 +26,7 @@ from uptonoise.twosample.paper import (
 from uptonoise.twosample.permutation import label_blocks, permutation_pvalue
 from uptonoise.twosample.phase import (
     CONSTANTS,
+    NEEDS_SINGLE_COLUMNS,
     POSITIVITY_SHARE,
     Adjustment,
     Constants,

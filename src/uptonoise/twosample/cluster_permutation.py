@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import CosineSine
@@ -30,10 +30,10 @@ def _pooled_numbers(samples: Samples) -> NDArray[np.int64]:
     return np.concatenate([samples.clusters[0], samples.clusters[1] + samples.n_units[0]])
 
 
-def _indicator(numbers: NDArray[np.int64], n_clusters: int) -> csr_array:
+def _indicator(numbers: NDArray[np.int64], n_clusters: int) -> scipy.sparse.csr_array:
     """Return the matrix of rows by clusters, 1 where a row is in a cluster."""
     n_rows = len(numbers)
-    return csr_array((np.ones(n_rows), numbers, np.arange(n_rows + 1)), shape=(n_rows, n_clusters))
+    return scipy.sparse.csr_array((np.ones(n_rows), numbers, np.arange(n_rows + 1)), shape=(n_rows, n_clusters))
 
 
 def _labels(samples: Samples, n_permutations: int, generator: np.random.Generator) -> Floats:

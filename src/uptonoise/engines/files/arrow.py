@@ -13,7 +13,7 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
-from uptonoise.rows import CHUNK_ROWS
+from uptonoise.rows import chunk_rows
 
 _DIRECTORY = b"ARROW1"
 _END, _OLD_END = b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0"  # of a stream; the old one before version 0.15
@@ -75,6 +75,8 @@ class ArrowFile(TypedFile):
                 _check_end(self.path)
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(error) from None
+        finally:
+            pa.default_memory_pool().release_unused()
 
     def _count(self, file: Any, schema: Any) -> int | None:
         """Return the number of rows of a file with a directory, None for a stream; one column is enough for that."""
@@ -133,7 +135,8 @@ def _batches(reader: Any) -> Iterator[Any]:
 
 def cut(batch: Any) -> Iterator[Any]:
     """Yield a record batch in parts that are small enough."""
-    return (batch.slice(start, CHUNK_ROWS) for start in range(0, batch.num_rows, CHUNK_ROWS))
+    n_rows = chunk_rows(batch.num_columns)
+    return (batch.slice(start, n_rows) for start in range(0, batch.num_rows, n_rows))
 
 
 def batch_piece(

@@ -166,9 +166,8 @@ class CsvFile(TableFile):
             return None
         texts = [value for value, _ in present]
         # A value such as 1,5 tells more than 1,500, which may be a thousand and a half.
-        told = [place for place in present if other_decimal(place[0], self._decimal) is not None]
-        if told and all(is_number(value, {".": ",", ",": "."}[self._decimal]) for value in texts):
-            present = told
+        if all(is_number(value, {".": ",", ",": "."}[self._decimal]) for value in texts):
+            present = [place for place in present if other_decimal(place[0], self._decimal) is not None] or present
         numbers = [is_number(value, self._decimal) or is_truth(value) for value in texts]
         percentages = [is_percentage(value, self._decimal) for value in texts]
         return _Look(

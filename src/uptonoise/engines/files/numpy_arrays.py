@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from uptonoise._util.storage import member_array, npy_header
 from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.table import Piece, TableFile, first_line
-from uptonoise.rows import CHUNK_ROWS, check_whole_numbers, numbered_columns
+from uptonoise.rows import check_whole_numbers, chunk_rows, numbered_columns
 
 _MOST_UNPACKED = 1 << 30  # bytes of an .npz file, whose arrays are held in memory
 
@@ -53,8 +53,9 @@ class NumpyFile(TableFile):
         """Yield some thousand rows at a time; of an .npy file no more than these is in memory."""
         with self.path.open("rb") as file:
             table = self._table(file)
-            for start in range(0, table.n_rows, CHUNK_ROWS):
-                rows = slice(start, min(start + CHUNK_ROWS, table.n_rows))
+            n_rows = chunk_rows(len(table.readers))
+            for start in range(0, table.n_rows, n_rows):
+                rows = slice(start, min(start + n_rows, table.n_rows))
                 values = np.empty((len(columns), rows.stop - start))
                 for number, name in enumerate(columns):
                     column = table.readers[name](rows)

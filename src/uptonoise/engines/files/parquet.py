@@ -10,10 +10,10 @@ from uptonoise.engines.files.arrow import TypedFile, batch_piece
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
 from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
 from uptonoise.engines.files.table import Piece, arrow, first_line
-from uptonoise.rows import CHUNK_ROWS, RowSource
+from uptonoise.rows import RowSource, chunk_rows
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
-_READ_BYTES = 1 << 20  # of each column at a time, so that a large row group is never in memory as a whole
+_READ_BYTES, _MOST_READ_BYTES = 1 << 20, 1 << 26  # of each column, and of all, so that no row group is held as a whole
 
 
 @with_row_options
@@ -103,15 +103,18 @@ class ParquetFile(TypedFile):
         done = 0
         try:
             # pre_buffer, the default of recent versions, would read the whole file ahead.
-            options = {"buffer_size": _READ_BYTES, "pre_buffer": False, "page_checksum_verification": True}
+            buffer = min(_READ_BYTES, _MOST_READ_BYTES // max(len(wanted), 1))
+            options = {"buffer_size": buffer, "pre_buffer": False, "page_checksum_verification": True}
             with pq.ParquetFile(self.path, **options) as file:
-                for batch in file.iter_batches(CHUNK_ROWS, row_groups=self._groups, columns=wanted):
+                for batch in file.iter_batches(chunk_rows(len(wanted)), row_groups=self._groups, columns=wanted):
                     done += batch.num_rows
                     yield batch_piece(batch, self.path, columns, by, texts, done / max(self.n_rows or 0, 1))
         except FileNotFoundError:
             raise  # it was there when it was opened first; the message names it
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(self.path, error) from None
+        finally:
+            pa.default_memory_pool().release_unused()  # some 200 MB, for rows that are not read again
 
 
 def _unreadable(path: Path, error: BaseException) -> ValueError:

@@ -111,7 +111,7 @@ class TableFile(ABC):
 
     @abstractmethod
     def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
-        """Yield these columns of all rows, at most `CHUNK_ROWS` at a time; the file is closed when this ends."""
+        """Yield these columns of all rows, at most `chunk_rows` at a time; the file is closed when this ends."""
 
     def origin(self, name: str) -> str:
         """Return the column of the file that a column is made of: itself, but for columns of categories."""

@@ -14,7 +14,7 @@ covariance of the features has a tiny ridge here, as it may be singular.
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.distance import pdist
+import scipy
 from scipy.special import chdtri, chndtr
 
 from uptonoise._util.typing import Floats
@@ -45,7 +45,7 @@ def _first(rows: Floats, n: int, n_locations: int, generator: np.random.Generato
     samples = [(rows[:n], half), (rows[n:], n_locations - half)] if half else [(rows, 1)]
     V = np.concatenate([_normal_like(sample, count, generator) for sample, count in samples])
     picked = generator.permutation(len(rows))[:_MEDIAN_ROWS]
-    distances = pdist(rows[picked])
+    distances = scipy.spatial.distance.pdist(rows[picked])
     median = float(np.median(distances)) or float(distances.mean()) or 1.0
     starts = [np.append(V.ravel(), np.log(median) + power * np.log(2)) for power in _WIDTH_POWERS]
     values = [noncentrality(start, rows, n, n_locations, _RIDGE)[0] for start in starts]

@@ -23,14 +23,13 @@ own rows, fade as it grows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import ndtri
 
+from uptonoise._util.descent import Loss, descend
 from uptonoise._util.typing import Floats
 
 # Chosen by the power on held-out rows; docs/results/two-sample-tests.md tells what else was tried.
@@ -42,8 +41,6 @@ _OTHER_WIDTHS = (0.25, 4.0)  # further starts, in units of s0
 _N_STARTS = 8
 _N_ITERATIONS = 3  # more fit the training rows and lose power
 _WIDTH_PAIRS = 2_000
-
-Objective = Callable[[Floats], tuple[float, Floats]]
 
 
 class Bumps(NamedTuple):
@@ -79,7 +76,7 @@ def learn_bumps(X: Floats, Y: Floats, n_locations: int, generator: np.random.Gen
     return Bumps(best[:-1].reshape(n_locations, d) * scale + centre, np.exp(best[-1]) * scale)
 
 
-def _ascended(start: Floats, pull: Floats, objective: Objective) -> Floats:
+def _ascended(start: Floats, pull: Floats, objective: Loss) -> Floats:
     """Take a few L-BFGS-B steps up objective - pull (theta - start)^2, and return the best point evaluated."""
     best_loss, best = np.inf, start
 
@@ -93,8 +90,8 @@ def _ascended(start: Floats, pull: Floats, objective: Objective) -> Floats:
         return value, 2 * pull * move - gradient
 
     # A decade of widths either way: beyond it the features are constants, or spikes on single rows.
-    bounds = [(None, None)] * (len(start) - 1) + [(start[-1] - np.log(10), start[-1] + np.log(10))]
-    minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": _N_ITERATIONS})
+    decade = np.append(np.full(len(start) - 1, np.inf), np.log(10))
+    descend(loss, start, start - decade, start + decade, _N_ITERATIONS)
     return best
 
 

@@ -37,7 +37,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uptonoise._util.results import Result
+from uptonoise._util.results import Result, computed
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.fourier import Sketch, spread_of_amplitudes
@@ -174,23 +174,15 @@ class EffectSize(Result):
 
     hidden: ClassVar[tuple[str, ...]] = ("parts",)
 
-    estimate: float
-    low: float
-    high: float
-    seen: float
+    estimate: float = computed(
+        lambda effect: math.sqrt(max((part.square for part in effect.parts if part.seen > 0), default=math.nan))
+    )
+    low: float = computed(
+        lambda effect: max((part.lower(_LOWER / len(effect.parts)) for part in effect.parts), default=0.0)
+    )
+    high: float = computed(lambda effect: effect.upper_bound(_UPPER))
+    seen: float = computed(lambda effect: min((part.seen for part in effect.parts), default=0.0))
     parts: tuple[Part, ...]
-
-    @classmethod
-    def of(cls, parts: Sequence[Part]) -> EffectSize:
-        """Return the largest effect of several parts."""
-        squares = [part.square for part in parts if part.seen > 0]
-        return cls(
-            estimate=math.sqrt(max(squares)) if squares else math.nan,
-            low=max((part.lower(_LOWER / len(parts)) for part in parts), default=0.0),
-            high=max((part.upper(_UPPER) for part in parts), default=math.inf),
-            seen=min((part.seen for part in parts), default=0.0),
-            parts=tuple(parts),
-        )
 
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return the bound that the effect is below, with confidence 1 - alpha."""
@@ -203,7 +195,7 @@ class EffectSize(Result):
 
     def in_column(self, column: str) -> EffectSize:
         """Return the effect in one column; nothing is known of a column without frequencies of its own."""
-        return EffectSize.of([part for part in self.parts if part.name == column])
+        return EffectSize(parts=tuple(part for part in self.parts if part.name == column))
 
     def __repr__(self) -> str:
         interval = f"95 % interval {self.low:.2g} to {self.high:.2g}"
@@ -290,7 +282,7 @@ class Phases(NamedTuple):
         if joint.any():
             together = phases.at(joint)
             parts.append(joint_part("columns together", u[joint], together, freedom, up_to_offset, movable))
-        return EffectSize.of(parts)
+        return EffectSize(parts=tuple(parts))
 
 
 def column_spreads(X: Sketch, Y: Sketch) -> Floats:

@@ -41,6 +41,7 @@ from uptonoise.twosample.phase.offset import fitted_shift, why_no_shift
 from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches
 from uptonoise.twosample.phase.test import phase_pvalue
 
+NEEDS_SINGLE_COLUMNS = "the frequencies must include some on a single column, as those of Sketch.for_samples do"
 _LARGEST_ERROR = 0.2  # of log|phi|^2 at a frequency that takes part
 _RIDGE = 0.3  # over the number of frequencies
 _ROUNDING = 1e-6  # of log|phi|^2: cosines and sines are good to 1e-7
@@ -176,7 +177,7 @@ def noise_difference(pair: Pair, signals_agree: float | None) -> ExtraNoise:
     """Return the extra noise of a pair, beside the p-value of the phases up to a shift where it is known."""
     place, d = pair.blocks.largest, pair.X.n_columns
     if not _on_columns(pair.X.frequencies).any():
-        raise ValueError("the frequencies must include some on a single column, as those of Sketch.for_samples do")
+        raise ValueError(NEEDS_SINGLE_COLUMNS)
     frequencies = pair.X.frequencies[place]
     (log_X, cov_X), (log_Y, cov_Y) = (_log_amplitudes(sample.at(place)) for sample in (pair.left, pair.right))
     largest = np.maximum(np.diag(cov_X), np.diag(cov_Y))

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, nnls
 from scipy.special import fdtr, fdtri, ncfdtr
 
-from uptonoise._util.results import Result
+from uptonoise._util.results import Result, computed
+from uptonoise._util.solvers import nonnegative_least_squares, root
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.twosample.phase.pair import SampleMoments
@@ -86,7 +86,7 @@ class NoncentralF(NamedTuple):
         above = self.s1 + 10.0
         while 1 - self._replace(value=above).cdf(0.0) > level:
             above *= 2
-        return float(brentq(lambda value: 1 - self._replace(value=value).cdf(0.0) - level, 1e-9, above))
+        return float(root(lambda value: 1 - self._replace(value=value).cdf(0.0) - level, 1e-9, above))
 
     def noncentrality_at(self, probability: float) -> float:
         """Return the noncentrality at which at most the value has this probability.
@@ -100,7 +100,7 @@ class NoncentralF(NamedTuple):
             above *= 2
             if above > _UNBOUNDED * (1 + self.value):
                 return float("inf")
-        return float(brentq(lambda noncentrality: self.cdf(noncentrality) - probability, 0.0, above))
+        return float(root(lambda noncentrality: self.cdf(noncentrality) - probability, 0.0, above))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -133,8 +133,10 @@ class Noncentrality(Result):
     hidden: ClassVar[tuple[str, ...]] = ("distribution", "rows")
 
     estimate: float
-    low: float
-    high: float
+    low: float = computed(
+        lambda n: 0.0 if n.distribution is None else n.distribution.noncentrality_at((1 + _CONFIDENCE) / 2) / n.rows
+    )
+    high: float = computed(lambda n: n.upper_bound((1 - _CONFIDENCE) / 2))
     phase_discrepancy: float | None
     n_reliable: int
     distribution: NoncentralF | None  # None where neither sample varies
@@ -180,8 +182,6 @@ def noncentrality_of(
     distribution = NoncentralF.of(block) if block.has_rank else None
     return Noncentrality(
         estimate=max(0.0, float(block.noncentrality)) / rows if distribution else 0.0,
-        low=distribution.noncentrality_at((1 + _CONFIDENCE) / 2) / rows if distribution else 0.0,
-        high=distribution.bound((1 - _CONFIDENCE) / 2) / rows if distribution else float("inf"),
         phase_discrepancy=discrepancy,
         n_reliable=n_reliable,
         distribution=distribution,
@@ -236,7 +236,7 @@ def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:
         return np.zeros(frequencies.shape[1])
     units = np.abs(frequencies).max(axis=0)
     scaled = np.divide(frequencies[heard], units, out=np.zeros_like(frequencies[heard]), where=units > 0) ** 2
-    variances, _ = nnls(scaled, -np.log(np.maximum(squares[heard], _TINY)))
+    variances = nonnegative_least_squares(scaled, -np.log(np.maximum(squares[heard], _TINY)))
     return np.asarray(np.divide(np.sqrt(variances), units, out=np.zeros_like(units), where=units > 0))
 
 

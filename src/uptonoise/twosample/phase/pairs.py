@@ -38,6 +38,8 @@ from uptonoise.twosample.phase.test import cauchy_combination
 Adjustment = Literal["holm", "bonferroni", "benjamini-hochberg", "none"]
 
 _AT_ONCE = 2**18  # numbers in a matrix of all pairs that are computed together
+_TESTED_BYTES = 1 << 28  # of what threads test at a time, about,
+_MATRICES = 4  # as large as the covariances that it begins with
 _MANY_GROUPS = 150  # beyond which positivity of a pair has no draws of its own
 _SHOWN = 5
 
@@ -227,10 +229,9 @@ def _tell_of_long_work(n_groups: int, n_frequencies: int) -> None:
 
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
     """Return the p-values and noncentralities of all pairs, each group with a few dozen others at once."""
-    moments = (SampleMoments.of(sketch, centre_of(group[0])) for sketch in group)
-    samples = SampleMoments(*(np.stack(parts) for parts in zip(*moments, strict=True)))
-    blocks, n = FrequencyBlocks.of(*group), len(group)
+    samples, blocks, n = _side_by_side(group), FrequencyBlocks.of(*group), len(group)
     at_once = max(1, _AT_ONCE // group[0].n_frequencies ** 2)
+    most_threads = max(1, _TESTED_BYTES // (_MATRICES * at_once * samples.covariance[0].nbytes))
     parts = [(i, slice(j, min(j + at_once, n))) for i in range(n - 1) for j in range(i + 1, n, at_once)]
 
     def tested(part: tuple[int, slice]) -> tuple[Floats, Floats]:
@@ -238,10 +239,21 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
         return _one_with_others(left, right, blocks, positivity, quick=n > _MANY_GROUPS)
 
     pvalues, noncentralities = np.ones((n, n)), np.zeros((n, n))
-    for (i, others), results in zip(parts, ordered_map(tested, parts), strict=True):
+    for (i, others), results in zip(parts, ordered_map(tested, parts, most_threads), strict=True):
         for matrix, values in zip((pvalues, noncentralities), results, strict=True):
             matrix[i, others] = matrix[others, i] = values
     return pvalues, noncentralities
+
+
+def _side_by_side(group: Sequence[Sketch]) -> SampleMoments:
+    """Return the moments of all groups, each computed into its place: they are most of the memory."""
+    centre = centre_of(group[0])
+    parts = SampleMoments.of(group[0], centre)
+    together = SampleMoments(*(np.empty((len(group), *np.shape(part))) for part in parts))
+    for number, sketch in enumerate(group):
+        for place, part in zip(together, SampleMoments.of(sketch, centre), strict=True):
+            place[number] = part
+    return together
 
 
 def _one_with_others(

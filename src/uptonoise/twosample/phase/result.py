@@ -7,12 +7,24 @@ from typing import ClassVar
 
 import numpy as np
 
+from uptonoise._util.results import computed
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.effect import EffectSize
 from uptonoise.twosample.phase.noncentrality import Noncentrality
 from uptonoise.twosample.result import TwoSampleResult
 
 _TOO_NOISY = 0.2  # power against the reference effect
+
+
+def _column_shares(result: PhaseResult) -> Floats:
+    """Share out what frequencies contribute over columns, each in units of its own frequencies."""
+    W = result.frequencies
+    units = np.sqrt(np.mean(W**2, axis=0))
+    squares = np.divide(W, units, out=np.zeros_like(W), where=units > 0) ** 2
+    lengths = squares.sum(axis=1, keepdims=True)
+    squares = np.divide(squares, lengths, out=np.zeros_like(squares), where=lengths > 0)
+    shares = np.maximum(result.contributions, 0) @ squares
+    return np.asarray(shares / shares.sum() if shares.sum() > 0 else shares)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -69,7 +81,7 @@ class PhaseResult(TwoSampleResult):
     phase_differences: Floats
     standard_errors: Floats
     contributions: Floats
-    column_shares: Floats
+    column_shares: Floats = computed(_column_shares)
 
     @property
     def too_noisy(self) -> bool:

@@ -15,9 +15,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import chdtr, chndtr, stdtrit
 
+from uptonoise._util.solvers import root
 from uptonoise._util.typing import Floats
 
 
@@ -70,7 +70,7 @@ class Part(NamedTuple):
 
         if missed(0.0) <= 0:
             return 0.0
-        return float(np.sqrt(square * (brentq(missed, 0.0, 1.0) if missed(1.0) < 0 else 1.0)))
+        return float(np.sqrt(square * (root(missed, 0.0, 1.0) if missed(1.0) < 0 else 1.0)))
 
 
 def largest_square(scores: Floats, variances: Floats, radius: float) -> float:
@@ -99,7 +99,7 @@ def largest_square(scores: Floats, variances: Floats, radius: float) -> float:
         moved[most] = np.copysign(np.sqrt(max(radius**2 - float(moved @ moved), 0.0)), scores[most])
         return float(np.sum((scores + np.sqrt(variances) * moved) ** 2))
     furthest = 2 * top + float(np.sqrt(np.sum(variances * scores**2))) / radius
-    multiplier = brentq(beyond, nearest, furthest, xtol=1e-14 * top, rtol=1e-12)
+    multiplier = root(beyond, nearest, furthest, absolute=1e-14 * top, relative=1e-12)
     return float(np.sum((scores * multiplier / (multiplier - variances)) ** 2))
 
 

@@ -136,7 +136,6 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
         phase_differences=differences,
         standard_errors=errors,
         contributions=contributions,
-        column_shares=_column_shares(pair.X.frequencies, contributions),
     )
 
 
@@ -191,16 +190,6 @@ def _phase_differences(left: SampleMoments, right: SampleMoments) -> tuple[Float
     size = np.abs(product)
     errors = np.divide(np.sqrt(variances), size, out=np.full(len(size), np.pi), where=size > 0)
     return np.angle(product), np.minimum(errors, np.pi)
-
-
-def _column_shares(frequencies: Floats, contributions: Floats) -> Floats:
-    """Share out what frequencies contribute over columns, each in units of its own frequencies."""
-    units = np.sqrt(np.mean(frequencies**2, axis=0))
-    squares = np.divide(frequencies, units, out=np.zeros_like(frequencies), where=units > 0) ** 2
-    lengths = squares.sum(axis=1, keepdims=True)
-    squares = np.divide(squares, lengths, out=np.zeros_like(squares), where=lengths > 0)
-    shares = np.maximum(contributions, 0) @ squares
-    return np.asarray(shares / shares.sum() if shares.sum() > 0 else shares)
 
 
 def cauchy_combination(pvalues: Floats, weights: Floats) -> Floats:
