@@ -33,10 +33,10 @@ from uptonoise.rows import read_rows, some_rows, two_clustered
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.cluster_plan import between_clusters, planned_clusters
 from uptonoise.twosample.phase.noncentrality import noncentral
-from uptonoise.twosample.phase.pair import FrequencyBlocks, SampleMoments, centre_of, comparable
+from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, centre_of, comparable
 from uptonoise.twosample.phase.positivity import combined_pvalue
 from uptonoise.twosample.phase.statistic import decomposed
-from uptonoise.twosample.phase.test import cauchy_combination
+from uptonoise.twosample.phase.test import cauchy_combination, decomposed_at
 
 _LEAST_ROWS = 20
 _LEAST_CLUSTERS = 10
@@ -238,15 +238,15 @@ def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws:
     pvalues = np.empty(n_draws)
     for draw in range(n_draws):
         left, right = (
-            moments(_resampled(rows, size, sd, pilot.generator))
+            Sketch.like(pilot.X).update(_resampled(rows, size, sd, pilot.generator))
             for rows, size, sd in zip(pilot.rows, sizes, pilot.noise, strict=True)
         )
-        block_pvalues = []
+        pair, block_pvalues = Pair.of(left, right), []
         for place in blocks.places.values():
-            decomposition = decomposed(left.at(place), right.at(place))
+            decomposition, _ = decomposed_at(pair, place)
             block_pvalues.append(decomposition._replace(S=decomposition.S + moved[place]).test().pvalue)
         pvalue = float(cauchy_combination(np.array(block_pvalues), blocks.weights))
-        pvalues[draw] = combined_pvalue(pvalue, left, right)[0] if positivity else pvalue
+        pvalues[draw] = combined_pvalue(pvalue, pair.left, pair.right)[0] if positivity else pvalue
     return pvalues
 
 

@@ -103,7 +103,7 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
     statistics: dict[str, Ridge] = {}
     contributions = np.zeros(pair.X.n_frequencies)
     for (name, place), weight in zip(blocks.places.items(), blocks.weights, strict=True):
-        decomposition, nuisance = _decomposed_at(pair, place)
+        decomposition, nuisance = decomposed_at(pair, place)
         statistics[name] = decomposition.test(nuisance)
         contributions[place] += weight * statistics[name].contributions
         if place == blocks.largest:
@@ -143,12 +143,12 @@ def phase_pvalue(pair: Pair) -> float:
     """Return the p-value of the phases alone, and nothing else that :func:`phase_result` has."""
     statistics = {}
     for name, place in pair.blocks.places.items():
-        decomposition, nuisance = _decomposed_at(pair, place)
+        decomposition, nuisance = decomposed_at(pair, place)
         statistics[name] = decomposition.test(nuisance)
     return _merged_pvalue(pair, statistics)
 
 
-def _decomposed_at(pair: Pair, place: slice) -> tuple[Decomposition, Floats | None]:
+def decomposed_at(pair: Pair, place: slice) -> tuple[Decomposition, Floats | None]:
     """Return S and its covariance in a block of frequencies, and the directions there that do not count."""
     X, Y = (None if features is None else features[:, place] for features in pair.features)
     nuisance = None if pair.nuisance is None else pair.nuisance[place]
