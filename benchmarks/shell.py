@@ -25,7 +25,7 @@ from scipy.spatial.distance import pdist
 from uptonoise.fourier.distances import middle_distances
 
 COMPARE = "from uptonoise.cli.app import main; main()"
-IMPORTS = "import narwhals, pyarrow.csv, pydantic, rich.table, scipy.optimize, scipy.special, threadpoolctl, typer"
+IMPORTS = "import narwhals, pyarrow.csv, pydantic, rich.table, scipy.special, threadpoolctl, typer"
 
 
 def seconds(code: str, folder: Path) -> tuple[float, float]:
