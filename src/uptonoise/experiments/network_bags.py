@@ -90,7 +90,7 @@ EXPERIMENT = TaskExperiment(
     _tasks,
     _table,
     quick_values={"tasks": ["mixture"], "models": ["phase network"], "bags": [20, 40], "test": 40},
-    repetitions=10,
+    repetitions=3,
     seed=SEED,
     uses_gpu=True,
     draw=dots(("task", "model", "bags"), ["noise 0", "noise 1"], "RMSE / constant predictor"),

@@ -78,7 +78,7 @@ EXPERIMENT = TaskExperiment(
     partial(tasks_of_splits, coverages, "tasks"),
     _table,
     quick_values={"tasks": ["skewness"], "bags": 60},
-    repetitions=20,
+    repetitions=10,
     seed=SEED,
     draw=dots(("task", "noise"), ["coverage"], "coverage of 90 % intervals", COVERAGE, ends=("low", "high")),
 )

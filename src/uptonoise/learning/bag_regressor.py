@@ -63,7 +63,8 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
         """Return an interval for the target of each bag.
 
         The intervals are calibrated on bags that the learners have not seen, with noise of all sizes that the model was
-        fitted against; they are wider where a bag is noisier or has fewer rows.
+        fitted against; they are wider where a bag is noisier or has fewer rows. They have the coverage at each of these
+        noise sizes, on average over bags.
 
         Parameters
         ----------
