@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 import uptonoise as un
 from uptonoise.bags import LabelsOfBags, offsets_of
+from uptonoise.cli.bag_memory import check_bags, check_rows
 from uptonoise.cli.reader import with_column
 from uptonoise.engines import Choice
-from uptonoise.rows import CHUNK_ROWS, RowSource
+from uptonoise.rows import CHUNK_ROWS, RowSource, chunk_rows
 
 if TYPE_CHECKING:
     from uptonoise.cli.reader import Reader
@@ -42,10 +43,12 @@ class _Keys(NamedTuple):
     @classmethod
     def of(cls, source: RowSource) -> _Keys:
         """Read those by which the rows of a source are grouped."""
-        blocks = source.blocks(CHUNK_ROWS)
-        codes = np.concatenate([np.asarray(block.bags, dtype=np.int32) for block in blocks])
         ids: Any = source.bag_ids
-        return cls(codes, list(ids))
+        pieces: list[Numbers] = []
+        for block in source.blocks(chunk_rows(len(source.columns))):
+            pieces.append(np.asarray(block.bags, dtype=np.int32))
+            check_bags(len(ids), source.name)
+        return cls(np.concatenate(pieces), list(ids))
 
     def of_bags(self, numbers: Numbers, ids: NDArray[Any], name: str) -> NDArray[Any]:
         """Return the entry of each bag, or raise where its rows have different ones."""
@@ -73,6 +76,7 @@ def read_bags(reader: Reader, path: str, choice: Choice, roles: Roles) -> tuple[
     columns = tuple(name for name in first.columns if of_bags is None or name != roles.label)
     if not columns:
         raise ValueError(f"{path} has no column beside the label {roles.label!r}")
+    check_rows(len(numbers), len(columns), path)
     offsets = offsets_of(np.bincount(numbers))
     values = np.empty((len(numbers), len(columns)))
     _put_rows(first, numbers, offsets[:-1].copy(), values, of_bags, roles.label)
@@ -90,7 +94,7 @@ def _put_rows(
     """Put each row of a source into the first free place of its bag; the column of numbers as labels goes to these."""
     kept = np.array([place for place, name in enumerate(source.columns) if labels is None or name != label])
     start = 0
-    for block in source.blocks(CHUNK_ROWS):
+    for block in source.blocks(chunk_rows(len(source.columns))):
         here = numbers[start : start + len(block.values)]
         start += len(here)
         if labels is not None and label is not None:

@@ -67,6 +67,7 @@ def fit(
     seed: Seed = 0,
 ) -> None:
     """Learn to predict a number or a class from bags of rows: patients with cells, clusters with galaxies."""
+    from uptonoise.cli.bag_memory import check_fit
     from uptonoise.cli.bag_reader import Roles, read_bags
     from uptonoise.cli.printing import print_model
     from uptonoise.cli.reader import opened
@@ -78,6 +79,7 @@ def fit(
     with opened(split_columns(columns), reading, answer) as reader:
         choice = reader.choose(path, kept_apart=[*roles.by, label, group])
         bags, groups = read_bags(reader, path, choice, roles)
+        check_fit(len(bags), bags.values.shape, is_best=model is Model.best)
         reader.print_notes()
         fitted = _unfitted(model, noise, cv, seed, classes).fit(bags, groups=groups)
         fitted.by_ = roles.by[0] if len(roles.by) == 1 else list(roles.by)
@@ -118,6 +120,7 @@ def predict(
 ) -> None:
     """Predict the number or the class of each new bag, as a table of ids and predictions."""
     from uptonoise._util.files import written_whole
+    from uptonoise.cli.bag_memory import check_predict
     from uptonoise.cli.bag_reader import Roles, read_bags
     from uptonoise.cli.reader import opened
     from uptonoise.engines import Choice
@@ -132,6 +135,7 @@ def predict(
     columns = list(getattr(inner, "feature_names_in_", [])) or None
     with opened(None, reading, answer) as reader:
         bags, _ = read_bags(reader, path, Choice(columns, {}), Roles(names))
+        check_predict(len(bags), bags.values.shape, is_best=not isinstance(fitted, un.BagRidgeCV))
         reader.print_notes()
         table = _predictions(fitted, bags, interval)
         text = _as_json(bags, table) if answer.as_json else _as_csv(bags, names, table, spreadsheet)
