@@ -88,16 +88,10 @@ class Inputs(NamedTuple):
         return self._replace(records=(left, right))
 
     @property
-    def coded(self) -> set[str]:
-        """The columns of 0 and 1 that stand for categories: they have neither noise nor an offset."""
-        known = {column for record in self.records for column in record.categories}
-        return {name for name in self.pair.columns if split_name(name, known)}
-
-    @property
     def movable(self) -> Movable:
-        """Which columns may have an offset; None for all."""
-        coded = self.coded
-        return np.array([name not in coded for name in self.pair.columns]) if coded else None
+        """Which columns may have an offset, as those of 0 and 1 that stand for categories may not; None for all."""
+        known = {column for record in self.records for column in record.categories}
+        return np.array([split_name(name, known) is None for name in self.pair.columns]) if known else None
 
 
 def of_sketches(X: Sketch, Y: Sketch) -> Inputs:

@@ -21,7 +21,7 @@ from uptonoise.comparison.inputs import Given, Inputs, Missing, read_inputs, rea
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
-from uptonoise.comparison.steps import Symmetry, paired_steps, phase_steps
+from uptonoise.comparison.steps import Symmetry, phase_steps
 from uptonoise.rows import Coding, InputRecord, two_coded, warn_of_dependence
 from uptonoise.twosample import (
     NEEDS_SINGLE_COLUMNS,
@@ -126,10 +126,9 @@ def climb(
     pair, missing = inputs.pair, list[str]()
     mmd, me, flip = _tests_of_rows(inputs, missing, generator)
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
-        of_pairs, movable = inputs.differences, inputs.movable
-        steps = phase_steps(pair, movable) if of_pairs is None else paired_steps(pair, of_pairs, movable)
-        if steps.why_no_offset is not None:
-            missing.append(f"the test up to an offset: {steps.why_no_offset}")
+        steps = phase_steps(pair, inputs.differences, inputs.movable)
+    if steps.why_no_offset is not None:
+        missing.append(f"the test up to an offset: {steps.why_no_offset}")
     own = own_columns(pair.X, pair.columns)
     if not own:
         missing.append(f"noise, and columns by themselves: {NEEDS_SINGLE_COLUMNS}")

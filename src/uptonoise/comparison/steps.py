@@ -42,34 +42,28 @@ class PhaseSteps(NamedTuple):
     why_no_offset: str | None
 
 
-def phase_steps(pair: Pair, movable: Movable = None) -> PhaseSteps:
-    """Return the steps of two samples; only the columns that are movable may have an offset, by default all."""
-    phases = Phases.of(pair)
+def phase_steps(pair: Pair, differences: Sketch | None, movable: Movable = None) -> PhaseSteps:
+    """Return the steps of two samples, from the sketch of the differences where their rows belong together.
+
+    Only the columns that are movable may have an offset, by default all.
+    """
+    is_paired, worth = differences is not None, 1.0
+    phases = Phases.of(pair) if differences is None else Phases.of_pairs(pair, differences)
+    if differences is not None:
+        worth = _OF_THE_SAME_ROWS
+        pair = Pair.of(differences, differences.mirrored(), worth)
     effect, beyond_offset = phases.effect(up_to_offset=False), phases.effect(up_to_offset=True, movable=movable)
-    phase = phase_result(pair, effect)
+    phase = phase_result(pair, effect, positivity=not is_paired)
     try:
-        up_to_offset = phase_result(fitted_shift(pair.X, pair.Y, movable=movable), beyond_offset)
+        aligned = fitted_shift(pair.X, pair.Y, worth, movable=movable)
+        up_to_offset = phase_result(aligned, beyond_offset, positivity=not is_paired)
     except ValueError as error:
         return PhaseSteps(phase, None, effect, beyond_offset, str(error))
+    if is_paired and up_to_offset.shift is not None and up_to_offset.shift_interval is not None:
+        # The mirror image is as far on the other side.
+        half, interval = up_to_offset.shift / 2, up_to_offset.shift_interval / 2
+        up_to_offset = replace(up_to_offset, shift=half, shift_interval=interval)
     return PhaseSteps(phase, up_to_offset, effect, beyond_offset, None)
-
-
-def paired_steps(pair: Pair, differences: Sketch, movable: Movable = None) -> PhaseSteps:
-    """Return the steps of two samples whose rows belong together, from the sketch of the differences."""
-    mirrored = differences.mirrored()
-    phases = Phases.of_pairs(pair, differences)
-    effect, beyond_offset = phases.effect(up_to_offset=False), phases.effect(up_to_offset=True, movable=movable)
-    phase = phase_result(Pair.of(differences, mirrored, _OF_THE_SAME_ROWS), effect, positivity=False)
-    try:
-        shifted = fitted_shift(differences, mirrored, _OF_THE_SAME_ROWS, movable=movable)
-        aligned = phase_result(shifted, beyond_offset, positivity=False)
-    except ValueError as error:
-        return PhaseSteps(phase, None, effect, beyond_offset, str(error))
-    if aligned.shift is None or aligned.shift_interval is None:  # no column can move
-        return PhaseSteps(phase, aligned, effect, beyond_offset, None)
-    # The mirror image is as far on the other side.
-    aligned = replace(aligned, shift=aligned.shift / 2, shift_interval=aligned.shift_interval / 2)
-    return PhaseSteps(phase, aligned, effect, beyond_offset, None)
 
 
 def column_pvalues(column: Pair, differences: Sketch | None, *, is_movable: bool) -> tuple[float, float]:

@@ -89,8 +89,12 @@ class FileRows(RowSource):
         self.columns = self._file_columns if called is None else tuple(called)
         self.n_read, self.n_dropped = 0, cast(int | None, None)
         self._gaps = self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
-        self._left_out = _not_used(files, self._file_columns, by, exclude) if left_out is None else left_out
         self._nobody_chose = columns is None and left_out is None and self.named
+        if left_out is None:
+            taken = {*self._file_columns, by, *map(files[0].origin, self._file_columns)}
+            others = [name for file in files for name in file.data_names if name not in taken]
+            left_out = {name: "excluded" if name in exclude else NOT_CHOSEN for name in others}
+        self._left_out = left_out
         self.groups = GroupIds()
         self._stamps: dict[Path, tuple[int, int]] = {}
         self.bag_ids = None if by is None else self.groups.ids
@@ -240,15 +244,6 @@ def _changed(path: Path, before: tuple[int, int]) -> ValueError:
     now = _stamp(path)[0]
     how = "was removed" if now < 0 else f"changed (from {before[0]:,} to {now:,} bytes)"
     return ValueError(f"{path} {how} while it was read; run it again when nobody writes to it")
-
-
-def _not_used(
-    files: Sequence[TableFile], used: Sequence[str], by: str | None, exclude: Sequence[str]
-) -> dict[str, str]:
-    """Return the columns that are not used, with the reason."""
-    taken = {*used, by, *map(files[0].origin, used)}
-    names = dict.fromkeys(name for file in files for name in file.data_names if name not in taken)
-    return {name: "excluded" if name in exclude else NOT_CHOSEN for name in names}
 
 
 def _missing_value(file: TableFile, place: str) -> ValueError:
