@@ -112,6 +112,9 @@ class Computed:
         if value is not self:
             result.__dict__[self._name] = value
 
+    def __repr__(self) -> str:
+        return "computed"  # in signatures
+
 
 def computed(compute: Callable[[Any], Any]) -> Any:
     """Declare a field of a result that is computed from the others when it is first read, unless it was given.
@@ -123,7 +126,7 @@ def computed(compute: Callable[[Any], Any]) -> Any:
     >>> @dataclass(frozen=True, eq=False)
     ... class Square(Result):
     ...     side: float
-    ...     area: float = computed(lambda square: square.side**2)
+    ...     area: float = computed(lambda self: self.side**2)
     >>> Square(3.0), Square(3.0, 10.0).area
     (Square(side=3.0, area=9.0), 10.0)
     """

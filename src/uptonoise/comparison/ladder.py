@@ -149,7 +149,7 @@ def climb(
         phase=replace(steps.phase, seed=seed),
         flip=flip,
         up_to_offset=None if steps.up_to_offset is None else replace(steps.up_to_offset, seed=seed),
-        effect=steps.effect,
+        effect=steps.phase.effect,
         effect_beyond_offset=steps.effect_beyond_offset,
         places=(),
         missing=tuple(missing),

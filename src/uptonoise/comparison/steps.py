@@ -33,11 +33,10 @@ _CLEARLY_SKEWED = 1e-6  # p-value after few steps
 
 
 class PhaseSteps(NamedTuple):
-    """The phase tests and effects up to noise, and up to noise and an offset; or why there is no offset."""
+    """The phase tests up to noise, and up to noise and an offset, or why there is none; and the effect up to both."""
 
     phase: PhaseResult
     up_to_offset: PhaseResult | None
-    effect: EffectSize
     effect_beyond_offset: EffectSize
     why_no_offset: str | None
 
@@ -52,18 +51,18 @@ def phase_steps(pair: Pair, differences: Sketch | None, movable: Movable = None)
     if differences is not None:
         worth = _OF_THE_SAME_ROWS
         pair = Pair.of(differences, differences.mirrored(), worth)
-    effect, beyond_offset = phases.effect(up_to_offset=False), phases.effect(up_to_offset=True, movable=movable)
-    phase = phase_result(pair, effect, positivity=not is_paired)
+    beyond_offset = phases.effect(up_to_offset=True, movable=movable)
+    phase = phase_result(pair, phases.effect(up_to_offset=False), positivity=not is_paired)
     try:
         aligned = fitted_shift(pair.X, pair.Y, worth, movable=movable)
         up_to_offset = phase_result(aligned, beyond_offset, positivity=not is_paired)
     except ValueError as error:
-        return PhaseSteps(phase, None, effect, beyond_offset, str(error))
+        return PhaseSteps(phase, None, beyond_offset, str(error))
     if is_paired and up_to_offset.shift is not None and up_to_offset.shift_interval is not None:
         # The mirror image is as far on the other side.
         half, interval = up_to_offset.shift / 2, up_to_offset.shift_interval / 2
         up_to_offset = replace(up_to_offset, shift=half, shift_interval=interval)
-    return PhaseSteps(phase, up_to_offset, effect, beyond_offset, None)
+    return PhaseSteps(phase, up_to_offset, beyond_offset, None)
 
 
 def column_pvalues(column: Pair, differences: Sketch | None, *, is_movable: bool) -> tuple[float, float]:

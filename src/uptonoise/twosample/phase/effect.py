@@ -175,13 +175,11 @@ class EffectSize(Result):
     hidden: ClassVar[tuple[str, ...]] = ("parts",)
 
     estimate: float = computed(
-        lambda effect: math.sqrt(max((part.square for part in effect.parts if part.seen > 0), default=math.nan))
+        lambda self: math.sqrt(max((part.square for part in self.parts if part.seen > 0), default=math.nan))
     )
-    low: float = computed(
-        lambda effect: max((part.lower(_LOWER / len(effect.parts)) for part in effect.parts), default=0.0)
-    )
-    high: float = computed(lambda effect: effect.upper_bound(_UPPER))
-    seen: float = computed(lambda effect: min((part.seen for part in effect.parts), default=0.0))
+    low: float = computed(lambda self: max((part.lower(_LOWER / len(self.parts)) for part in self.parts), default=0.0))
+    high: float = computed(lambda self: self.upper_bound(_UPPER))
+    seen: float = computed(lambda self: min((part.seen for part in self.parts), default=0.0))
     parts: tuple[Part, ...]
 
     def upper_bound(self, alpha: float = 0.05) -> float:

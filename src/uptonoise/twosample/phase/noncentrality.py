@@ -134,9 +134,9 @@ class Noncentrality(Result):
 
     estimate: float
     low: float = computed(
-        lambda n: 0.0 if n.distribution is None else n.distribution.noncentrality_at((1 + _CONFIDENCE) / 2) / n.rows
+        lambda self: self.distribution.noncentrality_at((1 + _CONFIDENCE) / 2) / self.rows if self.distribution else 0.0
     )
-    high: float = computed(lambda n: n.upper_bound((1 - _CONFIDENCE) / 2))
+    high: float = computed(lambda self: self.upper_bound((1 - _CONFIDENCE) / 2))
     phase_discrepancy: float | None
     n_reliable: int
     distribution: NoncentralF | None  # None where neither sample varies
