@@ -92,6 +92,8 @@ class Comparison(Evidence, ReportedResult):
         The seed that gives this comparison again; None where a Generator was given.
     sketches : tuple of Sketch
         The sketches of both, which is all that another comparison needs.
+    differences : Sketch or None
+        The sketch of the differences of rows that belong together.
     symmetric : bool
         Whether neither sample is clearly skewed: its phases then tell where it lies, and nothing else.
     shown : tuple of arrays or None
