@@ -32,7 +32,7 @@ def check_rows(n_rows: int, n_columns: int, name: str) -> None:
     >>> check_rows(10**9, 2, "bags.parquet")
     Traceback (most recent call last):
         ...
-    ValueError: bags.parquet holds 20.0 GB of numbers, of which 1.4 GB fit into memory; choose columns, or split the file
+    ValueError: bags.parquet holds 20.0 GB of numbers, of which 1.4 GB fit into memory; ...
     """
     n_bytes = n_rows * (8 * n_columns + 4)
     if n_bytes > _MOST_BYTES:
@@ -52,7 +52,7 @@ def check_fit(n_bags: int, shape: tuple[int, ...], *, is_best: bool) -> None:
     >>> check_fit(100_000, (1_000_000, 2), is_best=True)
     Traceback (most recent call last):
         ...
-    ValueError: --model best takes about 8 GB for 100,000 bags with 2 columns; give fewer bags or columns, or --model plrr
+    ValueError: --model best takes about 8 GB for 100,000 bags with 2 columns; give ...
     """
     n_copies = n_bags * (_COPIES if n_bags < _FEW_BAGS else _COPIES_OF_MANY)
     n_bytes = _bytes(n_copies if is_best else n_bags, shape, is_best=is_best)
