@@ -79,9 +79,9 @@ class Constants(NamedTuple):
     """The ridge lam, in units of a correlation, at many rows and few frequencies."""
     ridge_share: float = 0.5
     """The ridge is at least this times the number of frequencies over the degrees of freedom that the sizes give."""
-    caution: float = 0.25
+    caution: float = 0.3
     """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
-    tolerance: float = 1.5
+    tolerance: float = 2.0
     """Standard errors of a variance of the smaller sample that the larger one's may be off."""
     cleaner: float = 2.0
     """How much less the larger one's may be off where it is the smaller of the two: it may have less noise."""
