@@ -83,7 +83,7 @@ class Constants(NamedTuple):
     """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
     tolerance: float = 2.0
     """Standard errors of a variance of the smaller sample that the larger one's may be off."""
-    cleaner: float = 2.0
+    cleaner: float = 4.0
     """How much less the larger one's may be off where it is the smaller of the two: it may have less noise."""
     borrowed: float = 0.6
     """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
