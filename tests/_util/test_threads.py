@@ -1,3 +1,4 @@
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -37,6 +38,23 @@ def test_ordered_map_reads_only_a_few_items_ahead(monkeypatch):
     next(results)
     assert len(read) < 10
     results.close()
+
+
+def test_ordered_map_has_few_threads_where_items_are_large(monkeypatch):
+    monkeypatch.setenv("UPTONOISE_NUM_THREADS", "8")
+    busy, most = set(), 0
+
+    def work(item):
+        nonlocal most
+        busy.add(item)
+        most = max(most, len(busy))
+        time.sleep(0.005)
+        busy.remove(item)
+        return item
+
+    assert list(ordered_map(work, range(10), 2)) == list(range(10))
+    assert most <= 2
+    assert list(ordered_map(lambda item: threading.current_thread(), range(3), 1)) == [threading.current_thread()] * 3
 
 
 def test_ordered_map_passes_errors_on(monkeypatch):

@@ -49,6 +49,13 @@ def test_many_rows_are_read_twice_at_most(samples, limit, monkeypatch):
     assert [source.passes for source in sources] == ([1, 2] if limit == 4_000 else [2, 2])
 
 
+def test_fewer_rows_are_kept_where_they_are_long(samples, monkeypatch):
+    monkeypatch.setattr("uptonoise.comparison.inputs._VALUES_IN_MEMORY", 300 * 2 * samples[0].shape[1])
+    comparison = un.compare(*counted(samples))
+    assert comparison.me.sizes == (300, 300)
+    assert comparison.sizes == (3_000, 5_000)
+
+
 def test_rows_of_a_sample_are_rows_of_the_source(samples, monkeypatch):
     monkeypatch.setattr("uptonoise.comparison.inputs.IN_MEMORY", 100)
     monkeypatch.setattr("uptonoise.comparison.inputs._SAMPLED_ROWS", 50)

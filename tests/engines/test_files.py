@@ -667,6 +667,15 @@ def test_pieces_are_small_and_files_are_closed(name, tmp_path, rng):
     assert len(read_rows(source)) == 200_000
 
 
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.npy"])
+def test_long_rows_are_read_few_at_a_time(name, tmp_path, rng, monkeypatch):
+    frame = pd.DataFrame(rng.normal(size=(100, 5)), columns=list("abcde"))
+    source = open_rows(written(tmp_path / name, frame))
+    monkeypatch.setattr("uptonoise.rows.block._CHUNK_VALUES", 80)
+    assert max(len(block.values) for block in source.chunks()) == 16
+    assert np.array_equal(read_rows(source), frame.to_numpy())
+
+
 class Interrupted:
     block_rows = 1_000
     part_bytes = 0

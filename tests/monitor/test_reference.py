@@ -99,3 +99,28 @@ def test_clusters_are_read_from_frames_and_bags():
         read_table(frame, "batch", "who")
     with pytest.raises(ValueError, match="clusters must be one id for each of the 3 rows of batch"):
         read_table(np.zeros((3, 1)), "batch", [1, 2])
+
+
+def test_rows_are_sorted_in_place_only_where_they_are_nobody_elses():
+    clusters = np.array([2, 0, 0, 1, 1, 1, 2, 2, 2])
+    given, own = table(9, clusters=clusters), table(9, clusters=clusters)._replace(is_own=True)
+    references = [Reference.new(rows, 1) for rows in (given, own)]
+    assert np.array_equal(references[0].values, references[1].values)
+    assert np.array_equal(given.values, table(9).values)
+    assert own.values is references[1].values
+    again = Reference.resumed(given, 1, False, references[0].progress)
+    assert np.array_equal(again.values, references[0].values)
+    assert np.array_equal(again.bounds, references[0].bounds)
+    assert np.array_equal(given.values, table(9).values)
+
+
+@pytest.mark.parametrize("clusters", [None, np.repeat(np.arange(10), 3)])
+def test_a_batch_of_the_user_stays_as_it_is(clusters):
+    rows = np.arange(60.0).reshape(30, 2)
+    un.Monitor(rows + 1, random_state=0).update(rows, clusters=clusters)
+    assert np.array_equal(rows, np.arange(60.0).reshape(30, 2))
+
+
+def test_too_many_columns_are_refused():
+    with pytest.raises(ValueError, match="reference must have at most 999 columns, since memory grows"):
+        un.Monitor(np.zeros((3, 1_000)))

@@ -60,6 +60,7 @@ Fail = Annotated[bool, answer_option("--fail", help="End with 1 where they diffe
 Paired = Annotated[bool, rows_option("--paired", help="Row i of both is of the same object.")]
 
 _DIFFERENT = 1
+_MOST_PAIRED_VALUES = 37_500_000  # of each file; the tests hold several copies
 _PAIR_IN_REPORT = 2  # of the demo: noise and an offset
 
 
@@ -159,6 +160,7 @@ def _compare_files(
         )
     if options["paired"] and reader.missing == "drop":
         raise ValueError("--missing drop breaks the pairs of --paired; leave one of them out")
+    reader.most_values = _MOST_PAIRED_VALUES if options["paired"] else None
     X, Y = reader.pair(first, second, weights)
     names = _short_names(first, second)
     with reader.noting_warnings():
@@ -180,6 +182,7 @@ def _compare_columns(
         raise ValueError("--column-a and --column-b are for one file without --weights")
     if pair[0] is None or pair[1] is None:
         raise ValueError("--column-a and --column-b must be given together; got one of them")
+    reader.most_values = _MOST_PAIRED_VALUES if options["paired"] else None
     X, Y = reader.column_pair(path, pair[0], pair[1], paired=options["paired"])
     with reader.noting_warnings():
         return un.compare(X, Y, names=(", ".join(pair[0]), ", ".join(pair[1])), **options)

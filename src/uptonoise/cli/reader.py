@@ -81,6 +81,7 @@ class Reader:
         self.notes: list[str] = []
         self.warnings: list[str] = []
         self.units = Units()
+        self.most_values: int | None = None  # of a file whose rows are held in memory
         self.choice = Choice(None, {})
         self._stack = stack
         self._copies: dict[str, str] = {}
@@ -97,7 +98,7 @@ class Reader:
     def rows(self, path: str, choice: Choice, by: str | None = None, called: Sequence[str] | None = None) -> RowSource:
         """Open the rows of a file: in groups, in clusters or blocks where these were asked for, or one by one."""
         by = self.units.cluster if by is None else by
-        source: RowSource = self.files(path).rows(
+        rows = self.files(path).rows(
             columns=choice.columns,
             exclude=() if choice.columns is not None else self.exclude,
             left_out=choice.left_out,
@@ -106,8 +107,8 @@ class Reader:
             progress=self.progress,
             called=called,
         )
-        if self.on_cluster:
-            source = scan_dask(source)
+        rows.most_values = self.most_values
+        source: RowSource = scan_dask(rows) if self.on_cluster else rows
         self.sources.append(source)
         return source if self.units.block is None or by is not None else BlockedRows(source, self.units.block)
 

@@ -20,6 +20,8 @@ from uptonoise.monitor.storage import saved_columns
 from uptonoise.monitor.watch import Monitor
 from uptonoise.rows import RowSource, check_dropped, split_name
 
+_MOST_VALUES = 63_000_000  # of the reference, and of a batch: with what they become, both take less than 2 GB
+
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
@@ -116,7 +118,7 @@ class Job:
         missing = self.settings.get("missing", "error")
         kept = "drop" if missing == "drop" else "error"
         source = files.rows(columns=columns, by=self.clusters, missing=kept, progress=False)
-        source.may_be_empty, source.keeps_missing = True, missing == "use"
+        source.may_be_empty, source.keeps_missing, source.most_values = True, missing == "use", _MOST_VALUES
         return source
 
     def _is_new(self, monitor: Monitor, path: Path) -> bool:

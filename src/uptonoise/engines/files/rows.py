@@ -67,6 +67,7 @@ class FileRows(RowSource):
 
     may_be_empty: bool = False
     keeps_missing: bool = False  # rows with missing values come as they are, for those who can use them
+    most_values: int | None = None  # for those who hold all rows in memory
 
     def __init__(
         self,
@@ -159,6 +160,7 @@ class FileRows(RowSource):
         sizes = [file.path.stat().st_size for file in self.files]
         n_kept = n_read = bytes_before = 0
         self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
+        self._check_number(self.n_rows or 0)
         for size, file in zip(sizes, self.files, strict=True):
             first_row = 0
             with _unchanged(file.path, self._stamps), closing(file.pieces(self._file_columns, self.by)) as pieces:
@@ -166,6 +168,7 @@ class FileRows(RowSource):
                     block = self._block(file, first_row, piece)
                     first_row += len(piece.values)
                     n_kept += len(block.values)
+                    self._check_number(n_kept)
                     progress.advance(len(piece.values), (bytes_before + piece.fraction * size) / sum(sizes))
                     if len(block.values):
                         yield block
@@ -175,6 +178,14 @@ class FileRows(RowSource):
         if not n_kept and not self.may_be_empty:
             dropped = f" without a missing value ({counted(n_read, 'row')} with one)" if n_read else ""
             raise ValueError(f"{self.name} has no rows{dropped}; at least one is needed")
+
+    def _check_number(self, n_rows: int) -> None:
+        """Raise where so many rows do not fit into memory, for those who hold all."""
+        if self.most_values is not None and n_rows * len(self.columns) > self.most_values:
+            raise ValueError(
+                f"{self.name} must have at most {self.most_values // len(self.columns):,} rows with "
+                f"{counted(len(self.columns), 'column')}, which are held in memory; got more. Give fewer"
+            )
 
     def _block(self, file: TableFile, first_row: int, piece: Piece) -> Block:
         """Return the complete rows of a piece; raise where a value is infinite, or missing and not to be dropped."""
