@@ -31,6 +31,7 @@ from uptonoise.rows import Accumulator, Block, as_real_array
 
 _TILES_PER_BLOCK = 8  # tiles of features in one part, so that little of the time goes to Python and sums of parts
 _CLUSTERS_AT_ONCE = 4_096
+_GROUP_ROWS, _GROUP_VALUES = 65_536, 1 << 24  # in a block of rows of all groups
 _ROUNDING = 1e-9  # of sums of weights in a file
 _FEW_ROWS = 1_000  # whose features are kept, too
 _DAMAGE = 1e-4  # of a covariance in a file, in units of its largest variance; float32 is good to 1e-6
@@ -336,14 +337,14 @@ GroupParts = list[tuple[int, Moments]]
 class GroupMoments(Accumulator[GroupParts]):
     """The moments of each group of rows, each about its own centre."""
 
-    # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.
-    block_rows = 65_536
     needs_known_bags = True
 
     def __init__(self, features: CosineSine, centres: Floats) -> None:
         self.features, self.centres = features, centres
         # A group's rows fall into other blocks where other rows lie between them, which float64 does not see.
         self.groups = [MomentSum(features, centre, np.float64) for centre in centres]
+        # Long blocks, so that a group has many rows in each: adding up outer products costs as much as making them.
+        self.block_rows = max(1, min(_GROUP_ROWS, _GROUP_VALUES // features.n_columns))
         # A block may have rows of all groups.
         self.part_bytes = self.groups[0].part_bytes + 8 * len(centres) * (2 * features.n_frequencies) ** 2
 

@@ -123,7 +123,8 @@ class RowSource(ABC):
         """Feed all rows to `accumulator` and return it; threads compute its parts, which are added in order."""
         blocks = self.unchecked_blocks(accumulator.block_rows)
         with single_threaded_blas:
-            most = max(1, _AT_ONCE_BYTES // max(1, accumulator.part_bytes))
+            part_bytes = max(accumulator.part_bytes, 16 * accumulator.block_rows * len(self.columns))
+            most = max(1, _AT_ONCE_BYTES // max(1, part_bytes))
             for part in ordered_map(lambda block: accumulator.part(self.checked(block)), blocks, most):
                 accumulator.add(part)
         return accumulator
