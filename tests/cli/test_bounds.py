@@ -59,3 +59,11 @@ def test_models_refuse_more_bags_rows_and_features_than_fit(folder, monkeypatch)
         answer = run("predict", folder / "m.npz", folder / "a.csv")
         assert answer.exit_code == 2
         assert "split the file" in answer.output
+
+
+def test_very_many_ids_are_refused(folder, monkeypatch):
+    monkeypatch.setattr("uptonoise.engines.files.rows._MOST_IDS", 10)
+    monkeypatch.setattr("uptonoise.engines.files.csv._BLOCK_BYTES", 1_000)
+    answer = run("sketch", folder / "a.csv", "--cluster", "bag", "--columns", "u", "-o", folder / "s.npz")
+    assert answer.exit_code == 2
+    assert "the column 'bag' must have at most 10 different entries" in answer.output

@@ -196,3 +196,13 @@ def test_groups_of_clusters_from_one_pass():
     )
     np.testing.assert_allclose(sketches["odd"].covariance, alone.covariance, atol=1e-11)
     assert sketches["odd"].n_clusters == 20
+
+
+def test_very_many_clusters_must_lie_together(rng, monkeypatch):
+    monkeypatch.setattr("uptonoise.fourier.cluster_sums.KEPT_NUMBERS", 100)
+    monkeypatch.setattr("uptonoise.fourier.cluster_sums._MOST_NUMBERS", 4_000)
+    rows, ids = rng.normal(size=(3_000, 1)), np.arange(3_000) // 2
+    frequencies = np.ones((10, 1))
+    assert un.Sketch(frequencies).update(rows[:300], clusters=ids[:300]).n_clusters == 150
+    with pytest.raises(ValueError, match="must have at most 200 clusters whose rows do not lie together, with 10 freq"):
+        un.Sketch(frequencies).update(rows, clusters=np.concatenate([ids[::2], ids[::2]]))

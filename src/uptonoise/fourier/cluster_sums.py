@@ -21,6 +21,7 @@ from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block
 
 KEPT_NUMBERS = 2**24  # of sums, beyond which clusters that have ended are handed on
+_MOST_NUMBERS = 2**27  # of sums that are kept, 1 GB
 
 
 class ClusterPart(NamedTuple):
@@ -137,6 +138,12 @@ class ClusterSums(Accumulator[ClusterPart]):
 
     def _grow(self, n_clusters: int) -> None:
         """Make room for more clusters, in place: a copy would take as much memory again."""
+        width = self._sums.shape[1]
+        if n_clusters * width > _MOST_NUMBERS:
+            raise ValueError(
+                f"{self.features.name} must have at most {_MOST_NUMBERS // width:,} clusters whose rows do not lie "
+                f"together, with {width // 2:,} frequencies; got more. Sort the rows by cluster"
+            )
         room = n_clusters + n_clusters // 8
         self._sums.resize((room, self._sums.shape[1]), refcheck=False)
         self._weight.resize(room, refcheck=False)

@@ -31,6 +31,7 @@ from uptonoise.rows import (
 )
 
 Missing = Literal["error", "drop"]
+_MOST_IDS = 5_000_000  # of groups, bags or clusters
 
 with_row_options = described(
     exclude="""
@@ -217,6 +218,11 @@ class FileRows(RowSource):
             raise _missing_value(file, f"{file.row(first_row + row)}, column {self.by!r}")
 
     def _numbered(self, file: TableFile, first_row: int, groups: Groups, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        if len(self.groups.ids) > _MOST_IDS:
+            raise ValueError(
+                f"{file.path}: the column {self.by!r} must have at most {_MOST_IDS:,} different entries, which are "
+                "held in memory; got more"
+            )
         try:
             return self.groups.numbered(groups)
         except NoGroupError as error:
