@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise.bags import Bags
-from uptonoise.comparison.inputs import KeptRows, Missing, rows_in_memory
+from uptonoise.comparison.inputs import KeptRows, rows_in_memory
 from uptonoise.fourier import Sketch
 from uptonoise.rows import (
     ArrayRows,
     Block,
     ClusteredRows,
     GroupedClusters,
+    Missing,
     RowSource,
     SourceRecord,
     as_frame,

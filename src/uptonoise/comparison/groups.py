@@ -14,11 +14,10 @@ from uptonoise._util.validation import checked_column, checked_columns
 from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
 from uptonoise.comparison.group_result import GroupComparison
 from uptonoise.comparison.group_rows import MixedGroups, Records, SeparateGroups, read_coded_groups, read_groups
-from uptonoise.comparison.inputs import Missing, check_missing
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison
 from uptonoise.fourier import Sketch
-from uptonoise.rows import Coding, InputRecord, SourceRecord, check_coding
+from uptonoise.rows import Coding, InputRecord, Missing, SourceRecord, check_coding, check_missing
 from uptonoise.twosample import Adjustment, pairwise_phase_test
 
 

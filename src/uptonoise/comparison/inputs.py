@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from uptonoise.rows import (
     ArrayRows,
     Block,
     Dependence,
+    Missing,
     RowSource,
     SharedClustersWarning,
     SourceRecord,
+    check_missing,
     find_dependence,
     read_rows,
     some_rows,
@@ -48,15 +50,6 @@ _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
 _MOST_COLUMNS = 1_000
 _SECONDS = 5.4e-9  # of one core, times the third power of the number of frequencies
 _TOLD_SECONDS = 5
-
-
-Missing = Literal["error", "drop"]
-
-
-def check_missing(missing: str) -> None:
-    """Raise on an unknown treatment of rows with missing values."""
-    if not isinstance(missing, str) or missing not in get_args(Missing):
-        raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
 
 
 class Given(NamedTuple):

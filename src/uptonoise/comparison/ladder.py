@@ -17,12 +17,12 @@ from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
 from uptonoise.comparison.evidence import MARGIN, Summary, check_margin_and_alpha, own_columns
-from uptonoise.comparison.inputs import Given, Inputs, Missing, read_inputs, read_pairs
+from uptonoise.comparison.inputs import Given, Inputs, read_inputs, read_pairs
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import Symmetry, phase_steps
-from uptonoise.rows import Coding, InputRecord, two_coded, warn_of_dependence
+from uptonoise.rows import Coding, InputRecord, Missing, two_coded, warn_of_dependence
 from uptonoise.twosample import (
     NEEDS_SINGLE_COLUMNS,
     FlipResult,

@@ -50,8 +50,10 @@ from uptonoise.rows.dependence import (
     warn_of_dependence,
 )
 from uptonoise.rows.derived import (
+    Missing,
     RowsByBag,
     SelectedRows,
+    check_missing,
     difference,
     select_columns,
     with_weights,

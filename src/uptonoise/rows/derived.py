@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy
@@ -16,6 +16,9 @@ from uptonoise.rows.block import CHUNK_ROWS, Block
 from uptonoise.rows.keys import keyed_rows
 from uptonoise.rows.record import SourceRecord
 from uptonoise.rows.source import HEAD_ROWS, RowSource
+
+Missing = Literal["error", "drop"]
+"""What becomes of a row that has a missing value."""
 
 _WINDOW_ELEMENTS = 2**24  # numbers that are held at most to sort rows by bag
 _WINDOW_ROWS_PER_BAG = 16  # rows of each bag, on average, that are enough
@@ -47,6 +50,12 @@ def with_weights(source: RowSource, weights: Any) -> RowSource:
     if weighted is not None:
         return weighted
     return WeightColumnRows(source, weights) if isinstance(weights, str) else WeightedRows(source, weights)
+
+
+def check_missing(missing: Any) -> None:
+    """Raise on an unknown treatment of rows with missing values."""
+    if not isinstance(missing, str) or missing not in get_args(Missing):
+        raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
 
 
 def without_missing(source: RowSource) -> RowSource:

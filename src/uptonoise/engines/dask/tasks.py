@@ -13,13 +13,14 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.engines.dask.cluster import dask_module
 from uptonoise.engines.dask.runs import Run, merged, run_of
-from uptonoise.engines.files import FileRows, GroupIds, Groups, Missing, NoGroupError, TableFile
+from uptonoise.engines.files import FileRows, GroupIds, Groups, NoGroupError, TableFile
 from uptonoise.rows import (
     CHUNK_ROWS,
     ArrayRows,
     BagSample,
     Block,
     FrameRows,
+    Missing,
     RowSource,
     as_frame,
     bag_keys,

@@ -6,5 +6,5 @@ from uptonoise.engines.files.csv import scan_csv
 from uptonoise.engines.files.formats import FORMATS, OpenFiles, open_rows
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.parquet import scan_parquet
-from uptonoise.engines.files.rows import FileRows, Missing
+from uptonoise.engines.files.rows import FileRows
 from uptonoise.engines.files.table import TableFile

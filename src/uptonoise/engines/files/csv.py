@@ -24,7 +24,7 @@ from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.layout import CsvFormat, Layout
 from uptonoise.engines.files.lines import CleanedBytes, Sheet, unpacked
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
-from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
+from uptonoise.engines.files.rows import FileRows, with_row_options
 from uptonoise.engines.files.table import SAMPLE_ROWS, Piece, TableFile, arrow, first_line
 from uptonoise.engines.files.text import (
     NULL_VALUES,
@@ -39,7 +39,7 @@ from uptonoise.engines.files.text import (
     typed_key,
     wrong_encoding,
 )
-from uptonoise.rows import RowSource, is_date_text
+from uptonoise.rows import Missing, RowSource, is_date_text
 
 CSV_SUFFIXES = (".csv", ".tsv", ".tab")
 TEXT_SUFFIXES = (*CSV_SUFFIXES, ".txt", ".dat", ".asc", ".data")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from uptonoise.engines.files.arrow import TypedFile, batch_piece
 from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
-from uptonoise.engines.files.rows import FileRows, Missing, with_row_options
+from uptonoise.engines.files.rows import FileRows, with_row_options
 from uptonoise.engines.files.table import Piece, arrow, first_line
-from uptonoise.rows import RowSource, chunk_rows
+from uptonoise.rows import Missing, RowSource, chunk_rows
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
 _READ_BYTES, _MOST_READ_BYTES = 1 << 20, 1 << 26  # of each column, and of all, so that no row group is held as a whole

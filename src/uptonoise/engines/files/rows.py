@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any, Literal, Self, cast, get_args
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +24,14 @@ from uptonoise.rows import (
     NOT_CHOSEN,
     Block,
     FileStamp,
+    Missing,
     RowSource,
     SourceRecord,
     categories_in,
+    check_missing,
     suspected_columns,
 )
 
-Missing = Literal["error", "drop"]
 _MOST_IDS = 5_000_000  # of groups, bags or clusters
 
 with_row_options = described(
@@ -83,8 +84,7 @@ class FileRows(RowSource):
         left_out: Mapping[str, str] | None = None,
         called: Sequence[str] | None = None,
     ) -> None:
-        if not isinstance(missing, str) or missing not in get_args(Missing):
-            raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
+        check_missing(missing)
         files = [with_coded_columns(file, columns) for file in files]
         self.name, self.named = name, files[0].named
         self._file_columns = used_columns(files, columns, by, exclude)
