@@ -14,9 +14,9 @@ from uptonoise.twosample.phase.test import cauchy_combination
 VARIANTS = [
     CONSTANTS,
     CONSTANTS._replace(own_phase=0.0, few_rows=1e-6),
-    CONSTANTS._replace(tolerance=0.0, ridge=0.0),
+    CONSTANTS._replace(tolerance=0.0, unequal_ridge=0.0),
     CONSTANTS._replace(borrowed=0.0, caution=0.0, cleaner=0.01),
-    CONSTANTS._replace(ridge_share=0.0),
+    CONSTANTS._replace(ridge=0.0),
 ]
 
 

@@ -25,6 +25,7 @@ _MANY_ROWS = 1e5
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12
 _NO_RANK = 1e-9
+_LEAST_RIDGE = 0.1
 _LEAST_VARIANCE = 0.25
 _FEW_ROWS = 1_000
 _NUMBERS, _GPU_NUMBERS = 3e7, 3e8  # that a batch may hold
@@ -154,7 +155,8 @@ def _block_pvalues(left: Moments, right: Moments, variants: Sequence[Constants])
     traces: dict[tuple[float, ...], list[Floats]] = {}
     rows = []
     for constants in variants:
-        lam = max(constants.ridge, constants.ridge_share * left.cos.shape[-1] / freedom)
+        lam = max(_LEAST_RIDGE, constants.ridge * left.cos.shape[-1] / freedom)
+        lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
         guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard)
         if of_parts not in parts:

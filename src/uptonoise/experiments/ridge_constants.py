@@ -22,7 +22,7 @@ from uptonoise.twosample import CONSTANTS, Constants
 
 OFF = {
     "ridge": 0.0,
-    "ridge_share": 0.0,
+    "unequal_ridge": 0.0,
     "caution": 0.0,
     "tolerance": 0.0,
     "cleaner": 0.01,

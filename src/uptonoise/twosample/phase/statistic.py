@@ -46,7 +46,7 @@ At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its row
 chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
 sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no more than the
 error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is taken
-from it.
+from it; the ridge is larger.
 
 All arrays may have leading dimensions, one test each.
 """
@@ -68,6 +68,7 @@ _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
+_LEAST_RIDGE = 0.1  # in units of a correlation: where there are many rows
 _LEAST_VARIANCE = 0.25  # of that for Gaussian influences
 _TINY = np.finfo(np.float64).tiny
 
@@ -75,15 +76,15 @@ _TINY = np.finfo(np.float64).tiny
 class Constants(NamedTuple):
     """The numbers in the statistic that no theorem gives; docs/results/constants.md has what each one is worth."""
 
-    ridge: float = 0.1
-    """The ridge lam, in units of a correlation, at many rows and few frequencies."""
-    ridge_share: float = 0.5
-    """The ridge is at least this times the number of frequencies over the degrees of freedom that the sizes give."""
+    ridge: float = 0.5
+    """The ridge lam, in units of a correlation, per frequency and degree of freedom that the sizes give."""
+    unequal_ridge: float = 4.0
+    """How much more ridge there is at sizes as unequal as can be."""
     caution: float = 0.3
     """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
     tolerance: float = 2.0
     """Standard errors of a variance of the smaller sample that the larger one's may be off."""
-    cleaner: float = 4.0
+    cleaner: float = 2.0
     """How much less the larger one's may be off where it is the smaller of the two: it may have less noise."""
     borrowed: float = 0.6
     """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
@@ -224,8 +225,9 @@ class Decomposition(NamedTuple):
         """
         n, k = self.sizes
         freedom = (1 / n + 1 / k) ** 2 / (1 / n**3 + 1 / k**3)  # Welch's, of samples that vary alike
-        lam = np.maximum(self.constants.ridge, self.constants.ridge_share * self.S.shape[-1] / freedom)
-        plain = self.ridge(lam, nuisance)
+        lam = np.maximum(_LEAST_RIDGE, self.constants.ridge * self.S.shape[-1] / freedom)
+        unequal = 1 - np.minimum(n, k) / np.maximum(n, k)
+        plain = self.ridge(lam * (1 + self.constants.unequal_ridge * unequal), nuisance)
         # Where both samples make the covariance alike, their skewness cancels in S.
         balance = np.minimum(1, plain.nu / (n + k - 2))
         caution = np.asarray(1 - self.constants.caution * (1 - balance))
