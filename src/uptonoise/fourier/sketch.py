@@ -2,7 +2,8 @@
 
 Two sketches with the same frequencies are all that a noise-invariant test needs; the rows can stay where they are.
 The sums are of x minus a centre, so that a large offset costs no accuracy. Another centre c' turns the pair [cos, sin]
-of each frequency by the angle w.(c - c'), a rotation, so sketches with different centres merge exactly.
+of each frequency by the angle w.(c - c'), a rotation, so sketches with different centres merge exactly. In memory, but
+not in its file, a sketch of few rows has their features, too.
 """
 
 from __future__ import annotations
