@@ -1,4 +1,4 @@
-"""Power of the phase statistic in the cells of `noise-power`, but for HIGGS (ours only).
+"""Power of the phase statistic in the cells of noise-power, but for HIGGS (ours only).
 
 The statistic is that of the phase test without positivity, computed in batches, on a GPU where there is one.
 """
