@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._batched_phases import PairCell, cell_pvalues
 from uptonoise.experiments._experiment import Experiment, Row, Runner, batched
-from uptonoise.experiments._figures import wald_band
+from uptonoise.experiments._figures import Draw, strips, wald_band
 from uptonoise.twosample import CONSTANTS
 
 _AGAIN = 4  # times as many runs
@@ -29,6 +29,9 @@ class PhaseRates(Experiment):
     alphas: Sequence[float]
     differ: bool
     quick: bool = False
+    repetitions: int = field(default=1_000, kw_only=True)
+    draw: Draw | None = field(default=strips(["phase"]), kw_only=True)
+    uses_gpu: bool = field(default=True, kw_only=True)
 
     def quickened(self) -> Self:
         """Return the experiment with few runs of small cells."""

@@ -5,17 +5,7 @@ The statistic is that of the phase test without positivity, computed in batches,
 
 from __future__ import annotations
 
-from uptonoise.experiments._figures import strips
 from uptonoise.experiments._phase_cells import column_cells
 from uptonoise.experiments._phase_rates import PhaseRates
 
-EXPERIMENT = PhaseRates(
-    "phase-columns",
-    __doc__.splitlines()[0],
-    column_cells,
-    (0.05, 0.01),
-    differ=True,
-    repetitions=1_000,
-    draw=strips(["phase"]),
-    uses_gpu=True,
-)
+EXPERIMENT = PhaseRates("phase-columns", __doc__.splitlines()[0], column_cells, (0.05, 0.01), differ=True)

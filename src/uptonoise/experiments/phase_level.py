@@ -7,17 +7,7 @@ batches, on a GPU where there is one. A rate above its 99 % band is run again wi
 
 from __future__ import annotations
 
-from uptonoise.experiments._figures import strips
 from uptonoise.experiments._phase_cells import level_cells
 from uptonoise.experiments._phase_rates import PhaseRates
 
-EXPERIMENT = PhaseRates(
-    "phase-level",
-    __doc__.splitlines()[0],
-    level_cells,
-    (0.05, 0.01, 0.001),
-    differ=False,
-    repetitions=1_000,
-    draw=strips(["phase"]),
-    uses_gpu=True,
-)
+EXPERIMENT = PhaseRates("phase-level", __doc__.splitlines()[0], level_cells, (0.05, 0.01, 0.001), differ=False)

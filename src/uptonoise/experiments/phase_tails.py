@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uptonoise.experiments._batched_phases import PairCell
-from uptonoise.experiments._figures import strips
 from uptonoise.experiments._noisy_distributions import NoisyPair
 from uptonoise.experiments._phase_rates import PhaseRates
 
@@ -27,12 +26,5 @@ def cells() -> Sequence[PairCell]:
 
 
 EXPERIMENT = PhaseRates(
-    "phase-tails",
-    __doc__.splitlines()[0],
-    cells,
-    (0.05, 0.01, 0.001, 0.0001),
-    differ=False,
-    repetitions=100_000,
-    draw=strips(["phase"]),
-    uses_gpu=True,
+    "phase-tails", __doc__.splitlines()[0], cells, (0.05, 0.01, 0.001, 0.0001), differ=False, repetitions=100_000
 )

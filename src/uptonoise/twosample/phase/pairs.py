@@ -119,7 +119,7 @@ def pairwise_phase_test(
         How p-values are adjusted for the number of pairs: Holm's and Bonferroni's bound the chance of any false
         difference, Benjamini and Hochberg's the share of false ones among those found.
     positivity : bool
-        As for :func:`phase_test`, whose p-values of saved sketches these are; without it, many pairs are much faster.
+        As for :func:`phase_test`; without it, many pairs are much faster. All p-values are those of saved sketches.
     clusters : str, or dict or sequence of arrays, optional
         Ids of rows of samples that belong together, one array for each, or the column that holds them.
     random_state : None, int, Generator or RandomState
