@@ -7,15 +7,16 @@ pytest.importorskip("torch")
 
 from uptonoise.experiments._batched_phases import pvalues
 from uptonoise.fourier import Sketch
+from uptonoise.twosample.phase.covariance import CONSTANTS
 from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair
-from uptonoise.twosample.phase.statistic import CONSTANTS, Rows, decomposed
+from uptonoise.twosample.phase.statistic import Rows, decomposed
 from uptonoise.twosample.phase.test import cauchy_combination
 
 VARIANTS = [
     CONSTANTS,
-    CONSTANTS._replace(own_phase=0.0, few_rows=1e-6),
+    CONSTANTS._replace(own_phase=0.0),
     CONSTANTS._replace(tolerance=0.0, unequal_ridge=0.0),
-    CONSTANTS._replace(borrowed=0.0, caution=0.0, cleaner=0.01),
+    CONSTANTS._replace(borrowed=0.0, caution=0.0),
     CONSTANTS._replace(ridge=0.0),
 ]
 

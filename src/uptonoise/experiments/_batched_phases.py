@@ -27,6 +27,7 @@ _ROUNDING = 1e-12
 _NO_RANK = 1e-9
 _LEAST_RIDGE = 0.1
 _LEAST_VARIANCE = 0.25
+_ALL_ERROR = 1 / 3
 _FEW_ROWS = 1_000
 _NUMBERS, _GPU_NUMBERS = 3e7, 3e8  # that a batch may hold
 _MATRICES = 20  # of the squared number of frequencies, at a time
@@ -94,10 +95,11 @@ class Moments(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """The parts of the correlations of S that come from X and from Y, their degrees of freedom, and S itself."""
+    """The parts of the correlations of S that come from X and from Y, and what is in both, and S itself."""
 
     A: Tensor
     B: Tensor
+    twice: Tensor
     freedoms: tuple[Tensor, Tensor]
     S: Tensor
     influences: tuple[Tensor | None, Tensor | None]
@@ -157,30 +159,30 @@ def _block_pvalues(left: Moments, right: Moments, variants: Sequence[Constants])
     for constants in variants:
         lam = max(_LEAST_RIDGE, constants.ridge * left.cos.shape[-1] / freedom)
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
-        guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
+        guard = (constants.tolerance, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard)
         if of_parts not in parts:
             parts[of_parts] = _parts(left, right, constants)
         if (*of_parts, lam) not in traces:
             traces[*of_parts, lam] = [trace.cpu().numpy() for trace in _traces(parts[of_parts], lam)]
-        few_rows = (smaller - 1) ** 2 / constants.few_rows
-        T, s1, s2, nu, excess = traces[*of_parts, lam]
+        T, *of_H, nu, excess = traces[*of_parts, lam]
         balance = np.minimum(1, nu / (smaller + larger - 2))
         caution = 1 - constants.caution * (1 - balance)
-        rows.append(_pvalues(T, (s1, s2), balance * excess, caution * nu, min(few_rows, 2 * _MANY_ROWS)))
+        rows.append(_pvalues(T, of_H, balance * excess, caution * nu, (smaller - 1) ** 2))
     return np.stack(rows)
 
 
-def _pvalues(T: Floats, traces: tuple[Floats, Floats], excess: Floats, nu: Floats, few_rows: float) -> Floats:
+def _pvalues(T: Floats, of_H: Sequence[Floats], excess: Floats, nu: Floats, few_rows: float) -> Floats:
     """Return the p-values of statistics."""
-    s1, s2 = traces
-    c = np.maximum(1 - s1 / np.maximum(nu, _TINY), _SMALLEST_C)
+    trace, s1, s2 = of_H
+    c = np.maximum(1 - trace / np.maximum(nu, _TINY), _SMALLEST_C)
     mean = np.maximum(s1 / c, _TINY)
     gaussian = np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
+    excess = excess * (s1 / np.maximum(trace, _TINY)) ** 2
     variance = np.maximum(np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian), _TINY)
     freedom, ratio = 2 * mean**2 / variance, T / mean
     tail = fdtrc(freedom, few_rows, ratio) if few_rows < _MANY_ROWS else chdtrc(freedom, ratio * freedom)
-    return np.where(s1 > _NO_RANK, np.maximum(tail, _TINY), 1.0)
+    return np.where(trace > _NO_RANK, np.maximum(tail, _TINY), 1.0)
 
 
 def _parts(left: Moments, right: Moments, constants: Constants) -> _Parts:
@@ -193,12 +195,20 @@ def _parts(left: Moments, right: Moments, constants: Constants) -> _Parts:
     S = left.sin * right.cos - left.cos * right.sin
     influences = left.influences(across_A, unit), right.influences(across_B, unit)
     freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
-    return _Parts(_scaled(A, unit), _scaled(B, unit), freedoms, unit * S, influences, sizes)
+    A, B, twice = (_scaled(matrices, unit) for matrices in (A, B, _of_both_errors(left, right)))
+    return _Parts(A, B, twice, freedoms, unit * S, influences, sizes)
+
+
+def _of_both_errors(left: Moments, right: Moments) -> Tensor:
+    """Return the covariance of the part of S that is a product of the errors of both samples' means."""
+    m, X, Y = left.cos.shape[-1], left.covariance / left.size, right.covariance / right.size
+    crossed = X[:, m:, :m] * Y[:, :m, m:]
+    return X[:, m:, m:] * Y[:, :m, :m] + X[:, :m, :m] * Y[:, m:, m:] - crossed - crossed.mT
 
 
 def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
-    """Return T, s1, s2, nu and the excess."""
-    A, B, freedoms, S, influences, sizes = parts
+    """Return T, tr H, s1, s2, nu and the excess."""
+    A, B, twice, freedoms, S, influences, sizes = parts
     K = torch.linalg.inv(A + B + lam * torch.eye(S.shape[-1], dtype=S.dtype, device=S.device))
     G, rest = A @ K, B @ K
     H = G + rest
@@ -211,7 +221,10 @@ def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
             expected = torch.maximum(lengths.mean(-1), size * _trace(part))
             kappa = ((lengths**2).mean(-1) / (expected**2).clamp(min=_TINY)).clamp(min=1)
             excess += ((kappa - 1) * _trace(part) ** 2 - 2 * _square_trace(part)) / size
-    return (S * (K @ S[:, :, None])[:, :, 0]).sum(-1), _trace(H), _square_trace(H), nu, excess
+    covariance = H - twice @ K
+    s1 = torch.maximum(_trace(covariance), _ALL_ERROR * _trace(H))
+    s2 = torch.maximum(_square_trace(covariance), _ALL_ERROR**2 * _square_trace(H))
+    return (S * (K @ S[:, :, None])[:, :, 0]).sum(-1), _trace(H), s1, s2, nu, excess
 
 
 def _across(sample: Moments, other: Moments, constants: Constants) -> Tensor:
@@ -227,9 +240,9 @@ def _covariance_part(sample: Moments, other: Moments, across: Tensor, constants:
     expected, unequal = other.across(across) / sample.size, 1 - sample.size / other.size
     variances, wanted = (_diagonal(matrix).clamp(min=_TINY) for matrix in (covariance, expected))
     kurtosis = other.phi.abs() ** 2 / (sample.size * wanted)
-    error, gap = constants.tolerance * wanted * (kurtosis / sample.size).sqrt(), wanted - variances
-    alike = (error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
-    not_cleaner = (error / constants.cleaner / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
+    error, gap = wanted * (kurtosis / sample.size).sqrt(), wanted - variances
+    alike = (constants.tolerance * error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
+    not_cleaner = (error / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
     borrowed = constants.borrowed * unequal * (alike * not_cleaner).mean(-1)
     own, others = _scaled(covariance, variances.rsqrt()), _scaled(expected, wanted.rsqrt())
     mixed = (1 - borrowed)[:, None, None] * own + borrowed[:, None, None] * others

@@ -25,10 +25,8 @@ OFF = {
     "unequal_ridge": 0.0,
     "caution": 0.0,
     "tolerance": 0.0,
-    "cleaner": 0.01,
     "borrowed": 0.0,
     "own_phase": 0.0,
-    "few_rows": 1e-6,
 }
 """The value of each constant that takes away what it does."""
 

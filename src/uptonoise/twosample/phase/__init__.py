@@ -1,5 +1,6 @@
 """The phase test and what is built on it."""
 
+from uptonoise.twosample.phase.covariance import CONSTANTS, Constants
 from uptonoise.twosample.phase.effect import EffectSize, Phases, column_spreads, effect_size
 from uptonoise.twosample.phase.noise_size import NEEDS_SINGLE_COLUMNS, ExtraNoise, extra_noise, noise_difference
 from uptonoise.twosample.phase.noncentrality import Noncentrality
@@ -21,5 +22,5 @@ from uptonoise.twosample.phase.planned import Plan, plan
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE
 from uptonoise.twosample.phase.power import phase_test_power
 from uptonoise.twosample.phase.result import PhaseResult
-from uptonoise.twosample.phase.statistic import CONSTANTS, Constants, decomposed
+from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import cauchy_combination, pair_pvalue, phase_pvalue, phase_result, phase_test

@@ -1,0 +1,121 @@
+"""The covariance of S, which is 0 where two samples differ by noise alone.
+
+Noise that is symmetric with a positive characteristic function multiplies phi by a positive number. So where the
+samples differ by such noise alone, at every frequency w
+
+    S(w) = Im(phi_X conj phi_Y) = s_X c_Y - c_X s_Y = 0        (c, s: the means of cos(w.x) and sin(w.x))
+
+S is linear in the means of each sample, so its covariance comes from the covariances C_X and C_Y of [cos, sin], which
+two sketches hold. With t_X and t_Y the phases across which rows vary, J_X = abs(phi_Y) [-sin t_X, cos t_X] and
+J_Y = abs(phi_X) [sin t_Y, -cos t_Y], one pair per frequency,
+
+    A = J_X C_X J_X' / n        B = J_Y C_Y J_Y' / k        Cov(S) = A + B - Q
+
+Q is the covariance of the product of both samples' errors. A has the error of phi_Y in its factor abs(phi_Y)^2, and B
+that of phi_X, so that Q is in both, but in Cov(S) only once. It counts where noise hides the signal, since abs(phi) is
+mostly error there.
+
+The derivative of S has the other sample's phase: t_X = arg phi_Y. But then A + B is too small just where S is large, by
+S^2 times what the rows' variance along the phase lacks of that across it, and heavy tails lose the significance level.
+Under the null hypothesis both samples have one phase. With the phase of both together in place of t_X and t_Y that
+error is gone, and T becomes somewhat too small. So the own phase counts in part: t_X is that of
+own_phase n abs(phi_X) phi_X + k abs(phi_Y) phi_Y.
+
+At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its rows are skewed or mostly equal, B may by
+chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
+sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no more than the
+error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is taken
+from it.
+
+All arrays may have leading dimensions, one test each.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from uptonoise._util.typing import Complex, Floats
+from uptonoise.twosample.phase.pair import SampleMoments
+
+_TINY = np.finfo(np.float64).tiny
+
+
+class Constants(NamedTuple):
+    """The numbers in the statistic that no theorem gives; docs/results/constants.md has what each one is worth."""
+
+    ridge: float = 0.5
+    """The ridge lam, in units of a correlation, per frequency and degree of freedom that the sizes give."""
+    unequal_ridge: float = 4.0
+    """How much more ridge there is at sizes as unequal as can be."""
+    caution: float = 0.3
+    """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
+    tolerance: float = 1.5
+    """Standard errors of a variance of the smaller sample that the larger one's may be off."""
+    borrowed: float = 0.6
+    """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
+    own_phase: float = 0.85
+    """How much a sample's own phase counts beside the other one's, where its covariance is taken across their phase."""
+
+
+CONSTANTS: Constants = Constants()
+
+
+def across(sample: SampleMoments, other: SampleMoments, constants: Constants) -> Complex:
+    """Return the directions across which the rows of a sample move S, as long as the other's amplitudes."""
+    of_own = constants.own_phase * sample.size[..., None] * np.abs(sample.phi) * sample.phi
+    both = of_own + other.size[..., None] * np.abs(other.phi) * other.phi
+    length = np.abs(both)
+    return np.asarray(np.abs(other.phi) * np.divide(both, length, out=np.zeros_like(both), where=length > 0))
+
+
+def covariance_part(
+    sample: SampleMoments, other: SampleMoments, across: Complex, constants: Constants
+) -> tuple[Floats, Floats]:
+    """Return what one sample adds to Cov(S), and the degrees of freedom; where it is the smaller one, guarded."""
+    size = sample.size[..., None, None]
+    covariance = sample.projected(-across.imag, across.real) / size
+    if not np.any(sample.size < other.size):
+        return covariance, sample.size - 1
+    expected = other.projected(-across.imag, across.real) / size
+    return _guarded(covariance, expected, sample.size, other, constants)
+
+
+def _guarded(
+    covariance: Floats, expected: Floats, size: Floats, large: SampleMoments, constants: Constants
+) -> tuple[Floats, Floats]:
+    """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
+    unequal = np.maximum(1 - size / large.size, 0.0)
+    variances, wanted = (np.maximum(np.linalg.diagonal(matrix), _TINY) for matrix in (covariance, expected))
+    # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
+    kurtosis = (large.cos**2 + large.sin**2) / (size[..., None] * wanted)
+    error = wanted * np.sqrt(kurtosis / size[..., None])
+    gap = wanted - variances
+    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller. Less noise means
+    # stronger correlations: those of a larger sample with less noise would be too strong.
+    alike = np.minimum(1, constants.tolerance * error / np.maximum(np.abs(gap), _TINY)) ** 2
+    not_cleaner = np.minimum(1, error / np.maximum(-gap, _TINY)) ** 2
+    borrowed = constants.borrowed * unequal * np.mean(alike * not_cleaner, axis=-1)
+    own, other = scaled(covariance, 1 / np.sqrt(variances)), scaled(expected, 1 / np.sqrt(wanted))
+    share = borrowed[..., None, None]
+    mixed = (1 - share) * own + share * other
+    raised = variances + unequal[..., None] * alike * np.maximum(gap, 0)
+    # Rows that are all equal have no correlations of their own: what is mixed has a diagonal of 1 all the same.
+    factors = np.sqrt(raised / np.maximum(np.linalg.diagonal(mixed), _TINY))
+    freedom = 1 / ((1 - borrowed) ** 2 / (size - 1) + borrowed**2 / (large.size - 1))
+    return scaled(mixed, factors), freedom
+
+
+def of_both_errors(left: SampleMoments, right: SampleMoments) -> Floats:
+    """Return the covariance of the part of S that is a product of the errors of both samples' means."""
+    m = left.cos.shape[-1]
+    X, Y = (sample.covariance / sample.size[..., None, None] for sample in (left, right))
+    crossed = X[..., m:, :m] * Y[..., :m, m:]
+    alike = X[..., m:, m:] * Y[..., :m, :m] + X[..., :m, :m] * Y[..., m:, m:]
+    return np.asarray(alike - crossed - crossed.mT)
+
+
+def scaled(matrix: Floats, factors: Floats) -> Floats:
+    """Return matrices with rows and columns times factors."""
+    return np.asarray(matrix * (factors[..., :, None] * factors[..., None, :]))

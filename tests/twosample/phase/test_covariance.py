@@ -1,0 +1,40 @@
+"""The covariance of S is what it is over many samples, also where noise leaves hardly anything of phi."""
+
+import numpy as np
+import pytest
+
+from uptonoise.twosample.phase.covariance import CONSTANTS, across, covariance_part, of_both_errors
+from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.statistic import decomposed
+
+FREQUENCIES = np.array([0.6, 1.0, 1.7, 2.1])
+
+
+def many_samples(rng: np.random.Generator, noise: float, n_samples: int = 3_000, n_rows: int = 50) -> SampleMoments:
+    rows = rng.exponential(size=(n_samples, n_rows)) + noise * rng.normal(size=(n_samples, n_rows))
+    angles = rows[:, :, None] * FREQUENCIES
+    features = np.concatenate([np.cos(angles), np.sin(angles)], axis=-1)
+    cos, sin = np.split(features.mean(axis=1), 2, axis=-1)
+    covariance = np.stack([np.cov(sample, rowvar=False) for sample in features])
+    return SampleMoments(cos, sin, covariance, np.full(n_samples, float(n_rows)))
+
+
+@pytest.mark.parametrize("noise", [0.0, 1.0, 3.0])
+def test_what_both_errors_make_is_counted_once(rng, noise: float) -> None:
+    left, right = many_samples(rng, noise), many_samples(rng, 0.0)
+    derivative = CONSTANTS._replace(own_phase=0.0)
+    A, B = (
+        covariance_part(sample, other, across(sample, other, derivative), derivative)[0]
+        for sample, other in ((left, right), (right, left))
+    )
+    observed, plain = np.cov(left.S(right), rowvar=False), np.mean(A + B, axis=0)
+    once = plain - np.mean(of_both_errors(left, right), axis=0)
+    error, error_of_plain = (np.abs(matrix - observed).max() / np.abs(observed).max() for matrix in (once, plain))
+    assert error < 0.1
+    assert noise == 0 or error < error_of_plain
+
+
+def test_where_all_is_hidden_the_statistic_is_a_third(rng) -> None:
+    block = decomposed(many_samples(rng, 30.0), many_samples(rng, 30.0)).test()
+    ratio = np.mean(block.shrinkage * block.statistic) / np.mean(block.trace)
+    assert ratio == pytest.approx(1 / 3, abs=0.04)
