@@ -159,7 +159,7 @@ def _block_pvalues(left: Moments, right: Moments, variants: Sequence[Constants])
     for constants in variants:
         lam = max(_LEAST_RIDGE, constants.ridge * left.cos.shape[-1] / freedom)
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
-        guard = (constants.tolerance, constants.borrowed) if smaller < larger else ()
+        guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard)
         if of_parts not in parts:
             parts[of_parts] = _parts(left, right, constants)
@@ -242,7 +242,7 @@ def _covariance_part(sample: Moments, other: Moments, across: Tensor, constants:
     kurtosis = other.phi.abs() ** 2 / (sample.size * wanted)
     error, gap = wanted * (kurtosis / sample.size).sqrt(), wanted - variances
     alike = (constants.tolerance * error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
-    not_cleaner = (error / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
+    not_cleaner = (constants.cleaner * error / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
     borrowed = constants.borrowed * unequal * (alike * not_cleaner).mean(-1)
     own, others = _scaled(covariance, variances.rsqrt()), _scaled(expected, wanted.rsqrt())
     mixed = (1 - borrowed)[:, None, None] * own + borrowed[:, None, None] * others

@@ -25,6 +25,7 @@ OFF = {
     "unequal_ridge": 0.0,
     "caution": 0.0,
     "tolerance": 0.0,
+    "cleaner": 100.0,
     "borrowed": 0.0,
     "own_phase": 0.0,
 }

@@ -53,6 +53,8 @@ class Constants(NamedTuple):
     """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
     tolerance: float = 1.5
     """Standard errors of a variance of the smaller sample that the larger one's may be off."""
+    cleaner: float = 0.5
+    """Standard errors that it may be below it before less is borrowed: the larger sample may have less noise."""
     borrowed: float = 0.6
     """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
     own_phase: float = 0.85
@@ -95,7 +97,7 @@ def _guarded(
     # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller. Less noise means
     # stronger correlations: those of a larger sample with less noise would be too strong.
     alike = np.minimum(1, constants.tolerance * error / np.maximum(np.abs(gap), _TINY)) ** 2
-    not_cleaner = np.minimum(1, error / np.maximum(-gap, _TINY)) ** 2
+    not_cleaner = np.minimum(1, constants.cleaner * error / np.maximum(-gap, _TINY)) ** 2
     borrowed = constants.borrowed * unequal * np.mean(alike * not_cleaner, axis=-1)
     own, other = scaled(covariance, 1 / np.sqrt(variances)), scaled(expected, 1 / np.sqrt(wanted))
     share = borrowed[..., None, None]
