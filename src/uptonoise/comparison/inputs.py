@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
+from uptonoise._util.warning import warn
 from uptonoise.fourier import FewerFrequenciesWarning, Sketch
 from uptonoise.rows import (
     LEAST_CLUSTERS,
@@ -138,11 +139,10 @@ def _tell_of_long_work(n_frequencies: int) -> None:
     """Warn where the tests, which take a time that grows with the third power, take longer than most files to read."""
     seconds = _SECONDS * n_frequencies**3
     if seconds > _TOLD_SECONDS:
-        warnings.warn(
+        warn(
             f"tests with {n_frequencies:,} frequencies take about {seconds:.0f} s of one core after the rows are read; "
             "fewer columns or frequencies are faster",
             FewerFrequenciesWarning,
-            stacklevel=4,
         )
 
 

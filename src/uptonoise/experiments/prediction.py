@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
+from uptonoise._util.warning import warn
 from uptonoise.bags import Bags
 from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, HAS_TORCH, OURS, REGRESSORS, with_gaussian_noise
 from uptonoise.experiments._bag_tasks import REPORTED, BagTask
@@ -75,9 +76,9 @@ def _cells(values: Values) -> list[tuple[str, str]]:
 
 def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
     if not HAS_TORCH:
-        warnings.warn(
+        warn(
             'torch is not installed: DeepSets and our networks are left out. pip install "uptonoise[torch]" brings it',
-            stacklevel=2,
+            UserWarning,
         )
     return [
         Task(f"{name}, {model} / {split}", errors, (name, model, split, values["bags"], values["levels"]))

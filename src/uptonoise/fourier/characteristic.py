@@ -6,12 +6,12 @@ multiplies phi by a positive number. Where abs(phi) is no larger than its own sa
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from uptonoise._util.typing import Complex, Floats, Precision
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted, shown
 from uptonoise.fourier.cosine_sine import CosineSine, as_complex
 from uptonoise.fourier.docs import described
@@ -134,7 +134,7 @@ def unit(phi: Complex, amplitude: Floats | None = None) -> Complex:
     return np.divide(phi, amplitude, out=np.zeros_like(phi), where=amplitude > 0)
 
 
-def warn_where_unreliable(characteristic: Characteristic, name: str, stacklevel: int = 3) -> None:
+def warn_where_unreliable(characteristic: Characteristic, name: str) -> None:
     """Warn when phi is below its sampling error: at any frequency of a sample, or at a tenth of those of bags.
 
     Features of many small bags always hold some unreliable phases, and a model can live with a few; a distance cannot.
@@ -144,9 +144,8 @@ def warn_where_unreliable(characteristic: Characteristic, name: str, stacklevel:
     if unreliable.mean() <= (0 if unreliable.ndim == 1 else _TOLERATED_SHARE_IN_BAGS):
         return
     where = f"{unreliable.sum()} of {unreliable.size} frequencies" + (" of bags" if unreliable.ndim > 1 else "")
-    warnings.warn(
+    warn(
         f"the phase of {name} is not reliable at {where}: abs(phi) is below its sampling error 1/sqrt(n) there. "
         "Use lower frequencies (a larger scale) or more rows",
         UnreliablePhaseWarning,
-        stacklevel=stacklevel,
     )

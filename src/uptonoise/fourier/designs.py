@@ -11,7 +11,6 @@ sample, which the other frequencies do not reach where noise makes the columns l
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -21,6 +20,7 @@ from scipy.special import ndtri
 
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.fourier.lengths import RareLengths, lengths_of
 from uptonoise.fourier.spread import spreads_of_rows
@@ -163,12 +163,11 @@ def _affordable_design(
         return design
     generator.bit_generator.state = beginning
     design = default_design(lengths, generator, max(most, _least_frequencies(len(lengths))), spreads)
-    warnings.warn(
+    warn(
         f"{len(design.frequencies):,} frequencies are used in place of {wanted:,}, so that the sketches of "
         f"{counted(len(spreads), 'sample')} with {counted(len(lengths), 'column')} fit into memory; fewer columns get "
         "more each",
         FewerFrequenciesWarning,
-        stacklevel=4,
     )
     return design
 

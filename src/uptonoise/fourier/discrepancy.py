@@ -184,10 +184,10 @@ def phase_features_of_bags(
     """Return the phase features of bags, and of other bags where there are any; warn where they are not reliable."""
     left, right = _characteristics_of_bags(bags, other, frequencies, precision)
     # Each warning names the line that called the public function.
-    warn_where_unreliable(left, "bags", stacklevel=4)
+    warn_where_unreliable(left, "bags")
     if right is None:
         return fourier_features(unit(left.phi)), None
-    warn_where_unreliable(right, "other", stacklevel=4)
+    warn_where_unreliable(right, "other")
     return fourier_features(unit(left.phi)), fourier_features(unit(right.phi))
 
 

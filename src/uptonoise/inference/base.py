@@ -22,6 +22,7 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
+from uptonoise._util.warning import warn
 from uptonoise.bags import Bags
 from uptonoise.inference.budget import DRAWS, PARTICLES, TRAINING, Plan
 from uptonoise.inference.observed import Units, is_unlike, size_range
@@ -231,11 +232,10 @@ class BagABC(_Fitted, ABC):
         outside = (at < particles.summaries.min(axis=0)).any() or (at > particles.summaries.max(axis=0)).any()
         if outside or is_unlike(self._units.profiles(bag)[0], particles.profiles, posterior.weights):
             what = "the summary" if outside else "the location, the spread or the noise"
-            warnings.warn(
+            warn(
                 f"{what} of what was observed is outside the range of all that was simulated: the model or its "
                 "prior does not produce such data, and the posterior is an extrapolation",
                 UnlikeSimulationsWarning,
-                stacklevel=2,
             )
         warn_where_small(posterior.ess)
         return posterior

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_choice, checked_columns, checked_number, positive_int
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.rows import as_real_array
@@ -291,11 +291,10 @@ class Posterior(Result):
 def warn_where_small(ess: float) -> None:
     """Warn where a posterior rests on too few particles."""
     if round(ess) < TRUSTED_SIZE:  # a target that is met up to rounding is met
-        warnings.warn(
+        warn(
             f"the posterior rests on particles worth only {ess:.1f}, fewer than {TRUSTED_SIZE:g}: simulate more "
             "particles, or take a larger epsilon, quantile or ess",
             SmallSampleWarning,
-            stacklevel=3,
         )
 
 

@@ -5,7 +5,6 @@ A block holds what came and what failed, so that it can be completed later.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.storage import load_archive, save_archive
 from uptonoise._util.typing import Floats
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.bags import BagRows, Bags
 from uptonoise.inference.posterior import checked_names
@@ -171,11 +171,10 @@ def warn_of_failures(n_failed: int, n: int, any_came: bool) -> None:
     if not any_came:
         raise SimulationError(f"all {n:,} simulations failed; look at one with skip_failures=False")
     if n_failed:
-        warnings.warn(
+        warn(
             f"{n_failed:,} of {n:,} simulations failed and are left out: what is learnt is as if the prior excluded "
             "such parameters",
             UserWarning,
-            stacklevel=4,
         )
 
 

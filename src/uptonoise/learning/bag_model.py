@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -19,6 +18,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.learning.bag_model_file import load_model, save_model
@@ -191,11 +191,10 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
             predicted = self.ensemble_.predicted(inputs, self._link)
         outside = self._check(bags, inputs).outside
         if outside.mean() > _UNUSUAL_SHARE:
-            warnings.warn(
+            warn(
                 f"{counted(int(outside.sum()), 'bag')} of {len(bags):,} are unlike the bags of fit, with and without "
                 "noise: predictions and intervals are not calibrated for them. check(bags) says which",
                 UnusualBagsWarning,
-                stacklevel=3,
             )
         return bags, predicted
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +20,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_choice, checked_jobs, positive_int
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.learning.inputs import as_bags
@@ -186,7 +186,7 @@ def robustness_curve(
     True
     """
     if repeats is not None:
-        warnings.warn("repeats is now called n_repeats", DeprecationWarning, stacklevel=2)
+        warn("repeats is now called n_repeats", DeprecationWarning)
         n_repeats = repeats
     metric = _metric_of(model)
     given = as_bags(bags)
@@ -211,11 +211,10 @@ def _warn_beyond(model: Any, sizes: Floats) -> None:
     inner = inner[-1] if hasattr(inner, "named_steps") else inner
     known = getattr(inner, "noise_range_", None)
     if known is not None and sizes.max() > known[1]:
-        warnings.warn(
+        warn(
             f"the model was fitted against noise sizes from {known[0]:g} to {known[1]:g}; got `levels` up to "
             f"{sizes.max():g}",
             UserWarning,
-            stacklevel=3,
         )
 
 

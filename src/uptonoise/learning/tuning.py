@@ -9,12 +9,12 @@ tried is told by a warning.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 
 from uptonoise._util.validation import checked_number
+from uptonoise._util.warning import warn
 from uptonoise.learning.solver import ErrorSize
 
 Tolerance = float | Literal["standard error"]
@@ -64,9 +64,8 @@ def warn_at_edges(results: dict[str, Any], chosen: int) -> None:
         value = results[f"param_{name}"][chosen]
         if value in (values[0], values[-1]):
             end, more = ("smallest", "smaller") if value == values[0] else ("largest", "larger")
-            warnings.warn(
+            warn(
                 f"the chosen {name}, {value:.3g}, is the {end} of those tried, and a better one may lie beyond; add "
                 f"{more} values to {grid}",
                 GridEdgeWarning,
-                stacklevel=4,
             )

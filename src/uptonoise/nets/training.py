@@ -6,7 +6,6 @@ Generator, so that a seed gives the same network, and torch's global seed is lef
 
 from __future__ import annotations
 
-import warnings
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +18,7 @@ from torch import Tensor
 
 from uptonoise._util.progress import Progress
 from uptonoise._util.typing import Floats
+from uptonoise._util.warning import warn
 from uptonoise.engines.gpu.cuda import torch_device
 from uptonoise.engines.gpu.features import as_vector
 from uptonoise.nets.labelled import Indices, LabelledBags
@@ -238,7 +238,7 @@ def _report_divergence(epoch: int, loss: float, settings: Settings, least: float
     )
     if np.isinf(least):
         raise ValueError(f"{message}; no epoch before it had a usable loss")
-    warnings.warn(f"{message}; the weights of the best epoch are kept", ConvergenceWarning, stacklevel=4)
+    warn(f"{message}; the weights of the best epoch are kept", ConvergenceWarning)
 
 
 def as_device(device: str) -> torch.device:

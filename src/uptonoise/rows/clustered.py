@@ -7,7 +7,6 @@ of a file, of chunks or of partitions. Two bags of rows are two clusters.
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.validation import positive_int
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted, shown
 from uptonoise.rows.block import CHUNK_ROWS, Block
 from uptonoise.rows.cluster_ids import BlockIds, as_ids, numbered
@@ -338,10 +338,9 @@ def warn_of_shared(shared: Sequence[Any], names: tuple[str, str]) -> None:
     if len(shared) == 0:
         return
     some = ", ".join(map(shown, list(shared)[:3])) + (", ..." if len(shared) > 3 else "")
-    warnings.warn(
+    warn(
         f"{names[0]} and {names[1]} share {counted(len(shared), 'cluster id')} ({some}). If these are the same units, "
         "the samples are not independent and the p-values do not hold: flip_test(..., paired=True) may be meant. If "
         "each sample numbers its units for itself, give ids that differ",
         SharedClustersWarning,
-        stacklevel=4,
     )

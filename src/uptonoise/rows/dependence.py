@@ -14,7 +14,6 @@ At most 1 in 1,000 of samples of independent rows has a z above 5 (`docs/results
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc
 
 from uptonoise._util.typing import Floats
+from uptonoise._util.warning import warn
 from uptonoise.rows.source import RowSource
 
 _LAGS = (1, 3, 10, 30)
@@ -196,11 +196,11 @@ def _scaled(values: Floats) -> Floats:
     return 2 * (values - low) / (high - low) - 1 if high > low else np.zeros_like(values)
 
 
-def warn_of_dependence(signs: Sequence[Dependence | None], stacklevel: int = 3) -> tuple[str, ...]:
+def warn_of_dependence(signs: Sequence[Dependence | None]) -> tuple[str, ...]:
     """Warn of dependent rows, and return what was said."""
     texts = tuple(str(sign) for sign in signs if sign is not None)
     for text in texts:
-        warnings.warn(text, DependentRowsWarning, stacklevel=stacklevel)
+        warn(text, DependentRowsWarning)
     return texts
 
 

@@ -72,5 +72,5 @@ def rows_for_scale(sources: Sequence[RowSource], seed: int) -> list[Floats]:
         n_rows = SCALE_ROWS if source.is_weighted else max(SCALE_ROWS, _SCALE_NUMBERS // len(source.columns))
         samples.append(some_rows(source, n_rows, np.random.default_rng(seed)))
     for source, rows in zip(sources, samples, strict=True):
-        warn_of_codes(rows, source.columns, source.name, stacklevel=5)
+        warn_of_codes(rows, source.columns, source.name)
     return samples

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.rows.keys import random_keys, smallest
 
@@ -30,14 +30,13 @@ class SuspiciousValuesWarning(UserWarning):
     """Values may not be what they seem: a code for missing values, or a stream whose later rows have another scale."""
 
 
-def warn_of_codes(rows: Floats, columns: Sequence[str], name: str, stacklevel: int = 3) -> None:
+def warn_of_codes(rows: Floats, columns: Sequence[str], name: str) -> None:
     """Warn where a number that often stands for a missing value lies far from all others of its column."""
     for place, code, count, low, high in codes_in(rows):
-        warnings.warn(
+        warn(
             f"{name} has {counted(count, 'value')} of {code:g} in the column {columns[place]!r}, far from all others "
             f"({low:.3g} to {high:.3g}). If {code:g} stands for a missing value, leave such rows out first",
             SuspiciousValuesWarning,
-            stacklevel=stacklevel,
         )
 
 
@@ -97,12 +96,11 @@ class ScaleWatch:
         differs = (np.maximum(first, whole) > _OTHER_SCALE * np.minimum(first, whole)) & (whole > 0)
         if differs.any():
             named = ", ".join(columns[place] for place in np.flatnonzero(differs)[:_NAMES_IN_MESSAGE])
-            warnings.warn(
+            warn(
                 f"the first {self._n_first:,} rows of {name}, which decided the scale of the frequencies, have another "
                 f"scale than all {self._n_rows:,} (columns {named}): differences may be missed. Give the rows in "
                 "random order, or a source that can be read again",
                 SuspiciousValuesWarning,
-                stacklevel=2,
             )
 
 

@@ -129,7 +129,7 @@ def _look_at(rows: Floats, columns: tuple[str, ...], name: str) -> None:
     """Raise on values that are too large, and warn of codes for missing values; rows on a device are not looked at."""
     if isinstance(rows, np.ndarray) and len(rows):
         check_values(rows, columns, name)
-        warn_of_codes(rows, columns, name, stacklevel=5)
+        warn_of_codes(rows, columns, name)
 
 
 def check_values(rows: Floats, columns: tuple[str, ...], name: str) -> None:

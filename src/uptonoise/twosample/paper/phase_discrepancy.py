@@ -7,7 +7,6 @@ error. This is the paper's own finding. The amplitudes tell, so the test looks a
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.warning import warn
 from uptonoise.fourier import as_complex, as_frequencies, column_variances, sample_frequencies, squared_phd
 from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label
@@ -123,7 +123,7 @@ def phd_test(
     amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
     if amplitude_pvalue < _WARNING_ALPHA:
         problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"
-        warnings.warn(f"{problem}; {_CONSEQUENCE}", UnequalNoiseWarning, stacklevel=2)
+        warn(f"{problem}; {_CONSEQUENCE}", UnequalNoiseWarning)
     fields = permutation_fields(samples, squared_phd(phi_X, phi_Y), seed)
     return PhdResult(**fields, amplitude_pvalue=amplitude_pvalue, frequencies=own.as_given(used))
 

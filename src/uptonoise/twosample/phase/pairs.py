@@ -6,7 +6,6 @@ The statistics of a few dozen pairs are computed at once; p-values are adjusted 
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -19,6 +18,7 @@ from uptonoise._util.results import Result
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
+from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.fourier import FewerFrequenciesWarning, Sketch, pair_seconds
 from uptonoise.rows import aligned, clustered_rows
@@ -219,11 +219,10 @@ def _sketched(samples: dict[Any, Any], clusters: Any, random_state: RandomState)
 def _tell_of_long_work(n_groups: int, n_frequencies: int) -> None:
     minutes = pair_seconds(n_groups, n_frequencies) / 60
     if minutes > 1:
-        warnings.warn(
+        warn(
             f"all pairs of {n_groups:,} groups with {n_frequencies:,} frequencies take about {minutes:,.0f} min on one "
             "core; fewer columns or groups are faster",
             FewerFrequenciesWarning,
-            stacklevel=4,
         )
 
 
