@@ -30,6 +30,8 @@ from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block, as_real_array
 
 _TILES_PER_BLOCK = 8  # tiles of features in one part, so that little of the time goes to Python and sums of parts
+_AT_ONCE = 256  # rows of a product
+_BLOCK_VALUES = 4_000_000  # of long rows, which are in memory three times
 _CLUSTERS_AT_ONCE = 4_096
 _GROUP_ROWS, _GROUP_VALUES = 65_536, 1 << 24  # in a block of rows of all groups
 _ROUNDING = 1e-9  # of sums of weights in a file
@@ -133,7 +135,9 @@ class Moments:
             return self._plus_clusters(other, self.mean + share * apart)
         scatter = self.scatter + other.scatter
         scaled = np.sqrt(self.weight * share) * apart  # so that the product is symmetric to the last bit
-        scatter += np.outer(scaled, scaled)
+        for start in range(0, len(scaled), _AT_ONCE):  # the whole product is as large as the scatter
+            part = slice(start, start + _AT_ONCE)
+            scatter[part] += np.outer(scaled[part], scaled)
         return Moments(
             self.n_rows + other.n_rows,
             weight,
@@ -253,7 +257,8 @@ class MomentSum(Accumulator[Moments]):
         self._products = products or (np.float32 if features.precision == "fast" else np.float64)
         # A tile long enough that the outer products, not the sums of their results, are the work.
         self._tile_rows = max(features.block_rows // 2, 2 * features.n_frequencies)
-        self.block_rows = _TILES_PER_BLOCK * self._tile_rows
+        tiles = _BLOCK_VALUES // (self._tile_rows * features.n_columns)
+        self.block_rows = min(max(tiles, 1), _TILES_PER_BLOCK) * self._tile_rows
         width = 2 * features.n_frequencies
         # Two copies of the rows, a tile of features and their products, and the sum of these, twice.
         self.part_bytes = 16 * self.block_rows * features.n_columns + 4 * self._tile_rows * width + 20 * width**2

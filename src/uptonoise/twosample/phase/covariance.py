@@ -111,11 +111,13 @@ def _guarded(
 
 def of_both_errors(left: SampleMoments, right: SampleMoments) -> Floats:
     """Return the covariance of the part of S that is a product of the errors of both samples' means."""
-    m = left.cos.shape[-1]
-    X, Y = (sample.covariance / sample.size[..., None, None] for sample in (left, right))
+    m, X, Y = left.cos.shape[-1], left.covariance, right.covariance
     crossed = X[..., m:, :m] * Y[..., :m, m:]
-    alike = X[..., m:, m:] * Y[..., :m, :m] + X[..., :m, :m] * Y[..., m:, m:]
-    return np.asarray(alike - crossed - crossed.mT)
+    products = X[..., m:, m:] * Y[..., :m, :m]
+    products += X[..., :m, :m] * Y[..., m:, m:]
+    products -= crossed
+    products -= crossed.mT
+    return np.asarray(products / (left.size * right.size)[..., None, None])
 
 
 def scaled(matrix: Floats, factors: Floats) -> Floats:
