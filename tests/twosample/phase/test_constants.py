@@ -86,6 +86,21 @@ def test_few_rows_have_heavier_tails():
     assert block.pvalue_of(far) > 1.2 * many.pvalue_of(far)
 
 
+def test_a_few_clusters_of_which_one_is_large_have_heavier_tails():
+    rng = np.random.default_rng(0)
+    empty = un.Sketch.for_samples(rng.normal(size=(200, 1)), random_state=0)
+
+    def clustered(sizes: list[int]) -> un.Sketch:
+        return un.Sketch.like(empty).update(un.Bags([rng.normal(size=(size, 1)) for size in sizes]), complete=True)
+
+    even, uneven = clustered([20] * 10), clustered([5] * 9 + [155])
+    few_rows = [
+        float(decomposed(pair.left, pair.right).few_rows) for pair in (Pair.of(even, even), Pair.of(even, uneven))
+    ]
+    assert few_rows[0] == pytest.approx(9**2)
+    assert few_rows[1] < 0.2 * (uneven.effective_size - 1) ** 2
+
+
 def test_few_rows_with_heavy_tails_vary_less_than_gaussian_ones():
     rng = np.random.default_rng(0)
     ratios, narrower, gaussian = [], [], []

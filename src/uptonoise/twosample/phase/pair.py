@@ -31,15 +31,17 @@ from uptonoise.rows import (
 
 
 class SampleMoments(NamedTuple):
-    """Means and covariances of cosines and sines at m frequencies, and the effective number of rows.
+    """Means and covariances of cosines and sines at m frequencies, and the effective number of rows or clusters.
 
-    Arrays may have leading dimensions: one sample each.
+    Arrays may have leading dimensions: one sample each. `evenness` is the effective number over the number: 1 where
+    all rows, or clusters, weigh the same.
     """
 
     cos: Floats
     sin: Floats
     covariance: Floats
     size: Floats
+    evenness: Floats = np.asarray(1.0)
 
     @classmethod
     def of(cls, sketch: Sketch, centre: Floats, block: slice | None = None, worth: float = 1.0) -> SampleMoments:
@@ -49,7 +51,8 @@ class SampleMoments(NamedTuple):
         """
         mean, covariance = sketch.moments_about(centre, block)
         m = len(mean) // 2
-        return cls(mean[:m], mean[m:], covariance, np.asarray(sketch.effective_size * worth))
+        evenness = sketch.effective_size / max(1, sketch.n_clusters or sketch.n_rows)
+        return cls(mean[:m], mean[m:], covariance, np.asarray(sketch.effective_size * worth), np.asarray(evenness))
 
     @property
     def phi(self) -> Complex:
@@ -68,7 +71,7 @@ class SampleMoments(NamedTuple):
         cos, sin = self.cos[..., block], self.sin[..., block]
         many, m, width = self.covariance.shape[:-2], self.cos.shape[-1], 2 * cos.shape[-1]
         covariance = self.covariance.reshape(*many, 2, m, 2, m)[..., block, :, block].reshape(*many, width, width)
-        return SampleMoments(cos, sin, covariance, self.size)
+        return self._replace(cos=cos, sin=sin, covariance=covariance)
 
     def each(self) -> Iterator[SampleMoments]:
         """Yield many samples one by one; they may share one covariance."""

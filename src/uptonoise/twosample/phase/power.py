@@ -258,7 +258,8 @@ def _resampled(rows: Floats, size: int, sd: Floats, generator: np.random.Generat
 def _turned(sample: SampleMoments, angles: Floats) -> SampleMoments:
     m = len(angles)
     mean = turned(np.concatenate([sample.cos, sample.sin]), angles)
-    return SampleMoments(mean[:m], mean[m:], turned(turned(sample.covariance, angles).T, angles), sample.size)
+    covariance = turned(turned(sample.covariance, angles).T, angles)
+    return sample._replace(cos=mean[:m], sin=mean[m:], covariance=covariance)
 
 
 def with_noise(sample: SampleMoments, frequencies: Floats, sd: ArrayLike) -> SampleMoments:
@@ -276,7 +277,7 @@ def with_noise(sample: SampleMoments, frequencies: Floats, sd: ArrayLike) -> Sam
     plus, minus = of_sum * (sc + cs), of_difference * (sc - cs)
     noisy = np.block([[even + odd, plus - minus], [plus + minus, even - odd]]) / 2
     mean = mean * np.tile(np.exp(-lengths / 2), 2)
-    return SampleMoments(mean[:m], mean[m:], noisy - np.outer(mean, mean), sample.size)
+    return sample._replace(cos=mean[:m], sin=mean[m:], covariance=noisy - np.outer(mean, mean))
 
 
 def _from_means(
@@ -307,4 +308,4 @@ def _gaussian_means(sample: SampleMoments, size: float, count: int, generator: n
     values, vectors = np.linalg.eigh(sample.covariance / size)
     normals = generator.standard_normal((count, 2 * m)) * np.sqrt(np.maximum(values, 0))
     means = np.concatenate([sample.cos, sample.sin]) + normals @ vectors.T
-    return SampleMoments(means[:, :m], means[:, m:], sample.covariance, np.full(count, float(size)))
+    return sample._replace(cos=means[:, :m], sin=means[:, m:], size=np.full(count, float(size)))

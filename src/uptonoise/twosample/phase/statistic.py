@@ -24,10 +24,11 @@ more it lacks than with Gaussian influences. With G the sample's part of H the v
 
 Where one sample makes most of R, by its size or by its noise, its skewness does not cancel in S. So a part of nu is
 taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. With very few
-rows the distribution is an F, whose denominator is the square of the smaller n - 1. lam grows with the number of
-frequencies per degree of freedom, which keeps the significance level for heavy tails, and is larger at unequal sizes.
-Directions in which S may move for other reasons than a difference, such as an offset, are projected out of z. Then z is
-rotated so that its covariance H stays diagonal; G and Q are projected and rotated alike.
+rows the distribution is an F, whose denominator is the smaller (n - 1)^2, times how even the weights of rows or of
+clusters are. lam grows with the number of frequencies per degree of freedom, which keeps the significance level for
+heavy tails, and is larger at unequal sizes. Directions in which S may move for other reasons than a difference, such as
+an offset, are projected out of z. Then z is rotated so that its covariance H stays diagonal; G and Q are projected and
+rotated alike.
 
 All arrays may have leading dimensions, one test each.
 """
@@ -196,6 +197,7 @@ class Decomposition(NamedTuple):
     twice: Floats  # V'QV
     freedoms: tuple[Floats, Floats]
     sizes: tuple[Floats, Floats]
+    few_rows: Floats  # the denominator of the F distribution
     constants: Constants
     influences: tuple[Floats | None, Floats | None]  # of rows on S, where they are at hand
 
@@ -242,8 +244,8 @@ class Decomposition(NamedTuple):
             whitening, squares = np.ones_like(whitening), A**2
         parts = _parts(variances, whitening**2, np.linalg.diagonal(A), squares)
         nu = _satterthwaite((np.sum(variances, axis=-1), np.sum(variances**2, axis=-1)), parts, self.freedoms)
-        few_rows, none = (np.minimum(*self.sizes) - 1) ** 2, np.zeros_like(nu)
-        return Ridge(self.S, basis, whitening, variances, twice, parts, nu, np.ones_like(nu), few_rows, none)
+        none = np.zeros_like(nu)
+        return Ridge(self.S, basis, whitening, variances, twice, parts, nu, np.ones_like(nu), self.few_rows, none)
 
     def shrinkage(self, lam: Floats, nuisance: Floats) -> Floats:
         """Return c of :meth:`ridge` from traces alone, which need no further eigenvectors."""
@@ -274,7 +276,8 @@ def decomposed(
     freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
     influences = _influences(rows[0], across_A), _influences(rows[1], across_B)
     basis = unit[..., None] * V
-    return Decomposition(S, unit, w, basis, rotated, rotated**2, twice, freedoms, sizes, constants, influences)
+    few = np.minimum(*((sample.size - 1) ** 2 * sample.evenness for sample in (left, right)))
+    return Decomposition(S, unit, w, basis, rotated, rotated**2, twice, freedoms, sizes, few, constants, influences)
 
 
 def _influences(rows: Complex | None, across: Complex) -> Floats | None:
