@@ -33,8 +33,8 @@ from uptonoise.rows import (
 class SampleMoments(NamedTuple):
     """Means and covariances of cosines and sines at m frequencies, and the effective number of rows or clusters.
 
-    Arrays may have leading dimensions: one sample each. `evenness` is the effective number over the number: 1 where
-    all rows, or clusters, weigh the same.
+    Arrays may have leading dimensions: one sample each. `evenness` is the effective number of clusters over their
+    number: 1 where all weigh the same, and for rows.
     """
 
     cos: Floats
@@ -51,7 +51,7 @@ class SampleMoments(NamedTuple):
         """
         mean, covariance = sketch.moments_about(centre, block)
         m = len(mean) // 2
-        evenness = sketch.effective_size / max(1, sketch.n_clusters or sketch.n_rows)
+        evenness = sketch.effective_size / sketch.n_clusters if sketch.n_clusters else 1.0
         return cls(mean[:m], mean[m:], covariance, np.asarray(sketch.effective_size * worth), np.asarray(evenness))
 
     @property

@@ -24,11 +24,10 @@ more it lacks than with Gaussian influences. With G the sample's part of H the v
 
 Where one sample makes most of R, by its size or by its noise, its skewness does not cancel in S. So a part of nu is
 taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. With very few
-rows the distribution is an F, whose denominator is the smaller (n - 1)^2, times how even the weights of rows or of
-clusters are. lam grows with the number of frequencies per degree of freedom, which keeps the significance level for
-heavy tails, and is larger at unequal sizes. Directions in which S may move for other reasons than a difference, such as
-an offset, are projected out of z. Then z is rotated so that its covariance H stays diagonal; G and Q are projected and
-rotated alike.
+rows the distribution is an F, whose denominator is the smaller (n - 1)^2, times how even the weights of clusters are.
+lam grows with the number of frequencies per degree of freedom, which keeps the significance level for heavy tails, and
+is larger at unequal sizes. Directions in which S may move for other reasons than a difference, such as an offset, are
+projected out of z. Then z is rotated so that its covariance H stays diagonal; G and Q are projected and rotated alike.
 
 All arrays may have leading dimensions, one test each.
 """
