@@ -65,7 +65,7 @@ def test_own_phase_keeps_the_level_for_heavy_tails():
 
 def test_caution_keeps_the_level_where_one_sample_is_noisier_and_columns_are_many():
     as_it_is, without = rates({"caution": 0.0}, pareto, (60, 60), 40, (lambda rng, shape: 3 * slash(rng, shape), None))
-    assert as_it_is + 0.05 < without
+    assert as_it_is < 0.1 < as_it_is + 0.05 < without
 
 
 def test_tolerance_lets_the_larger_sample_guard_the_smaller():
@@ -73,9 +73,11 @@ def test_tolerance_lets_the_larger_sample_guard_the_smaller():
     assert as_it_is < 0.08 < 0.1 < without
 
 
-def test_borrowed_correlations_lower_the_level_at_unequal_sizes():
-    as_it_is, without = rates({"borrowed": 0.0}, pareto, (60, 1_200), 1)
-    assert as_it_is < 0.05 < without
+def test_borrowed_correlations_keep_the_level_of_rare_events():
+    as_it_is, without = rates(
+        {"borrowed": 0.0}, lambda rng, shape: (rng.random(shape) < 0.03).astype(float), (80, 800), 2
+    )
+    assert as_it_is < 0.1 < as_it_is + 0.1 < without
 
 
 def test_few_rows_have_heavier_tails():
@@ -83,7 +85,7 @@ def test_few_rows_have_heavier_tails():
     block = decomposed(pair.left.at(pair.blocks.largest), pair.right.at(pair.blocks.largest)).test()
     many = replace(block, few_rows=np.asarray(1e6))
     far = 4 * block.moments[0]
-    assert block.pvalue_of(far) > 1.2 * many.pvalue_of(far)
+    assert block.pvalue_of(far) > 1.1 * many.pvalue_of(far)
 
 
 def test_a_few_clusters_of_which_one_is_large_have_heavier_tails():

@@ -52,9 +52,9 @@ class Constants(NamedTuple):
     caution: float = 0.3
     """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
     tolerance: float = 1.5
-    """Standard errors of a variance of the smaller sample that the larger one's may be off."""
+    """Standard errors of a variance of the smaller sample by which the larger sample's may differ from it."""
     cleaner: float = 0.5
-    """Standard errors that it may be below it before less is borrowed: the larger sample may have less noise."""
+    """Standard errors by which the larger one's may be smaller before less is borrowed: it may have less noise."""
     borrowed: float = 0.6
     """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
     own_phase: float = 0.85

@@ -82,7 +82,7 @@ class Ridge:
     variances : array of shape (..., r)
         The variances of z, the diagonal of H.
     twice : array of shape (..., r, r)
-        What H counts twice, as `variances` before whitening: the covariance Q.
+        The covariance Q, which A + B counts twice, in the basis before whitening.
     parts : arrays
         (tr G, tr G^2) of X's part of H, and of Y's.
     nu : array
