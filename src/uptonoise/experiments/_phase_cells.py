@@ -1,4 +1,4 @@
-"""Cells that judge the phase statistic: where samples differ at most by noise, and where they differ beyond it."""
+"""Cells that judge the phase statistic, where samples differ at most by noise or beyond it, and those that chose it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.experiments import noise_level, noise_power
 from uptonoise.experiments._batched_phases import PairCell
+from uptonoise.experiments._development_pairs import DevelopmentPair, alike, different
 from uptonoise.experiments._fresh_pairs import FreshPair, pairs
 from uptonoise.experiments._noisy_distributions import NoisyPair
 
@@ -64,7 +65,7 @@ def level_cells() -> Sequence[PairCell]:
     ]
 
 
-def _cell(grid: str, pair: NoisyPair | FreshPair) -> PairCell:
+def _cell(grid: str, pair: NoisyPair | FreshPair | DevelopmentPair) -> PairCell:
     return PairCell({"grid": grid} | pair.settings, pair.draw)
 
 
@@ -88,3 +89,9 @@ def column_cells() -> Sequence[PairCell]:
             ("all columns", d, 5),
         )
     ]
+
+
+def development_cells() -> tuple[Sequence[PairCell], Sequence[PairCell]]:
+    """Return the cells that chose the constants: those of the level, and those of power."""
+    level, power = ([_cell("development", pair) for pair in pairs] for pairs in (alike(), different()))
+    return level, power

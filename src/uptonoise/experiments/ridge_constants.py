@@ -2,12 +2,12 @@
 
 Each constant is switched off, halved and doubled, one at a time, on the same samples. Cells are those of `phase-level`
 and `noise-power` with at most 1,100 rows and 20 columns, and those with 20 times as many rows in one sample. No
-constant was chosen on any of them.
+constant was chosen on any of them: `constants-development` has the cells that chose them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -57,6 +57,7 @@ def variants() -> dict[tuple[str, str], Constants]:
 class ConstantsExperiment(Experiment):
     """A table with one row for each change of a constant."""
 
+    grid: Callable[[], tuple[Sequence[PairCell], Sequence[PairCell]]]
     quick: bool = False
 
     def quickened(self) -> Self:
@@ -65,7 +66,7 @@ class ConstantsExperiment(Experiment):
 
     def cells(self) -> tuple[Sequence[PairCell], Sequence[PairCell]]:
         """Return the cells of the level, and those of power."""
-        level, power = ([cell for cell in cells if _is_small(cell)] for cells in (level_cells(), power_cells()))
+        level, power = self.grid()
         return (level[::8], power[::8]) if self.quick else (level, power)
 
     def described(self) -> Any:
@@ -82,10 +83,16 @@ class ConstantsExperiment(Experiment):
         return [
             {"constant": constant, "setting": setting}
             | _of_level(level, [values[:, place] for values in of_level])
-            | {"power": f"{np.mean([np.mean(values[:, place] <= _LEVEL) for values in of_power]):.4f}"}
+            | _of_power(power, [values[:, place] for values in of_power])
             | {"repetitions": repetitions}
             for place, (constant, setting) in enumerate(variants())
         ]
+
+
+def judging_cells() -> tuple[Sequence[PairCell], Sequence[PairCell]]:
+    """Return the small ones of the cells that judge the statistic."""
+    level, power = ([cell for cell in cells if _is_small(cell)] for cells in (level_cells(), power_cells()))
+    return level, power
 
 
 def _is_small(cell: PairCell) -> bool:
@@ -112,9 +119,18 @@ def _of_level(cells: Sequence[PairCell], pvalues: Sequence[Floats]) -> Row:
     }
 
 
+def _of_power(cells: Sequence[PairCell], pvalues: Sequence[Floats]) -> Row:
+    """Return the mean power, and that at unequal sizes where there are cells of these."""
+    powers = np.array([np.mean(values <= _LEVEL) for values in pvalues])
+    unequal = np.array([cell.sizes[0] != cell.sizes[1] for cell in cells])
+    at_unequal = {"power at unequal sizes": f"{powers[unequal].mean():.4f}"} if unequal.any() else {}
+    return {"power": f"{powers.mean():.4f}"} | at_unequal
+
+
 EXPERIMENT = ConstantsExperiment(
     "ridge-constants",
     __doc__.splitlines()[0],
+    judging_cells,
     repetitions=1_000,
     draw=dots(("constant", "setting"), ["equal sizes", "unequal sizes", "largest"], "false-positive rate", line=_LEVEL),
     uses_gpu=True,

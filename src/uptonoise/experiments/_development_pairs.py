@@ -1,0 +1,212 @@
+"""Pairs of samples that chose the constants of the phase statistic: none of them is in a table that judges it.
+
+Their distributions and kinds of noise occur neither in `noise-level` and `noise-power` nor among the fresh pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gamma
+from typing import Any
+
+import numpy as np
+
+from uptonoise._util.typing import Floats
+from uptonoise.experiments._fresh_pairs import Sampler
+
+
+def _half_normal(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return np.abs(generator.normal(size=shape))
+
+
+def _two_exponentials(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return np.where(generator.random(shape) < 0.3, 4.0, 0.5) * generator.exponential(size=shape)
+
+
+def _weibull(power: float) -> Sampler:
+    """Return a sampler of Weibull variables with the mean 1."""
+    return lambda generator, shape: generator.weibull(power, shape) / gamma(1 + 1 / power)
+
+
+def _events(share: float) -> Sampler:
+    return lambda generator, shape: (generator.random(shape) < share).astype(float)
+
+
+def _two_values(share: float, high: float, low: float) -> Sampler:
+    return lambda generator, shape: (
+        np.where(generator.random(shape) < share, high, low) + 0.4 * generator.normal(size=shape)
+    )
+
+
+DISTRIBUTIONS: dict[str, tuple[Sampler, float]] = {
+    "Weibull(0.7)": (lambda generator, shape: generator.weibull(0.7, shape), 1.85),
+    "beta(0.5, 2)": (lambda generator, shape: generator.beta(0.5, 2, shape), 0.21),
+    "binomial(5, 0.2)": (lambda generator, shape: generator.binomial(5, 0.2, shape).astype(float), 0.9),
+    "80 % zeros": (lambda generator, shape: (generator.random(shape) > 0.8) * _half_normal(generator, shape), 0.42),
+    "skew normal": (
+        lambda generator, shape: 0.97 * _half_normal(generator, shape) + 0.25 * generator.normal(size=shape),
+        0.64,
+    ),
+    "two exponentials": (_two_exponentials, 2.7),
+    "events 0.05": (_events(0.05), 0.22),
+    "Pareto(1.5)": (lambda generator, shape: generator.pareto(1.5, shape), 5.0),
+    "events 0.03": (_events(0.03), 0.17),
+    "Pareto(0.6)": (lambda generator, shape: generator.pareto(0.6, shape), 1.0),
+}
+"""Distributions, each with the unit of its noise: its standard deviation, where that is finite."""
+
+_UNIT = 0.7  # of the noise of alternatives
+
+NOISES: dict[str, Sampler] = {
+    "logistic": lambda generator, shape: generator.logistic(scale=np.sqrt(3) / np.pi, size=shape),
+    "symmetric Weibull(0.8)": lambda generator, shape: (
+        np.where(generator.random(shape) < 0.5, -1.0, 1.0) * generator.weibull(0.8, shape) / 1.6
+    ),
+    "triangular": lambda generator, shape: (generator.random(shape) - generator.random(shape)) * np.sqrt(6),
+    "slash": lambda generator, shape: generator.normal(size=shape) / np.maximum(generator.random(shape), 1e-12) / 3,
+}
+
+ALTERNATIVES: dict[str, tuple[Sampler, Sampler]] = {
+    "Weibull, 1 or 1.3": (_weibull(1.0), _weibull(1.3)),
+    "Weibull, 1.5 or 2.5": (_weibull(1.5), _weibull(2.5)),
+    "beta": (
+        lambda generator, shape: 5 * generator.beta(0.5, 2, shape),
+        lambda generator, shape: 2.67 * generator.beta(1.2, 2, shape),
+    ),
+    "two exponentials or one": (
+        _two_exponentials,
+        lambda generator, shape: generator.exponential(1.55, size=shape),
+    ),
+    "skew normal, more or less": (
+        lambda generator, shape: 0.97 * _half_normal(generator, shape) + 0.25 * generator.normal(size=shape),
+        lambda generator, shape: 0.485 * _half_normal(generator, shape) + 0.8 * generator.normal(size=shape) + 0.38,
+    ),
+    "two values": (_two_values(0.25, 2.0, -0.5), _two_values(0.4, 1.3, -0.8)),
+}
+
+
+@dataclass(frozen=True)
+class DevelopmentPair:
+    """Two samples with noise of their own: of one distribution, or of the two of an alternative."""
+
+    name: str
+    sizes: tuple[int, int]
+    d: int
+    noise: tuple[float, float]
+    kind: str
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings for a table."""
+        noise = {"d": self.d, "noise": self.kind, "n1": self.noise[0], "n2": self.noise[1]}
+        return {"law": self.name, "n": self.sizes[0], "k": self.sizes[1], **noise}
+
+    def draw(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
+        """Draw both samples."""
+        if self.name in ALTERNATIVES:
+            samplers, unit = ALTERNATIVES[self.name], _UNIT
+        else:
+            sampler, unit = DISTRIBUTIONS[self.name]
+            samplers = sampler, sampler
+        shapes = [(size, self.d) for size in self.sizes]
+        X, Y = (sample(generator, shape) for sample, shape in zip(samplers, shapes, strict=True))
+        for sample, ratio in ((X, self.noise[0]), (Y, self.noise[1])):
+            if ratio:
+                sample += np.sqrt(ratio) * unit * NOISES[self.kind](generator, sample.shape)
+        return X, Y
+
+
+_SKEWED = list(DISTRIBUTIONS)[:8]
+_EQUAL = ((30, 30), (60, 60), (150, 150), (300, 300), (800, 800))
+_UNEQUAL = ((800, 80), (80, 800), (60, 1_200), (100, 3_000), (1_500, 150), (50, 5_000), (600, 200))
+_RATIOS = ((0.0, 0.0), (0.7, 0.0), (1.5, 0.3), (4.0, 0.0), (0.0, 0.7))
+
+
+def _design(sizes: Sequence[tuple[int, int]], n_cells: int) -> list[DevelopmentPair]:
+    kinds = list(NOISES)
+    return [
+        DevelopmentPair(
+            _SKEWED[i % 8],
+            sizes[(i // 8 + i) % len(sizes)],
+            (1, 3, 8, 30)[(i // 4 + i) % 4],
+            _RATIOS[(i // 5 + 2 * i) % 5],
+            kinds[(i // 3 + i) % 4],
+        )
+        for i in range(n_cells)
+    ]
+
+
+_FURTHER = (
+    # Heavy tails, rare events, and many columns.
+    ("Pareto(0.6)", (150, 150), 2, (1.0, 1.0), "slash"),
+    ("Pareto(0.6)", (300, 300), 4, (1.0, 1.0), "slash"),
+    ("events 0.03", (80, 4_000), 1, (0.0, 0.0), "logistic"),
+    ("events 0.03", (120, 2_400), 1, (0.0, 0.0), "logistic"),
+    ("Weibull(0.7)", (100, 100), 100, (0.0, 0.0), "logistic"),
+    ("skew normal", (200, 200), 150, (0.7, 0.0), "triangular"),
+    # Much noise at equal sizes.
+    ("Weibull(0.7)", (150, 150), 3, (4.0, 0.0), "slash"),
+    ("skew normal", (300, 300), 3, (4.0, 4.0), "slash"),
+    ("two exponentials", (60, 60), 8, (2.0, 2.0), "slash"),
+    ("80 % zeros", (150, 150), 5, (8.0, 0.0), "slash"),
+    ("Pareto(1.5)", (50, 50), 3, (1.0, 0.0), "slash"),
+    ("beta(0.5, 2)", (200, 200), 5, (3.0, 0.0), "triangular"),
+    # Noise in the smaller sample.
+    ("80 % zeros", (100, 1_000), 1, (0.3, 0.0), "triangular"),
+    ("80 % zeros", (100, 1_000), 1, (1.0, 0.0), "logistic"),
+    ("80 % zeros", (80, 800), 2, (0.5, 0.0), "logistic"),
+    ("events 0.05", (100, 1_000), 1, (0.5, 0.0), "triangular"),
+    ("events 0.05", (120, 1_200), 2, (0.3, 0.0), "logistic"),
+    ("Weibull(0.7)", (100, 1_000), 2, (0.5, 0.0), "logistic"),
+    ("Weibull(0.7)", (80, 800), 4, (0.7, 0.0), "triangular"),
+    ("two exponentials", (1_000, 100), 2, (0.0, 0.5), "triangular"),
+    ("beta(0.5, 2)", (1_000, 100), 2, (0.0, 0.5), "logistic"),
+    ("skew normal", (100, 1_500), 2, (0.4, 0.0), "triangular"),
+    ("binomial(5, 0.2)", (100, 1_000), 2, (0.5, 0.0), "symmetric Weibull(0.8)"),
+    # Noise in the larger sample.
+    ("beta(0.5, 2)", (1_000, 100), 5, (0.5, 0.0), "logistic"),
+    ("binomial(5, 0.2)", (1_000, 100), 3, (2.0, 0.0), "triangular"),
+    ("skew normal", (1_000, 100), 10, (1.0, 0.5), "triangular"),
+    ("Weibull(0.7)", (2_000, 100), 4, (0.5, 0.0), "symmetric Weibull(0.8)"),
+    ("80 % zeros", (1_000, 100), 6, (4.0, 0.0), "triangular"),
+    ("binomial(5, 0.2)", (80, 1_600), 2, (0.0, 4.0), "slash"),
+    ("events 0.05", (100, 2_000), 6, (0.0, 1.0), "triangular"),
+    ("events 0.05", (100, 2_000), 6, (0.0, 0.0), "triangular"),
+)
+
+_DIFFERENT = (
+    ("Weibull, 1 or 1.3", (250, 250), 1, (0.0, 0.0), "triangular"),
+    ("Weibull, 1 or 1.3", (700, 700), 1, (0.5, 0.5), "logistic"),
+    ("Weibull, 1 or 1.3", (120, 120), 4, (0.0, 0.0), "triangular"),
+    ("Weibull, 1 or 1.3", (250, 250), 4, (0.7, 0.7), "triangular"),
+    ("Weibull, 1 or 1.3", (400, 400), 4, (1.5, 0.0), "logistic"),
+    ("Weibull, 1 or 1.3", (150, 150), 15, (0.7, 0.7), "triangular"),
+    ("Weibull, 1.5 or 2.5", (150, 150), 1, (0.0, 0.0), "triangular"),
+    ("Weibull, 1.5 or 2.5", (80, 80), 3, (0.0, 0.0), "triangular"),
+    ("Weibull, 1.5 or 2.5", (300, 300), 3, (0.7, 0.0), "symmetric Weibull(0.8)"),
+    ("beta", (80, 80), 1, (0.0, 0.0), "triangular"),
+    ("two exponentials or one", (100, 100), 1, (0.0, 0.0), "triangular"),
+    ("two exponentials or one", (200, 200), 2, (0.3, 0.3), "symmetric Weibull(0.8)"),
+    ("skew normal, more or less", (150, 150), 1, (0.0, 0.0), "triangular"),
+    ("skew normal, more or less", (300, 300), 2, (0.5, 0.0), "logistic"),
+    ("two values", (150, 150), 2, (0.5, 0.0), "triangular"),
+    ("Weibull, 1 or 1.3", (800, 80), 4, (0.0, 0.0), "triangular"),
+    ("Weibull, 1 or 1.3", (100, 2_000), 4, (0.5, 0.0), "triangular"),
+    ("Weibull, 1 or 1.3", (1_000, 100), 20, (0.0, 0.0), "triangular"),
+    ("beta", (600, 60), 1, (0.0, 0.0), "triangular"),
+    ("two exponentials or one", (800, 80), 1, (0.0, 0.0), "triangular"),
+    ("Weibull, 1.5 or 2.5", (80, 800), 1, (0.0, 0.0), "triangular"),
+    ("skew normal, more or less", (1_000, 150), 3, (0.0, 0.0), "triangular"),
+    ("two values", (600, 60), 1, (0.0, 0.0), "triangular"),
+)
+
+
+def alike() -> Sequence[DevelopmentPair]:
+    """Return pairs that differ at most by noise: a sparse design of all settings, and further ones that are hard."""
+    return [*_design(_EQUAL, 32), *_design(_UNEQUAL, 48), *(DevelopmentPair(*setting) for setting in _FURTHER)]
+
+
+def different() -> Sequence[DevelopmentPair]:
+    """Return pairs that differ beyond noise."""
+    return [DevelopmentPair(*setting) for setting in _DIFFERENT]
