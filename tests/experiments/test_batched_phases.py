@@ -22,11 +22,15 @@ VARIANTS = [
 
 
 @pytest.mark.parametrize("sizes", [(60, 60), (50, 400), (400, 50), (60, 1_100)])
-@pytest.mark.parametrize("rare", [False, True])
-def test_batches_agree_with_the_statistic(sizes: tuple[int, int], rare: bool) -> None:
+@pytest.mark.parametrize("signal", ["rare", "skewed", "skewed, and noise in the smaller sample"])
+def test_batches_agree_with_the_statistic(sizes: tuple[int, int], signal: str) -> None:
     rng = np.random.default_rng(3)
+    rare = signal == "rare"
     draw = (lambda n: (rng.random((n, 2)) < 0.03).astype(float)) if rare else (lambda n: rng.exponential(size=(n, 2)))
     X, Y = (draw(size) for size in sizes)
+    if "noise" in signal:
+        smaller = min(X, Y, key=len)
+        smaller += rng.normal(size=smaller.shape)
     sketch = Sketch.for_samples(X, Y, random_state=0, precision="float64")
     blocks = FrequencyBlocks.of(sketch)
     batch = pvalues((X[None], Y[None]), sketch.frequencies[None], blocks.places, blocks.weights, VARIANTS)

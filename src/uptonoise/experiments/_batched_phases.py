@@ -31,6 +31,7 @@ _ALL_ERROR = 1 / 3
 _FEW_ROWS = 1_000
 _NUMBERS, _GPU_NUMBERS = 3e7, 3e8  # that a batch may hold
 _MATRICES = 20  # of the squared number of frequencies, at a time
+_PAIRS = 3e7  # of rows, at a time
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,8 @@ class _Parts(NamedTuple):
     S: Tensor
     influences: tuple[Tensor | None, Tensor | None]
     sizes: tuple[int, int]
+    borrowed: Tensor | None
+    unguarded: Tensor
 
 
 def cell_pvalues(cell: PairCell, variants: Sequence[Constants], seed: int, runs: Sequence[int]) -> list[list[float]]:
@@ -165,21 +168,24 @@ def _block_pvalues(left: Moments, right: Moments, variants: Sequence[Constants])
             parts[of_parts] = _parts(left, right, constants)
         if (*of_parts, lam) not in traces:
             traces[*of_parts, lam] = [trace.cpu().numpy() for trace in _traces(parts[of_parts], lam)]
-        T, *of_H, nu, excess = traces[*of_parts, lam]
+        T, trace, s1, s2, nu, excess, *skewness = traces[*of_parts, lam]
         balance = np.minimum(1, nu / (smaller + larger - 2))
         caution = 1 - constants.caution * (1 - balance)
-        rows.append(_pvalues(T, of_H, balance * excess, caution * nu, (smaller - 1) ** 2))
+        rows.append(_pvalues(T, (trace, s1, s2), balance * excess, skewness, caution * nu, (smaller - 1) ** 2))
     return np.stack(rows)
 
 
-def _pvalues(T: Floats, of_H: Sequence[Floats], excess: Floats, nu: Floats, few_rows: float) -> Floats:
+def _pvalues(
+    T: Floats, of_H: Sequence[Floats], excess: Floats, skewness: Sequence[Floats], nu: Floats, few_rows: float
+) -> Floats:
     """Return the p-values of statistics."""
     trace, s1, s2 = of_H
     c = np.maximum(1 - trace / np.maximum(nu, _TINY), _SMALLEST_C)
-    mean = np.maximum(s1 / c, _TINY)
+    mean = np.maximum((s1 + skewness[0]) / c, _TINY)
     gaussian = np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
     excess = excess * (s1 / np.maximum(trace, _TINY)) ** 2
-    variance = np.maximum(np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian), _TINY)
+    variance = np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian)
+    variance = np.maximum(variance + skewness[1] / c**2, _TINY)
     freedom, ratio = 2 * mean**2 / variance, T / mean
     tail = fdtrc(freedom, few_rows, ratio) if few_rows < _MANY_ROWS else chdtrc(freedom, ratio * freedom)
     return np.where(trace > _NO_RANK, np.maximum(tail, _TINY), 1.0)
@@ -187,8 +193,8 @@ def _pvalues(T: Floats, of_H: Sequence[Floats], excess: Floats, nu: Floats, few_
 
 def _parts(left: Moments, right: Moments, constants: Constants) -> _Parts:
     across_A, across_B = _across(left, right, constants), _across(right, left, constants)
-    A, freedom_A = _covariance_part(left, right, across_A, constants)
-    B, freedom_B = _covariance_part(right, left, across_B, constants)
+    A, freedom_A, unguarded_A = _covariance_part(left, right, across_A, constants)
+    B, freedom_B, unguarded_B = _covariance_part(right, left, across_B, constants)
     variances = _diagonal(A) + _diagonal(B)
     used = variances > _ROUNDING / min(left.size, right.size)
     unit = torch.where(used, variances.clamp(min=_TINY).rsqrt(), torch.zeros_like(variances))
@@ -196,7 +202,12 @@ def _parts(left: Moments, right: Moments, constants: Constants) -> _Parts:
     influences = left.influences(across_A, unit), right.influences(across_B, unit)
     freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
     A, B, twice = (_scaled(matrices, unit) for matrices in (A, B, _of_both_errors(left, right)))
-    return _Parts(A, B, twice, freedoms, unit * S, influences, sizes)
+    small, large, across = (left, right, across_A) if left.size < right.size else (right, left, across_B)
+    borrowed = None if left.size == right.size else large.influences(across, unit)
+    if borrowed is not None:
+        shorter = (small.phi.abs() / large.phi.abs().clamp(min=_TINY)).clamp(max=1)
+        borrowed = borrowed * shorter[:, None] / small.size
+    return _Parts(A, B, twice, freedoms, unit * S, influences, sizes, borrowed, unguarded_A + unguarded_B)
 
 
 def _of_both_errors(left: Moments, right: Moments) -> Tensor:
@@ -207,8 +218,8 @@ def _of_both_errors(left: Moments, right: Moments) -> Tensor:
 
 
 def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
-    """Return T, tr H, s1, s2, nu and the excess."""
-    A, B, twice, freedoms, S, influences, sizes = parts
+    """Return T, tr H, s1, s2, nu, the excess, and what skewness adds to the mean and variance."""
+    A, B, twice, freedoms, S, influences, sizes, borrowed, unguarded = parts
     K = torch.linalg.inv(A + B + lam * torch.eye(S.shape[-1], dtype=S.dtype, device=S.device))
     G, rest = A @ K, B @ K
     H = G + rest
@@ -224,7 +235,28 @@ def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
     covariance = H - twice @ K
     s1 = torch.maximum(_trace(covariance), _ALL_ERROR * _trace(H))
     s2 = torch.maximum(_square_trace(covariance), _ALL_ERROR**2 * _square_trace(H))
-    return (S * (K @ S[:, :, None])[:, :, 0]).sum(-1), _trace(H), s1, s2, nu, excess
+    T, skewness = (S * (K @ S[:, :, None])[:, :, 0]).sum(-1), torch.zeros(2, *nu.shape, dtype=S.dtype, device=S.device)
+    if borrowed is not None:
+        at_once = max(1, int(_PAIRS / borrowed.shape[1] ** 2))
+        for start in range(0, len(borrowed), at_once):
+            some = slice(start, start + at_once)
+            skewness[:, some] = _skewness(borrowed[some], K[some], H[some], min(sizes))
+    return T, _trace(H), s1, s2, nu, excess, *(unguarded * skewness)
+
+
+def _skewness(rows: Tensor, K: Tensor, H: Tensor, size: int) -> Tensor:
+    """Return what skewed rows add to the mean and variance of T."""
+    towards = rows @ K
+    t, s = towards @ rows.mT, towards @ (H @ rows.mT)
+    t_own, s_own = _diagonal(t), _diagonal(s)
+    of_t, of_s = ((own[:, None] @ rows)[:, 0] for own in (t_own, s_own))
+    by_K = (K @ of_t[:, :, None])[:, :, 0]
+    diagonal, mixed_diagonal = (t_own**3).sum(-1), (t_own**2 * s_own).sum(-1)
+    cubes, mixed = (t**3).sum((-2, -1)) - diagonal, (t**2 * s).sum((-2, -1)) - mixed_diagonal
+    own, own_s = (of_t * by_K).sum(-1) - diagonal, (of_s * by_K).sum(-1) - mixed_diagonal
+    own_H = (of_t * (K @ (H @ of_t[:, :, None]))[:, :, 0]).sum(-1) - mixed_diagonal
+    variance = 16 * mixed + 4 * own_H + 12 * own_s - 4 * cubes - 4 * own
+    return torch.stack([cubes + own, variance]).clamp(min=0) * (size / rows.shape[1]) ** 2
 
 
 def _across(sample: Moments, other: Moments, constants: Constants) -> Tensor:
@@ -232,11 +264,13 @@ def _across(sample: Moments, other: Moments, constants: Constants) -> Tensor:
     return other.phi.abs() * both / both.abs().clamp(min=_TINY)
 
 
-def _covariance_part(sample: Moments, other: Moments, across: Tensor, constants: Constants) -> tuple[Tensor, Tensor]:
+def _covariance_part(
+    sample: Moments, other: Moments, across: Tensor, constants: Constants
+) -> tuple[Tensor, Tensor, Tensor]:
     covariance = sample.across(across) / sample.size
     freedom = torch.full_like(covariance[:, 0, 0], sample.size - 1)
     if sample.size >= other.size:
-        return covariance, freedom
+        return covariance, freedom, torch.zeros_like(freedom)
     expected, unequal = other.across(across) / sample.size, 1 - sample.size / other.size
     variances, wanted = (_diagonal(matrix).clamp(min=_TINY) for matrix in (covariance, expected))
     kurtosis = other.phi.abs() ** 2 / (sample.size * wanted)
@@ -244,11 +278,12 @@ def _covariance_part(sample: Moments, other: Moments, across: Tensor, constants:
     alike = (constants.tolerance * error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
     not_cleaner = (constants.cleaner * error / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
     borrowed = constants.borrowed * unequal * (alike * not_cleaner).mean(-1)
+    unguarded = unequal * torch.where(gap < 0, 1 - alike, torch.zeros_like(gap)).mean(-1)
     own, others = _scaled(covariance, variances.rsqrt()), _scaled(expected, wanted.rsqrt())
     mixed = (1 - borrowed)[:, None, None] * own + borrowed[:, None, None] * others
     raised = variances + unequal * alike * gap.clamp(min=0)
     freedom = 1 / ((1 - borrowed) ** 2 / freedom + borrowed**2 / (other.size - 1))
-    return _scaled(mixed, (raised / _diagonal(mixed).clamp(min=_TINY)).sqrt()), freedom
+    return _scaled(mixed, (raised / _diagonal(mixed).clamp(min=_TINY)).sqrt()), freedom, unguarded
 
 
 def _scaled(matrices: Tensor, factors: Tensor) -> Tensor:

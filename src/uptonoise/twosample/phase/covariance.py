@@ -25,7 +25,8 @@ At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its row
 chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
 sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no more than the
 error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is taken
-from it.
+from it. Where the larger sample has less noise than that, B has no such guard, and the skewness of rows counts in the
+null distribution of T (:mod:`uptonoise.twosample.phase.skewness`).
 
 All arrays may have leading dimensions, one test each.
 """
@@ -64,6 +65,17 @@ class Constants(NamedTuple):
 CONSTANTS: Constants = Constants()
 
 
+class CovariancePart(NamedTuple):
+    """What one sample adds to Cov(S), its degrees of freedom, and which share of it has no guard for skewness.
+
+    That share is 0 at equal sizes, for the larger sample, and where this one does not have more noise.
+    """
+
+    covariance: Floats
+    freedom: Floats
+    unguarded: Floats
+
+
 def across(sample: SampleMoments, other: SampleMoments, constants: Constants) -> Complex:
     """Return the directions across which the rows of a sample move S, as long as the other's amplitudes."""
     of_own = constants.own_phase * sample.size[..., None] * np.abs(sample.phi) * sample.phi
@@ -74,19 +86,19 @@ def across(sample: SampleMoments, other: SampleMoments, constants: Constants) ->
 
 def covariance_part(
     sample: SampleMoments, other: SampleMoments, across: Complex, constants: Constants
-) -> tuple[Floats, Floats]:
-    """Return what one sample adds to Cov(S), and the degrees of freedom; where it is the smaller one, guarded."""
+) -> CovariancePart:
+    """Return what one sample adds to Cov(S); where it is the smaller one, guarded."""
     size = sample.size[..., None, None]
     covariance = sample.projected(-across.imag, across.real) / size
     if not np.any(sample.size < other.size):
-        return covariance, sample.size - 1
+        return CovariancePart(covariance, sample.size - 1, np.zeros_like(sample.size))
     expected = other.projected(-across.imag, across.real) / size
     return _guarded(covariance, expected, sample.size, other, constants)
 
 
 def _guarded(
     covariance: Floats, expected: Floats, size: Floats, large: SampleMoments, constants: Constants
-) -> tuple[Floats, Floats]:
+) -> CovariancePart:
     """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
     unequal = np.maximum(1 - size / large.size, 0.0)
     variances, wanted = (np.maximum(np.linalg.diagonal(matrix), _TINY) for matrix in (covariance, expected))
@@ -99,6 +111,7 @@ def _guarded(
     alike = np.minimum(1, constants.tolerance * error / np.maximum(np.abs(gap), _TINY)) ** 2
     not_cleaner = np.minimum(1, constants.cleaner * error / np.maximum(-gap, _TINY)) ** 2
     borrowed = constants.borrowed * unequal * np.mean(alike * not_cleaner, axis=-1)
+    unguarded = unequal * np.mean(np.where(gap < 0, 1 - alike, 0.0), axis=-1)
     own, other = scaled(covariance, 1 / np.sqrt(variances)), scaled(expected, 1 / np.sqrt(wanted))
     share = borrowed[..., None, None]
     mixed = (1 - share) * own + share * other
@@ -106,7 +119,7 @@ def _guarded(
     # Rows that are all equal have no correlations of their own: what is mixed has a diagonal of 1 all the same.
     factors = np.sqrt(raised / np.maximum(np.linalg.diagonal(mixed), _TINY))
     freedom = 1 / ((1 - borrowed) ** 2 / (size - 1) + borrowed**2 / (large.size - 1))
-    return scaled(mixed, factors), freedom
+    return CovariancePart(scaled(mixed, factors), freedom, unguarded)
 
 
 def of_both_errors(left: SampleMoments, right: SampleMoments) -> Floats:

@@ -51,6 +51,7 @@ from uptonoise.twosample.phase.covariance import (
     scaled,
 )
 from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.skewness import NOT_SKEWED, Skewness, borrowed_rows, skewness_of_rows
 from uptonoise.twosample.result import representable
 
 _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
@@ -93,6 +94,8 @@ class Ridge:
         The denominator of the F distribution of T: large, but where there are few rows.
     excess : array
         By how much T varies less than with Gaussian influences: half of what c^2 Var T lacks.
+    skewness : Skewness
+        What skewed rows add to c times the mean and to c^2 Var T.
     trace, shrinkage, has_rank : arrays
         tr H, c, and whether anything is left to test.
     """
@@ -107,6 +110,7 @@ class Ridge:
     caution: Floats
     few_rows: Floats
     excess: Floats
+    skewness: Skewness = NOT_SKEWED
 
     def __post_init__(self) -> None:
         self.trace = np.asarray(np.sum(self.variances, axis=-1))
@@ -139,7 +143,8 @@ class Ridge:
         (s1, s2), c = self.traces, self.shrinkage
         gaussian = np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
         excess = self.excess * (s1 / np.maximum(self.trace, _TINY)) ** 2
-        return s1 / c, np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian)
+        variance = np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian)
+        return (s1 + self.skewness.mean) / c, variance + self.skewness.variance / c**2
 
     @cached_property
     def root(self) -> Floats:
@@ -149,7 +154,8 @@ class Ridge:
     @property
     def without_caution(self) -> Ridge:
         """The same statistic, with the null distribution for Gaussian influence functions."""
-        return replace(self, caution=np.ones_like(self.caution), excess=np.zeros_like(self.excess))
+        ones, zeros = np.ones_like(self.caution), np.zeros_like(self.excess)
+        return replace(self, caution=ones, excess=zeros, skewness=NOT_SKEWED)
 
     @property
     def denominator(self) -> Floats:
@@ -199,6 +205,8 @@ class Decomposition(NamedTuple):
     few_rows: Floats  # the denominator of the F distribution
     constants: Constants
     influences: tuple[Floats | None, Floats | None]  # of rows on S, where they are at hand
+    borrowed: Floats | None  # of the larger sample's rows, as if they were the smaller one's
+    unguarded: Floats  # the share of the smaller sample's variances that has no guard for skewness
 
     def test(self, nuisance: Floats | None = None) -> Ridge:
         """Return the statistic of the test, with the ridge that these sizes ask for.
@@ -213,7 +221,15 @@ class Decomposition(NamedTuple):
         # Where both samples make the covariance alike, their skewness cancels in S.
         balance = np.minimum(1, plain.nu / (n + k - 2))
         caution = np.asarray(1 - self.constants.caution * (1 - balance))
-        return replace(plain, caution=caution, excess=balance * self._excess(plain))
+        excess, skewness = balance * self._excess(plain), self._skewness(plain)
+        return replace(plain, caution=caution, excess=excess, skewness=skewness)
+
+    def _skewness(self, plain: Ridge) -> Skewness:
+        """Return what the skewness of rows adds to the mean and variance of T, where nothing guards against it."""
+        if self.borrowed is None:
+            return NOT_SKEWED
+        whole = skewness_of_rows(self.borrowed @ plain.root, plain.variances, np.minimum(*self.sizes))
+        return whole.times(self.unguarded)
 
     def _excess(self, plain: Ridge) -> Floats:
         """Return by how much less than Gaussian influences those of the rows at hand make T vary."""
@@ -264,8 +280,8 @@ def decomposed(
     """Return S of two samples at the same frequencies, and its covariance decomposed."""
     S = left.S(right)
     across_A, across_B = across(left, right, constants), across(right, left, constants)
-    A, freedom_A = covariance_part(left, right, across_A, constants)
-    B, freedom_B = covariance_part(right, left, across_B, constants)
+    A, freedom_A, unguarded_A = covariance_part(left, right, across_A, constants)
+    B, freedom_B, unguarded_B = covariance_part(right, left, across_B, constants)
     variances = np.linalg.diagonal(A) + np.linalg.diagonal(B)
     used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
@@ -274,9 +290,16 @@ def decomposed(
     rotated, twice = V.mT @ part @ V, V.mT @ scaled(of_both_errors(left, right), unit) @ V
     freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
     influences = _influences(rows[0], across_A), _influences(rows[1], across_B)
+    borrowed = None
+    if np.any(unguarded_A):
+        borrowed = borrowed_rows(rows[1], right, left, across_A)
+    elif np.any(unguarded_B):
+        borrowed = borrowed_rows(rows[0], left, right, across_B)
+    unguarded = unguarded_A + unguarded_B
     basis = unit[..., None] * V
     few = np.minimum(*((sample.size - 1) ** 2 * sample.evenness for sample in (left, right)))
-    return Decomposition(S, unit, w, basis, rotated, rotated**2, twice, freedoms, sizes, few, constants, influences)
+    parts = S, unit, w, basis, rotated, rotated**2, twice, freedoms, sizes, few, constants
+    return Decomposition(*parts, influences, borrowed, unguarded)
 
 
 def _influences(rows: Complex | None, across: Complex) -> Floats | None:
