@@ -58,8 +58,9 @@ def skewness_of_rows(u: Floats, H: Floats, size: Floats) -> Skewness:
     t, s = u @ u.T, (u * H) @ u.T
     t_own, s_own = t.diagonal(), s.diagonal()
     towards_t, towards_s = t_own @ u, s_own @ u
-    cubes = np.sum(t**3) - np.sum(t_own**3)
-    mixed = np.sum(t**2 * s) - np.sum(t_own**2 * s_own)
+    squares = t * t
+    cubes = np.vdot(squares, t) - np.sum(t_own**3)
+    mixed = np.vdot(squares, s) - np.sum(t_own**2 * s_own)
     own = towards_t @ towards_t - np.sum(t_own**3)
     own_s = towards_t @ towards_s - np.sum(t_own**2 * s_own)
     own_H = towards_t @ (H * towards_t) - np.sum(t_own**2 * s_own)
