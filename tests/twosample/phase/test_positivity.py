@@ -115,3 +115,19 @@ class TestPower:
 
     def test_small_pvalues_are_not_cut_off_by_the_number_of_draws(self, rng):
         assert run(rng.choice([-1.0, 1.0], 500), np.zeros(500)).pvalue < 1e-6
+
+
+def test_the_error_of_a_shift_is_no_sign_of_negative_noise():
+    """Rare values keep their amplitudes at high frequencies, at which a small error of the shift turns phases far."""
+    rng = np.random.default_rng(0)
+    rejected = 0
+    for _ in range(40):
+        X, Y = ((rng.random((size, 1)) < 0.02).astype(float) for size in (100, 5_000))
+        rejected += un.phase_test(X, Y, invariant_to="noise+shift").pvalue < 0.05
+    assert rejected <= 2
+
+
+def test_up_to_a_shift_two_points_are_still_not_noise():
+    rng = np.random.default_rng(0)
+    X, Y = 5 + rng.choice([-1.0, 1.0], size=(500, 1)) + 0.1 * rng.normal(size=(500, 1)), 0.5 * rng.normal(size=(500, 1))
+    assert un.phase_test(X, Y, invariant_to="noise+shift").pvalue < 1e-6

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
+from scipy.special import chdtri, stdtrit
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
@@ -112,6 +112,7 @@ class FrequencyBlocks(NamedTuple):
 Movable = NDArray[np.bool_] | None  # which columns a shift may move; None for all
 
 
+_BEYOND_DOUBT = 1e-4  # the probability that a shift is further off than its doubt
 _SAME = 1e-5  # up to which two characteristic functions are the same; sums of a sketch are exact to 1e-6
 
 
@@ -174,6 +175,20 @@ class Shift(NamedTuple):
         half = stdtrit(self.freedom, (1 + level) / 2) * np.sqrt(np.diag(self.covariance))
         return np.stack([self.shift - half, self.shift + half], axis=1)
 
+    def doubt(self, frequencies: Floats) -> Floats:
+        """Return how far, in radians, the error of the shift may turn the phase at each frequency.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.twosample.phase.pair import Shift
+        >>> Shift(np.array([1.0]), np.array([[0.01]]), freedom=100.0).doubt(np.array([[1.0], [20.0]])).round(2)
+        array([0.39, 7.78])
+        """
+        variances = np.einsum("md,de,me->m", frequencies, self.covariance, frequencies)
+        n_shifted = max(np.count_nonzero(np.diag(self.covariance)), 1)
+        return np.asarray(np.sqrt(chdtri(n_shifted, _BEYOND_DOUBT) * np.maximum(variances, 0)))
+
 
 class Pair(NamedTuple):
     """Two sketches, and what the phase test works on: their moments about a common centre, or up to a shift.
@@ -202,6 +217,11 @@ class Pair(NamedTuple):
         left, right = (SampleMoments.of(sketch, centre, worth=worth) for sketch in (X, Y))
         features = (X.features_about(centre), Y.features_about(centre)) if worth == 1 else (None, None)
         return cls(X, Y, left, right, FrequencyBlocks.of(X, Y), features=features)
+
+    @property
+    def doubt(self) -> Floats | None:
+        """How far the error of a fitted shift may turn the phase at each frequency; None without a shift."""
+        return None if self.shift is None else self.shift.doubt(self.X.frequencies)
 
     @property
     def sizes(self) -> tuple[int, int]:

@@ -22,6 +22,9 @@ a centred t distribution with the correlations of C and min(n, k) - 1 degrees of
 A cosine that is the same in all n rows may still differ in about 1/n of all possible rows; so the variance
 over rows of a sample's part of C, which is at most abs(phi)^2 with phi the other sample's, counts as no less than
 abs(phi)^2 / n.
+
+Up to a shift, phi_X conj phi_Y is turned by w times the error of the shift, which is a lot at high frequencies. So it
+is first turned towards the positive numbers, as far as that error may have turned it away.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from uptonoise._util.typing import Floats
+from uptonoise._util.typing import Complex, Floats
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.result import representable
 
@@ -51,13 +54,21 @@ class Positivity(NamedTuple):
     scores: Floats
 
 
-def positivity(left: SampleMoments, right: SampleMoments, generator: np.random.Generator) -> Positivity:
+def positivity(
+    left: SampleMoments, right: SampleMoments, generator: np.random.Generator, doubt: Floats | None = None
+) -> Positivity:
     """Test whether Re(phi_X conj phi_Y) is at least 0 at every frequency.
 
-    Where neither sample varies at a frequency, it has score 0 and no part in the test.
+    Where neither sample varies at a frequency, it has score 0 and no part in the test. Where a shift was fitted,
+    `doubt` is how far its error may turn phases, in radians.
     """
-    product = left.cos * right.cos + left.sin * right.sin
-    covariance = _part(left, right) + _part(right, left)
+    of_X, of_Y = left.phi, right.phi
+    if doubt is not None:
+        angles = np.angle(of_X * of_Y.conj())
+        turns = np.exp(1j * np.sign(angles) * np.minimum(np.abs(angles), doubt))
+        of_X, of_Y = of_X / turns, of_Y * turns
+    product = left.cos * of_Y.real + left.sin * of_Y.imag
+    covariance = _part(left, of_Y) + _part(right, of_X)
     errors = np.sqrt(np.diag(covariance))
     scores = np.divide(-product, errors, out=np.zeros(len(product)), where=errors > 0)
     compared = (errors > 0) & (scores > -_CLEAR) & (_heard(left) | _heard(right))
@@ -69,12 +80,14 @@ def positivity(left: SampleMoments, right: SampleMoments, generator: np.random.G
     return Positivity(statistic, _pvalue(statistic, scaled, freedom, generator), scores)
 
 
-def combined_pvalue(of_phases: float, left: SampleMoments, right: SampleMoments) -> tuple[float, float]:
+def combined_pvalue(
+    of_phases: float, left: SampleMoments, right: SampleMoments, doubt: Floats | None = None
+) -> tuple[float, float]:
     """Return the p-value of phases and positivity together, valid however they depend, and that of positivity.
 
     The draws have the same seed for all samples.
     """
-    of_positivity = positivity(left, right, np.random.default_rng(_SEED)).pvalue
+    of_positivity = positivity(left, right, np.random.default_rng(_SEED), doubt).pvalue
     return min(1.0, of_phases / (1 - POSITIVITY_SHARE), of_positivity / POSITIVITY_SHARE), of_positivity
 
 
@@ -110,10 +123,10 @@ def _heard(sample: SampleMoments) -> NDArray[np.bool_]:
     return np.asarray((sample.cos**2 + sample.sin**2) * np.asarray(sample.size)[..., None] > _CHANCE)
 
 
-def _part(sample: SampleMoments, other: SampleMoments) -> Floats:
-    """Return what one sample adds to Cov(C)."""
-    influences = sample.projected(other.cos, other.sin)
-    least = (other.cos**2 + other.sin**2) / sample.size
+def _part(sample: SampleMoments, of_other: Complex) -> Floats:
+    """Return what one sample adds to Cov(C), given phi of the other one."""
+    influences = sample.projected(of_other.real, of_other.imag)
+    least = np.abs(of_other) ** 2 / sample.size
     missing = np.maximum(least - np.diag(influences), 0)
     return np.asarray((influences + np.diag(missing)) / sample.size)
 

@@ -112,7 +112,7 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
     of_phases = pvalue = _merged_pvalue(pair, statistics)
     positivity_pvalue = None
     if positivity:
-        pvalue, positivity_pvalue = combined_pvalue(of_phases, left, right)
+        pvalue, positivity_pvalue = combined_pvalue(of_phases, left, right, pair.doubt)
     differences, errors = _phase_differences(left, right)
     return PhaseResult(
         statistic=float(contributions.sum()),
@@ -158,7 +158,7 @@ def decomposed_at(pair: Pair, place: slice) -> tuple[Decomposition, Floats | Non
 def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
     """Return the p-value of :func:`phase_result`, and nothing else."""
     of_phases = phase_pvalue(pair)
-    return combined_pvalue(of_phases, pair.left, pair.right)[0] if positivity else of_phases
+    return combined_pvalue(of_phases, pair.left, pair.right, pair.doubt)[0] if positivity else of_phases
 
 
 def _merged_pvalue(pair: Pair, statistics: dict[str, Ridge]) -> float:
