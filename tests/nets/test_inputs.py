@@ -5,6 +5,7 @@ import torch
 
 import uptonoise as un
 from uptonoise import nets
+from uptonoise.nets.inputs import picked_rows
 
 from .helpers import BAGS, Y, gamma_bags, small
 
@@ -57,3 +58,9 @@ def test_labels_of_bags_are_the_targets():
 def test_bad_bags_and_targets(X, y, message):
     with pytest.raises(ValueError, match=message):
         small(nets.PhaseNetRegressor).fit(X, y)
+
+
+def test_rows_of_picked_bags():
+    rows, offsets = picked_rows(torch.arange(6.0), np.array([0, 1, 3, 6]), np.array([2, 0]))
+    assert rows.tolist() == [3.0, 4.0, 5.0, 0.0]
+    assert offsets.tolist() == [0, 3, 4]

@@ -26,7 +26,7 @@ def test_noise_on_phi_has_the_mean_and_the_error_of_noise_on_rows(rng):
     whole = Characteristic(clean.double().numpy() @ [1, 1j], each, each)
     W = layer.frequencies.detach().double().numpy()
     reference = with_noise(whole, W, rows[:size].double().numpy(), variances, levels, rng).phi
-    noise = Noise(1.0, 1.0, 0.0, rows[:size], variances, 0)
+    noise = Noise(rows[:size], variances, 0, (1.0, 1.0), clean=0.0)
     on_phi = noise.on_phi(clean, sizes, layer.frequencies).detach().double().numpy() @ [1, 1j]
     on_rows = layer.characteristic(noise.on_rows(rows, sizes), sizes).detach().double().numpy() @ [1, 1j]
     for found in (on_phi, on_rows):
@@ -36,21 +36,21 @@ def test_noise_on_phi_has_the_mean_and_the_error_of_noise_on_rows(rng):
 
 
 def test_noise_has_its_levels_and_its_share_of_clean_bags():
-    noise = Noise(2.0, 2.0, 0.2, torch.zeros(1, 2), np.array([1.0, 0.0]), 0)
+    noise = Noise(torch.zeros(1, 2), np.array([1.0, 0.0]), 0, (2.0, 2.0), clean=0.2)
     sizes = torch.full((20_000,), 2)
     added = noise.on_rows(torch.zeros(40_000, 2), sizes).reshape(20_000, 2, 2)
     assert not added[..., 1].any()
     assert float((added[..., 0] == 0).all(dim=1).float().mean()) == pytest.approx(0.2, abs=0.01)
     assert float(added[..., 0].var()) == pytest.approx(0.8, abs=0.05)
     assert not torch.equal(noise.on_rows(torch.zeros(40_000, 2), sizes), added.reshape(-1, 2))
-    again = Noise(0.0, 1.0, 0.0, torch.zeros(1, 1), np.ones(1), 0, repeats=True)
+    again = Noise(torch.zeros(1, 1), np.ones(1), 0, (0.0, 1.0), clean=0.0, repeats=True)
     one, two = (again.on_phi(torch.ones(5, 3, 2), torch.ones(5), torch.ones(3, 1)) for _ in range(2))
     assert torch.equal(one, two)
 
 
 def test_noise_has_gradients_also_where_there_is_none():
     frequencies = torch.tensor([[0.0], [1.0], [30.0]], requires_grad=True)
-    noise = Noise(0.0, 1.0, 0.5, torch.zeros(1, 1), np.ones(1), 0)
+    noise = Noise(torch.zeros(1, 1), np.ones(1), 0, (0.0, 1.0), clean=0.5)
     noise.on_phi(torch.ones(20, 3, 2), torch.full((20,), 4), frequencies).sum().backward()
     assert torch.isfinite(frequencies.grad).all()
     assert float(frequencies.grad[1]) != 0

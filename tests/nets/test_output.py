@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 import uptonoise as un
 from uptonoise import nets
 from uptonoise.nets.losses import CrossEntropy
-from uptonoise.nets.output import Table, logistic
+from uptonoise.nets.output import logistic
 
 from .helpers import REGRESSORS, gamma_bags, small
 
@@ -41,7 +41,7 @@ def test_a_solved_output_is_ridge_regression_on_the_features(n_bags):
 def test_a_solved_output_makes_the_loss_of_training_smallest(n_classes, rng):
     F, labels = rng.normal(size=(80, 3)), np.arange(80) % n_classes
     weights = rng.uniform(0.5, 1.5, 80)
-    found = logistic(Table(F, labels, weights), 0.1)
+    found = logistic(F, labels, weights, 0.1)
     tensors = [torch.tensor(part, requires_grad=True) for part in found]
     losses = CrossEntropy(n_classes)(torch.tensor(F) @ tensors[0].T + tensors[1], torch.tensor(labels))
     whole = (torch.tensor(weights) * losses).sum() / weights.sum() + 0.05 * tensors[0].square().sum()

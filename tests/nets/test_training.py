@@ -4,7 +4,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from uptonoise import nets
-from uptonoise.nets.training import batches, characteristic_of, validation_split
+from uptonoise.nets.training import batches, characteristic_of, threads_for, validation_split
 
 from .helpers import BAGS, REGRESSORS, Y, gamma_bags, small
 
@@ -115,3 +115,10 @@ def test_a_diverging_loss_stops_and_keeps_the_best_weights(monkeypatch):
         assert model.best_epoch_ == 0
         assert len(model.history_["loss"]) == 1
         assert np.abs(model.predict(BAGS) - Y).max() < 6
+
+
+def test_small_work_has_one_thread():
+    before = torch.get_num_threads()
+    with threads_for(1_000):
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before

@@ -10,7 +10,7 @@ except ImportError as error:
 
 from uptonoise.nets.classifiers import FourierNetClassifier, PhaseNetClassifier
 from uptonoise.nets.layers import FourierLayer, PhaseLayer
-from uptonoise.nets.paper import paper_grid
+from uptonoise.nets.parameters import paper_grid
 from uptonoise.nets.regressors import FourierNetRegressor, PhaseNetRegressor
 
 __all__ = [

@@ -19,20 +19,26 @@ from uptonoise._util.random import as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_choice, checked_flag, checked_number, positive_int
 from uptonoise.bags import checked_weights
+from uptonoise.engines.gpu.rows import TensorRows
 from uptonoise.fourier import as_frequencies, median_scale, sample_frequencies
 from uptonoise.learning import NOISE_BOUNDS, BagRidgeCV, fitted_columns, given_targets
-from uptonoise.nets.inputs import ReadBags, read_bags
-from uptonoise.nets.labelled import Indices, LabelledBags
-from uptonoise.nets.layers import EPSILON, BagNetwork, FourierLayer, Normalisation, PhaseLayer, Statistics
+from uptonoise.nets.inputs import Indices, LabelledBags, ReadBags, read_bags
+from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer, Statistics
 from uptonoise.nets.losses import Loss
-from uptonoise.nets.noise import Augmentation, NoiseSettings, unknown_noise
-from uptonoise.nets.output import Parts
-from uptonoise.nets.paper import PAPER_SETTINGS
-from uptonoise.nets.parameters import Parameters, Schedule, checked_widths, documented
+from uptonoise.nets.noise import Augmentation, Noise, NoiseSettings
+from uptonoise.nets.output import Parts, solve_output
+from uptonoise.nets.parameters import PAPER_SETTINGS, Schedule, checked_widths, documented
 from uptonoise.nets.saving import SavedNetwork
 from uptonoise.nets.steadiness import DROWNING, Steadiness, loudness
-from uptonoise.nets.threads import threads_for
-from uptonoise.nets.training import Settings, as_device, characteristic_of, standard_rows, train, validation_split
+from uptonoise.nets.training import (
+    Settings,
+    as_device,
+    characteristic_of,
+    standard_rows,
+    threads_for,
+    train,
+    validation_split,
+)
 from uptonoise.rows import as_real_array
 
 _MEDIANS = ("median", "median-per-column")
@@ -46,11 +52,10 @@ class Targets(NamedTuple):
     strata: NDArray[Any]
 
 
-class BagNet(Parameters, SavedNetwork):
+class BagNet(SavedNetwork):
     """An estimator that trains a :class:`BagNetwork`; subclasses say which layer, which targets and which loss."""
 
-    _layer: ClassVar[type[FourierLayer]]
-    _ridge_features: ClassVar[str]
+    _ridge_features: ClassVar[str] = "fourier"
 
     @classmethod
     def paper(cls, **options: Any) -> Self:
@@ -114,27 +119,30 @@ class BagNet(Parameters, SavedNetwork):
         if not continues and hasattr(self, "network_"):
             del self.network_  # where this fit fails, there is no model, rather than halves of two
         targets = self._fit_targets(given_targets(y, bags), weights, continues)
-        picked, held_out = validation_split(targets.strata, targets.weights > 0, self._fraction(), generator)
+        fraction = checked_number(self.validation_fraction, "validation_fraction", most=1.0)
+        picked, held_out = validation_split(targets.strata, targets.weights > 0, fraction, generator)
+        means, variances = bags.moments()
         if not continues:
-            self._fit_rows(bags)
+            self._fit_rows(bags, means)
+        variances = variances / self.scale_**2
         loss = self._loss()
         network = self._start(bags, targets, picked, loss, generator, continues).to(device)
         everything = self._labelled(bags, targets, picked, device)
         augmentation = Augmentation()
         if noise is not None:
-            augmentation = noise.augmentation(everything.rows, bags.variances() / self.scale_**2, generator)
+            augmentation = noise.augmentation(everything.rows, variances, generator)
         validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
         parts = Parts(everything, everything.part(picked), validation, held_out)
         progress = Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs")
-        record = train(network, loss, parts.training, validation, settings, augmentation, generator, progress)
+        history, best_epoch = train(
+            network, loss, parts.training, validation, settings, augmentation, generator, progress
+        )
         self._finish(network, loss, parts, augmentation)
-        self.steadiness_ = self._learn_steadiness(network, loss, parts, bags.variances() / self.scale_**2, generator)
+        self.steadiness_ = self._learn_steadiness(network, loss, parts, variances, generator)
         self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU
         before = self.history_ if continues else {}
-        self.history_ = {
-            name: np.append(before.get(name, []), np.array(column)) for name, column in record.history.items()
-        }
-        self.best_epoch_ = record.best_epoch
+        self.history_ = {name: np.append(before.get(name, []), np.array(column)) for name, column in history.items()}
+        self.best_epoch_ = best_epoch
         self.noise_range_ = None if noise is None else noise.range
         return self
 
@@ -159,7 +167,13 @@ class BagNet(Parameters, SavedNetwork):
     ) -> BagNetwork:
         """Return a network to train: a copy of the last one, or a new one that predicts a constant."""
         if continues:
-            return deepcopy(self._last_network())
+            m = len(self.network_.layer.frequencies)
+            if (self.frequencies is None or isinstance(self.frequencies, str)) and self.n_frequencies != m:
+                raise ValueError(
+                    f"warm_start=True goes on with the network of the last fit, which has {m} frequencies; got "
+                    f"n_frequencies={self.n_frequencies!r}"
+                )
+            return deepcopy(self.network_)
         frequencies = self._first_frequencies(bags, targets, picked, generator)
         seed = int(generator.integers(2**31)) if checked_widths(self.hidden) else 0
         network = self._new_network(frequencies, loss.n_outputs, seed)
@@ -190,8 +204,7 @@ class BagNet(Parameters, SavedNetwork):
         >>> model.amplitudes(bags).shape
         (30, 8)
         """
-        check_is_fitted(self)
-        phi, _ = self._characteristic(X, self._network_on_device().layer)
+        _, phi, _ = self._with_phi(X)
         return np.asarray(phi.double().norm(dim=-1).cpu().numpy())
 
     @abstractmethod
@@ -202,9 +215,10 @@ class BagNet(Parameters, SavedNetwork):
     def _loss(self) -> Loss:
         """Return what is made small."""
 
-    @abstractmethod
     def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
         """Improve the output of a trained network in place, at the frequencies that were learnt."""
+        if self.solve_output:
+            solve_output(network, loss, self.output_penalty, parts, augmentation)
 
     def _learn_steadiness(
         self, network: BagNetwork, loss: Loss, parts: Parts, variances: Floats, generator: np.random.Generator
@@ -214,12 +228,8 @@ class BagNet(Parameters, SavedNetwork):
             return None
         aside = parts.everything.part(parts.held_out) if len(parts.held_out) else parts.everything
         seed = int(generator.integers(2**63))
-        noise = unknown_noise(parts.everything.rows, variances, seed, bounds=(*NOISE_BOUNDS, DROWNING))
+        noise = Noise(parts.everything.rows, variances, seed, bounds=(*NOISE_BOUNDS, DROWNING))
         return Steadiness.learnt(network, loss, parts.everything, aside, noise)
-
-    def _layer_options(self) -> dict[str, Any]:
-        """Return the options of the layer beside those that all layers have."""
-        return {}
 
     def _settings(self) -> Settings:
         rate = checked_number(self.learning_rate, "learning_rate", above=True)
@@ -252,10 +262,7 @@ class BagNet(Parameters, SavedNetwork):
         if self.statistics == "batch" and self.normalisation is None:
             raise ValueError('statistics="batch" has no meaning without a normalisation; got normalisation=None')
 
-    def _fraction(self) -> float:
-        return checked_number(self.validation_fraction, "validation_fraction", most=1.0)
-
-    def _fit_rows(self, bags: ReadBags) -> None:
+    def _fit_rows(self, bags: ReadBags, means: Floats) -> None:
         """Remember the columns, and the centre and the scale of the rows."""
         factor = checked_number(self.scale_factor, "scale_factor", above=True)
         n_columns = len(bags.columns.columns)
@@ -264,26 +271,17 @@ class BagNet(Parameters, SavedNetwork):
             if lengths.shape not in {(), (n_columns,)} or not (np.isfinite(lengths).all() and (lengths > 0).all()):
                 raise ValueError(f"scale must be a positive length, or {n_columns} of them; got {self.scale!r}")
         elif self.scale in _MEDIANS:
-            lengths = np.asarray(median_scale(bags.sample, per_column=self.scale == "median-per-column"))
+            sample = TensorRows(bags.values) if isinstance(bags.values, Tensor) else bags.values
+            lengths = np.asarray(median_scale(sample, per_column=self.scale == "median-per-column"))
         else:
             raise ValueError(f"scale must be one of {', '.join(_MEDIANS)}, or lengths; got {self.scale!r}")
         self.scale_ = np.broadcast_to(lengths * factor, n_columns).copy()
-        self.centre_ = bags.means()
+        self.centre_ = means
         self.n_features_in_ = n_columns
         if bags.columns.named:
             self.feature_names_in_ = np.array(bags.columns.columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def _last_network(self) -> BagNetwork:
-        """Return the network to go on with, where the parameters that shape it are still the same."""
-        m = len(self.network_.layer.frequencies)
-        if (self.frequencies is None or isinstance(self.frequencies, str)) and self.n_frequencies != m:
-            raise ValueError(
-                f"warm_start=True goes on with the network of the last fit, which has {m} frequencies; got "
-                f"n_frequencies={self.n_frequencies!r}"
-            )
-        return self.network_
 
     def _first_frequencies(
         self, bags: ReadBags, targets: Targets, picked: Indices, generator: np.random.Generator
@@ -308,42 +306,23 @@ class BagNet(Parameters, SavedNetwork):
             return np.asarray(ridge.first_.frequencies_ * (self.scale_ / self.scale_factor))
         return as_frequencies(self.frequencies, d) * (self.scale_ / self.scale_factor)
 
-    def _new_layer(self, frequencies: Floats) -> FourierLayer:
-        m, d = frequencies.shape
-        return self._layer(d, m, bias=self.bias, frequencies=frequencies, **self._layer_options())
-
-    def _new_network(self, frequencies: Floats, n_outputs: int, seed: int = 0) -> BagNetwork:
-        # Ours are not divided by sqrt(m), so that their variances are m times as large.
-        epsilon = EPSILON if self.epsilon is None else float(self.epsilon) * len(frequencies)
-        return BagNetwork(
-            self._new_layer(frequencies),
-            n_outputs,
-            normalisation=self.normalisation,
-            epsilon=epsilon,
-            hidden=checked_widths(self.hidden),
-            seed=seed,
-        )
-
-    def _network_on_device(self) -> BagNetwork:
-        device = as_device(self.device)
-        return self.network_ if device.type == "cpu" else deepcopy(self.network_).to(device)
-
     @torch.no_grad()
-    def _characteristic(self, X: Any, layer: FourierLayer) -> tuple[Tensor, Tensor]:
-        """Return phi of each bag and its number of rows, on the layer's device."""
-        device = layer.frequencies.device
-        bags = read_bags(X, self, device, fitted_columns(self))
+    def _with_phi(self, X: Any) -> tuple[BagNetwork, Tensor, Tensor]:
+        """Return the network on the device to use, with phi of each bag and its number of rows there."""
+        check_is_fitted(self)
+        device = as_device(self.device)
+        network = self.network_ if device.type == "cpu" else deepcopy(self.network_).to(device)
+        frequencies = network.layer.frequencies
+        bags = read_bags(X, self, frequencies.device, fitted_columns(self))
         rows = standard_rows(bags.values, self.centre_, self.scale_)
-        sizes = torch.from_numpy(bags.sizes).to(device)
-        with threads_for(len(rows) * len(layer.frequencies)):
-            return characteristic_of(layer, rows, bags.offsets), sizes
+        with threads_for(len(rows) * len(frequencies)):
+            phi = characteristic_of(network.layer, rows, bags.offsets)
+        return network, phi, torch.from_numpy(np.diff(bags.offsets)).to(phi.device)
 
     @torch.no_grad()
     def _predicted(self, X: Any) -> Floats:
         """Return what the outputs for each bag predict, of shape (n_bags, n_outputs)."""
-        check_is_fitted(self)
-        network = self._network_on_device()
-        phi, sizes = self._characteristic(X, network.layer)
+        network, phi, sizes = self._with_phi(X)
         self._check_statistics()
         if self.statistics == "batch" and len(phi) < 2:
             raise ValueError('statistics="batch" needs at least 2 bags in a call; got 1. Use statistics="training"')
@@ -361,7 +340,5 @@ class OnPhases:
     shrinkage: float = 0.0
 
     _layer: ClassVar[type[FourierLayer]] = PhaseLayer
+    _layer_options: ClassVar[tuple[str, ...]] = ("shrinkage",)
     _ridge_features: ClassVar[str] = "phase"
-
-    def _layer_options(self) -> dict[str, Any]:
-        return {"shrinkage": self.shrinkage}

@@ -16,10 +16,7 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.nets.base import BagNet, OnPhases, Targets
-from uptonoise.nets.layers import BagNetwork, FourierLayer
 from uptonoise.nets.losses import CrossEntropy, Loss
-from uptonoise.nets.noise import Augmentation
-from uptonoise.nets.output import Parts, logistic, solve_output
 from uptonoise.nets.parameters import documented
 
 
@@ -46,9 +43,6 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
     """
 
     class_weight: dict[Any, float] | Literal["balanced"] | None = None
-
-    _layer = FourierLayer
-    _ridge_features = "fourier"
 
     @documented
     def predict_proba(self, X: Any) -> Floats:
@@ -107,10 +101,6 @@ class FourierNetClassifier(ClassifierMixin, BagNet):  # type: ignore[misc]
         codes = np.searchsorted(classes, labels).clip(max=len(classes) - 1)  # labels without weight may be no class
         by_class = compute_sample_weight(self.class_weight, labels)
         return Targets(torch.from_numpy(codes), weights * by_class, codes)
-
-    def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
-        if self.solve_output:
-            solve_output(network, loss, logistic, self.output_penalty, parts, augmentation)
 
     def _loss(self) -> Loss:
         return CrossEntropy(len(self.classes_))

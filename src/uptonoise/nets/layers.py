@@ -233,15 +233,12 @@ class RunningNorm(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         """Return normalised features; in training the batch moves the means first."""
         if self.training:
-            self._move(features.detach())
+            self.n_batches += 1
+            weight = (1 / self.n_batches).clamp(min=_FORGETTING)
+            variance, mean = torch.var_mean(features.detach(), dim=0)
+            self.mean.lerp_(mean, weight)
+            self.variance.lerp_(variance, weight)
         return (features - self.mean) * (self.variance + self.epsilon).rsqrt()
-
-    def _move(self, features: Tensor) -> None:
-        self.n_batches += 1
-        weight = (1 / self.n_batches).clamp(min=_FORGETTING)
-        variance, mean = torch.var_mean(features, dim=0)
-        self.mean.lerp_(mean, weight)
-        self.variance.lerp_(variance, weight)
 
 
 class BagNetwork(nn.Module):
@@ -319,11 +316,6 @@ class BagNetwork(nn.Module):
             normalised = self.norm(features)
         inputs: Tensor = self.hidden(normalised)
         return inputs
-
-    def forget_statistics(self) -> None:
-        """Start the plain means of batch normalisation anew, which know no forgetting."""
-        if isinstance(self.norm, nn.BatchNorm1d):
-            self.norm.reset_running_stats()
 
 
 def as_ragged(values: Tensor, offsets: Tensor | None, mask: Tensor | None) -> tuple[Tensor, Tensor]:

@@ -11,8 +11,9 @@ pinball         one for each quantile  the first, and each next one a positive s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -26,40 +27,34 @@ _LEAST_PROBABILITY = 1e-6
 _SMALLEST_STEP = 1e-3  # in standard deviations of the target: where quantiles start that are equal in the data
 
 
-class Loss(Protocol):
-    """A loss of bags."""
+class Loss(ABC):
+    """A loss of bags; `n_outputs` is the number of outputs that it needs."""
 
-    n_outputs: int
+    def __init__(self, n_outputs: int) -> None:
+        self.n_outputs = n_outputs
 
     def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return the loss of each bag, of shape (n_bags,)."""
+        return self.of_predicted(self.predicted(outputs), targets)
 
     def predicted(self, outputs: Tensor) -> Tensor:
         """Return what the outputs predict."""
+        return outputs
 
+    @abstractmethod
     def of_predicted(self, predicted: Tensor, targets: Tensor) -> Tensor:
         """Return the loss of each bag from what is predicted."""
 
+    @abstractmethod
     def constant(self, targets: Tensor) -> Tensor:
         """Return the outputs of the best prediction that is the same for all bags, where training starts."""
 
 
-class SquaredLoss:
+class SquaredLoss(Loss):
     """The squared error, averaged over targets."""
 
-    def __init__(self, n_targets: int) -> None:
-        self.n_outputs = n_targets
-
-    def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the loss of each bag."""
-        return self.of_predicted(outputs, targets)
-
-    def predicted(self, outputs: Tensor) -> Tensor:
-        """Return the targets."""
-        return outputs
-
     def of_predicted(self, predicted: Tensor, targets: Tensor) -> Tensor:
-        """Return the loss of each bag from what is predicted."""
+        """Return the loss of each bag from the targets that are predicted."""
         return (predicted - targets).square().mean(dim=1)
 
     def constant(self, targets: Tensor) -> Tensor:
@@ -67,14 +62,11 @@ class SquaredLoss:
         return targets.mean(dim=0)
 
 
-class CrossEntropy:
+class CrossEntropy(Loss):
     """Minus the logarithm of the probability that the true class got."""
 
-    def __init__(self, n_classes: int) -> None:
-        self.n_outputs = n_classes
-
     def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the loss of each bag."""
+        """Return the loss of each bag, of shape (n_bags,)."""
         return functional.cross_entropy(outputs, targets, reduction="none")
 
     def predicted(self, outputs: Tensor) -> Tensor:
@@ -90,26 +82,22 @@ class CrossEntropy:
         return (torch.bincount(targets, minlength=self.n_outputs) / len(targets)).log()
 
 
-class PinballLoss:
+class PinballLoss(Loss):
     """The pinball loss, averaged over quantiles that never cross."""
 
     def __init__(self, quantiles: Floats) -> None:
+        super().__init__(len(quantiles))
         self.quantiles = torch.tensor(quantiles)
-        self.n_outputs = len(quantiles)
 
-    def __call__(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the loss of each bag."""
-        return self.of_predicted(self.predicted(outputs), targets)
+    def predicted(self, outputs: Tensor) -> Tensor:
+        """Return the quantiles, in increasing order."""
+        return torch.cat([outputs[:, :1], functional.softplus(outputs[:, 1:])], dim=1).cumsum(dim=1)
 
     def of_predicted(self, predicted: Tensor, targets: Tensor) -> Tensor:
         """Return the loss of each bag from the quantiles."""
         above = targets - predicted
         levels = self.quantiles.to(predicted)
         return torch.maximum(levels * above, (levels - 1) * above).mean(dim=1)
-
-    def predicted(self, outputs: Tensor) -> Tensor:
-        """Return the quantiles, in increasing order."""
-        return torch.cat([outputs[:, :1], functional.softplus(outputs[:, 1:])], dim=1).cumsum(dim=1)
 
     def constant(self, targets: Tensor) -> Tensor:
         """Return the outputs whose quantiles are those of all targets."""

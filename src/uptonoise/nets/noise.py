@@ -8,7 +8,7 @@ number for each number in the batch instead.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -25,7 +25,7 @@ from uptonoise.learning import (
     checked_noise_range,
     checked_noise_sizes,
 )
-from uptonoise.nets.labelled import LabelledBags
+from uptonoise.nets.inputs import LabelledBags
 from uptonoise.nets.layers import PhiAugmentation
 
 RowAugmentation = Callable[[Tensor, Tensor], Tensor]
@@ -56,10 +56,7 @@ class Augmentation(NamedTuple):
         if self.judged_rows is None and self.judged_phi is None:
             return bags
         copies = bags.part(np.tile(np.arange(len(bags)), self.n_judged))
-        if self.judged_rows is None:
-            return copies
-        sizes = torch.from_numpy(copies.sizes).to(copies.rows.device)
-        return replace(copies, rows=self.judged_rows(copies.rows, sizes))
+        return copies if self.judged_rows is None else replace(copies, rows=self.judged_rows(copies.rows, copies.sizes))
 
 
 @dataclass(frozen=True)
@@ -102,14 +99,9 @@ class NoiseSettings:
         `rows` are those of all bags and `variances` those of the columns, in the network's units.
         """
         first, second = (int(seed) for seed in generator.integers(2**63, size=2))
-        if self.size is None:
-            training = unknown_noise(rows, variances, first)
-        else:
-            training = Noise(0.0, self.size, _CLEAN_SHARE, rows, variances, first)
-        if self.target is None:
-            judging = unknown_noise(rows, variances, second, repeats=True)
-        else:
-            judging = Noise(*self.target, 0.0, rows, variances, second, repeats=True)
+        training = Noise(rows, variances, first, None if self.size is None else (0.0, self.size))
+        clean = _CLEAN_SHARE if self.target is None else 0.0
+        judging = Noise(rows, variances, second, self.target, clean=clean, repeats=True)
         number = _JUDGED_COPIES_UNKNOWN if self.target is None else _JUDGED_COPIES
         if self.domain == "rows":
             return Augmentation(rows=training.on_rows, judged_rows=judging.on_rows, n_judged=number)
@@ -118,35 +110,36 @@ class NoiseSettings:
 
 @dataclass
 class Noise:
-    """Gaussian noise on bags in the network's units, of sizes between two numbers.
+    """Gaussian noise on bags in the network's units.
 
     Parameters
     ----------
-    low, high : float
-        Between which the noise size of each bag is sampled.
-    clean : float
-        The share of bags without noise.
     rows : tensor of shape (n, d)
         Rows of any bags, on the device where bags are; errors of phi are made of some of them.
     variances : array of shape (d,)
         Those of the columns in the network's units: a noise size is a multiple of them.
     seed : int
         The seed.
+    sizes : pair of float, optional
+        Between which the noise size of each bag is sampled; by default it is sampled by `bounds`.
+    clean : float
+        The share of bags without noise.
     repeats : bool
         Whether each call gives the same numbers again.
-    bounds : sequence of float, optional
+    bounds : sequence of float
         Bounds of standard deviations, in units of the columns': a noise size is sampled between two that are next to
-        each other, evenly on a logarithmic scale, instead of between `low` and `high`.
+        each other, evenly on a logarithmic scale. By default those of :class:`~uptonoise.BagRegressor` with
+        ``noise="unknown"``.
     """
 
-    low: float
-    high: float
-    clean: float
     rows: Tensor
     variances: Any
     seed: int
-    repeats: bool = field(default=False, kw_only=True)
-    bounds: Sequence[float] | None = field(default=None, kw_only=True)
+    sizes: tuple[float, float] | None = None
+    _: KW_ONLY
+    clean: float = _CLEAN_SHARE
+    repeats: bool = False
+    bounds: Sequence[float] = NOISE_BOUNDS
 
     def __post_init__(self) -> None:
         self.variances = torch.tensor(self.variances, dtype=torch.float32, device=self.rows.device)
@@ -176,8 +169,9 @@ class Noise:
         places = self._uniform(n_bags, 1)
         noisy = self._uniform(n_bags, 1) >= self.clean
         shares = self._uniform(n_bags, len(self.variances))
-        if self.bounds is None:
-            sizes = self.low + (self.high - self.low) * places
+        if self.sizes is not None:
+            low, high = self.sizes
+            sizes = low + (high - low) * places
         else:
             logs = torch.tensor(self.bounds, dtype=places.dtype, device=places.device).log()
             moved = places * (len(logs) - 1)
@@ -192,13 +186,6 @@ class Noise:
 
     def _normal(self, shape: torch.Size) -> Tensor:
         return torch.randn(shape, generator=self.generator, device=self.variances.device)
-
-
-def unknown_noise(
-    rows: Tensor, variances: Any, seed: int, *, repeats: bool = False, bounds: Sequence[float] = NOISE_BOUNDS
-) -> Noise:
-    """Return noise of many sizes: those of :class:`~uptonoise.BagRegressor` with ``noise="unknown"``, or others."""
-    return Noise(0.0, 0.0, _CLEAN_SHARE, rows, variances, seed, repeats=repeats, bounds=bounds)
 
 
 def _mean_cosine_sine(rows: Tensor, frequencies: Tensor) -> Tensor:

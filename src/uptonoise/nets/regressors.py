@@ -13,12 +13,12 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
 from uptonoise.learning import checked_targets
 from uptonoise.nets.base import BagNet, OnPhases, Targets
-from uptonoise.nets.layers import BagNetwork, FourierLayer
+from uptonoise.nets.layers import BagNetwork
 from uptonoise.nets.losses import Loss, PinballLoss, SquaredLoss, as_quantiles
 from uptonoise.nets.noise import Augmentation
-from uptonoise.nets.output import Parts, ridge, solve_output
+from uptonoise.nets.output import Parts
 from uptonoise.nets.parameters import documented
-from uptonoise.nets.training import outputs_of
+from uptonoise.nets.training import inputs_of
 
 Calibration = Literal["all", "validation"]
 
@@ -45,9 +45,6 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
 
     quantiles: float | Sequence[float] | None = None
     calibration: Calibration | None = "all"
-
-    _layer = FourierLayer
-    _ridge_features = "fourier"
 
     @documented
     def predict(self, X: Any) -> Floats:
@@ -90,7 +87,11 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         quantiles = None if self.quantiles is None else as_quantiles(self.quantiles)
         if quantiles is not None and table.shape[1] > 1:
             raise ValueError(f"y must have one target per bag for quantiles; got {table.shape[1]} targets")
-        self._check_calibration()
+        known = get_args(Calibration)
+        if self.calibration is not None and not (isinstance(self.calibration, str) and self.calibration in known):
+            raise ValueError(f"calibration must be one of {', '.join(known)}, or None; got {self.calibration!r}")
+        if quantiles is not None and self.calibration == "validation" and self.validation_fraction == 0:
+            raise ValueError('calibration="validation" needs a validation_fraction above 0; or use "all"')
         if not continues:
             mean = np.average(table, axis=0, weights=weights)
             scale = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=weights))
@@ -103,26 +104,15 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         standard = ((table - self.target_mean_) / self.target_scale_).astype(np.float32)
         return Targets(torch.from_numpy(standard), weights, np.zeros(len(table)))
 
-    def _check_calibration(self) -> None:
-        known = get_args(Calibration)
-        if self.calibration is not None and not (isinstance(self.calibration, str) and self.calibration in known):
-            raise ValueError(f"calibration must be one of {', '.join(known)}, or None; got {self.calibration!r}")
-        if self.quantiles is not None and self.calibration == "validation" and self.validation_fraction == 0:
-            raise ValueError('calibration="validation" needs a validation_fraction above 0; or use "all"')
-
     def _finish(self, network: BagNetwork, loss: Any, parts: Parts, augmentation: Augmentation) -> None:
-        if isinstance(loss, PinballLoss):
-            if self.calibration is not None:
-                self._calibrate(network, loss, parts, augmentation)
-        elif self.solve_output:
-            solve_output(network, loss, ridge, self.output_penalty, parts, augmentation)
-
-    def _calibrate(self, network: BagNetwork, loss: PinballLoss, parts: Parts, augmentation: Augmentation) -> None:
-        aside = parts.validation if self.calibration == "validation" else None
-        by = augmentation.judged(parts.everything) if aside is None else aside
-        outputs = outputs_of(network, by, augmentation.judged_phi)
-        with torch.no_grad():
-            network.output.bias.add_(loss.shift(outputs, by.targets, by.weights))
+        if not isinstance(loss, PinballLoss):
+            super()._finish(network, loss, parts, augmentation)
+        elif self.calibration is not None:
+            aside = parts.validation if self.calibration == "validation" else None
+            by = augmentation.judged(parts.everything) if aside is None else aside
+            with torch.no_grad():
+                outputs = network.output(inputs_of(network, by, augmentation.judged_phi))
+                network.output.bias.add_(loss.shift(outputs, by.targets, by.weights))
 
     def _loss(self) -> Loss:
         return SquaredLoss(len(self.target_mean_)) if self.quantiles_ is None else PinballLoss(self.quantiles_)

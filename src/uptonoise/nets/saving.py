@@ -1,10 +1,10 @@
-"""Saving and loading fitted networks, and what a fitted network has."""
+"""What a fitted network has, and its file."""
 
 from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from uptonoise._util.storage import check_finite, load_archive, save_archive
 from uptonoise._util.typing import Floats
-from uptonoise.nets.layers import BagNetwork
+from uptonoise.nets.layers import EPSILON, BagNetwork, FourierLayer
+from uptonoise.nets.parameters import Parameters, checked_widths
 from uptonoise.nets.steadiness import Steadiness
 
 _KIND = "network"
@@ -22,8 +23,11 @@ _VERSION = 2
 _FORMER: dict[str, Any] = {"hidden": (), "steady": False}  # what networks of version 1 were, which had no such names
 
 
-class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
-    """The attributes of a fitted network, and a file of them."""
+class SavedNetwork(Parameters, BaseEstimator, ABC):  # type: ignore[misc]
+    """The attributes of a fitted network, and a file of them; subclasses say which layer, and what targets are."""
+
+    _layer: ClassVar[type[FourierLayer]] = FourierLayer
+    _layer_options: ClassVar[tuple[str, ...]] = ()  # the parameters of the layer beside those that all layers have
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
@@ -76,43 +80,54 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
         if written != cls.__name__:
             raise ValueError(f"{path} holds a {written}; use {written}.load")
         try:
-            params = {name: _from_json(value) for name, value in header["params"].items()}
+            given = header["params"].items()
+            params = {name: dict(value["pairs"]) if isinstance(value, dict) else value for name, value in given}
             model = cls(**((_FORMER if header["version"] < _VERSION else {}) | params))
             check_finite({name: array for name, array in arrays.items() if not name.startswith("history.")})
             model._set_state(header, arrays)
-            model._check_state()
         except (KeyError, TypeError, ValueError, RuntimeError, AttributeError, IndexError) as error:
             raise ValueError(f"{path} is not a network that {cls.__name__}.save wrote: {error}") from None
         return model
 
     def _set_state(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Take what a file holds, or raise where it does not fit together."""
+        parts: dict[str, dict[str, Any]] = {"history": {}, "steadiness": {}, "network": {}}
+        for name, array in arrays.items():
+            part, _, rest = name.partition(".")
+            if rest and part in parts:
+                parts[part][rest] = array
         self.n_features_in_, self.best_epoch_ = int(header["n_columns"]), int(header["best_epoch"])
         if header["columns"] is not None:
             self.feature_names_in_ = np.array(header["columns"], dtype=object)
         self.noise_range_ = header["noise_range"] and tuple(header["noise_range"])
         self._set_target_state(header["targets"])
-        self.centre_, self.scale_ = arrays["centre"], arrays["scale"]
-        self.history_ = _under("history.", arrays)
-        steadiness = _under("steadiness.", arrays)
-        self.steadiness_ = Steadiness.checked(steadiness, int(header["n_outputs"])) if steadiness else None
-        state = {name: torch.tensor(array) for name, array in _under("network.", arrays).items()}
-        network = self._new_network(state["layer.frequencies"].numpy(), int(header["n_outputs"]))
-        network.load_state_dict(state)
+        self.centre_, self.scale_, self.history_ = arrays["centre"], arrays["scale"], parts["history"]
+        n_outputs, steadiness = int(header["n_outputs"]), parts["steadiness"]
+        self.steadiness_ = Steadiness.checked(steadiness, n_outputs) if steadiness else None
+        network = self._new_network(parts["network"]["layer.frequencies"], n_outputs)
+        network.load_state_dict({name: torch.tensor(array) for name, array in parts["network"].items()})
         self.network_ = network.eval()
-
-    def _check_state(self) -> None:
-        """Raise where what was read does not fit together."""
-        n_columns = int(self.network_.layer.frequencies.shape[1])
-        shapes = {self.centre_.shape, self.scale_.shape}
+        n_columns = int(network.layer.frequencies.shape[1])
         named = len(getattr(self, "feature_names_in_", range(n_columns)))
-        if self.n_features_in_ != n_columns or named != n_columns or shapes != {(n_columns,)}:
+        if {self.n_features_in_, named} != {n_columns} or {self.centre_.shape, self.scale_.shape} != {(n_columns,)}:
             raise ValueError(f"its arrays are of {n_columns} columns, its header of {self.n_features_in_}")
         if not (self.scale_ > 0).all():
             raise ValueError("scale must be above 0")
 
-    @abstractmethod
     def _new_network(self, frequencies: Floats, n_outputs: int, seed: int = 0) -> BagNetwork:
         """Return a network of this kind, not trained."""
+        m, d = frequencies.shape
+        options = {name: getattr(self, name) for name in self._layer_options}
+        # Ours are not divided by sqrt(m), so that their variances are m times as large.
+        epsilon = EPSILON if self.epsilon is None else float(self.epsilon) * m
+        return BagNetwork(
+            self._layer(d, m, bias=self.bias, frequencies=frequencies, **options),
+            n_outputs,
+            normalisation=self.normalisation,
+            epsilon=epsilon,
+            hidden=checked_widths(self.hidden),
+            seed=seed,
+        )
 
     @abstractmethod
     def _target_state(self) -> dict[str, Any]:
@@ -121,11 +136,6 @@ class SavedNetwork(BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _set_target_state(self, state: dict[str, Any]) -> None:
         """Take back what :meth:`_target_state` returned."""
-
-
-def _under(prefix: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return the arrays whose names begin with a prefix, without it."""
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def _as_json(value: Any) -> Any:
@@ -137,7 +147,3 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, np.random.Generator | np.random.RandomState):
         return None
     return list(value) if isinstance(value, tuple) else value
-
-
-def _from_json(value: Any) -> Any:
-    return dict(value["pairs"]) if isinstance(value, dict) else value

@@ -19,7 +19,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
-from uptonoise.nets.labelled import LabelledBags
+from uptonoise.nets.inputs import LabelledBags
 from uptonoise.nets.layers import BagNetwork
 from uptonoise.nets.losses import Loss
 from uptonoise.nets.noise import Noise
@@ -65,10 +65,16 @@ class Steadiness(NamedTuple):
     def learnt(
         cls, network: BagNetwork, loss: Loss, everything: LabelledBags, aside: LabelledBags, noise: Noise
     ) -> Self:
-        """Learn from bags kept aside, with noise."""
-        counted = np.flatnonzero(aside.weights.cpu().numpy() > 0)[:_MOST_BAGS]
-        bags = aside.part(counted)
-        predicted, loud = _of_noisy_copies(network, loss, bags, noise)
+        """Learn from copies of bags kept aside, with noise on their rows."""
+        bags = aside.part(np.flatnonzero(aside.weights.cpu().numpy() > 0)[:_MOST_BAGS])
+        copies, loudnesses = [], []
+        for _ in range(_COPIES):
+            phi = characteristic_of(network.layer, noise.on_rows(bags.rows, bags.sizes), bags.offsets)
+            with torch.no_grad():
+                outputs = network.eval().head(phi, bags.sizes)
+            copies.append(loss.predicted(outputs.cpu().double()).numpy())
+            loudnesses.append(loudness(phi, bags.sizes))
+        predicted, loud = np.concatenate(copies), np.concatenate(loudnesses)
         targets = bags.targets.cpu()
         known = everything.targets.cpu()[everything.weights.cpu() > 0]
         constant = loss.predicted(loss.constant(known)[None].double())[0].numpy()
@@ -79,8 +85,7 @@ class Steadiness(NamedTuple):
         else:
             bounds = np.array([[0.0], [1.0]])
         bounds = np.broadcast_to(bounds, (2, len(constant))).copy()
-        knots = np.quantile(loud, _LEVELS)
-        fresh = cls(knots, np.ones(_KNOTS), constant, bounds)
+        fresh = cls(np.quantile(loud, _LEVELS), np.ones(_KNOTS), constant, bounds)
         repeated = targets.repeat(_COPIES, *([1] * (targets.ndim - 1)))
         weights = bags.weights.cpu().double().repeat(_COPIES)
         return fresh._replace(weights=fresh._best_weights(predicted, loud, loss, repeated, weights))
@@ -117,15 +122,3 @@ class Steadiness(NamedTuple):
         start = np.full(_KNOTS, 0.9 / _KNOTS)
         best = minimize(value, start, jac=True, method="L-BFGS-B", bounds=[(0.0, 1.0)] * _KNOTS)
         return np.asarray(np.minimum(np.cumsum(best.x), 1.0))
-
-
-@torch.no_grad()
-def _of_noisy_copies(network: BagNetwork, loss: Loss, bags: LabelledBags, noise: Noise) -> tuple[Floats, Floats]:
-    """Return what is predicted of copies of bags with noise on their rows, and the loudness of these."""
-    sizes = torch.from_numpy(bags.sizes).to(bags.rows.device)
-    predicted, loud = [], []
-    for _ in range(_COPIES):
-        phi = characteristic_of(network.layer, noise.on_rows(bags.rows, sizes), bags.offsets)
-        predicted.append(loss.predicted(network.eval().head(phi, sizes).cpu().double()).numpy())
-        loud.append(loudness(phi, sizes))
-    return np.concatenate(predicted), np.concatenate(loud)

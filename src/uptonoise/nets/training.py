@@ -6,30 +6,33 @@ Generator, so that a seed gives the same network, and torch's global seed is lef
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from torch import Tensor
+from torch import Tensor, nn
 
 from uptonoise._util.progress import Progress
+from uptonoise._util.threads import SharedLimit
 from uptonoise._util.typing import Floats
 from uptonoise._util.warning import warn
 from uptonoise.engines.gpu.cuda import torch_device
 from uptonoise.engines.gpu.features import as_vector
-from uptonoise.nets.labelled import Indices, LabelledBags
+from uptonoise.nets.inputs import Indices, LabelledBags
 from uptonoise.nets.layers import BagNetwork, FourierLayer, PhiAugmentation
 from uptonoise.nets.losses import Loss
 from uptonoise.nets.noise import Augmentation
 from uptonoise.nets.parameters import Schedule
-from uptonoise.nets.threads import threads_for
 
 _BLOCK_ELEMENTS = 2**20  # rows times frequencies in memory at once where no gradient is wanted
 _LARGEST_ROW = 1e6
+_WORTH_THREADS = 2**18  # rows times frequencies in one step, about a millisecond of sines and cosines
 _DIVERGED = 1e4  # targets are standardised: a loss of 1 is what the constant prediction has
 
 
@@ -52,25 +55,6 @@ class Settings:
             return float(self.learning_rate / np.prod(1 + self.decay * np.arange(epoch + 1)))
         return self.learning_rate / (1 + self.decay * epoch)
 
-    def is_over(self, epochs_since_best: int) -> bool:
-        """Tell whether the best epoch is too long ago to go on."""
-        return self.patience is not None and epochs_since_best >= self.patience
-
-
-@dataclass
-class Record:
-    """What happened: a column of numbers for each quantity, and the epoch whose weights were kept."""
-
-    history: dict[str, list[float]] = field(
-        default_factory=lambda: {"epoch": [], "learning_rate": [], "loss": [], "validation_loss": []}
-    )
-    best_epoch: int = 0
-
-    def add(self, **quantities: float) -> None:
-        """Append a row."""
-        for name, column in self.history.items():
-            column.append(quantities[name])
-
 
 def train(
     network: BagNetwork,
@@ -81,11 +65,14 @@ def train(
     augmentation: Augmentation,
     generator: np.random.Generator,
     progress: Progress,
-) -> Record:
-    """Train a network in place; it is left with the weights of the best epoch, or of the last without validation."""
+) -> tuple[dict[str, list[float]], int]:
+    """Train a network in place; it is left with the weights of the best epoch, or of the last without validation.
+
+    Returns columns with one number for each epoch, and the epoch whose weights were kept.
+    """
     optimizer = torch.optim.Adam(_parameter_groups(network, settings), lr=settings.learning_rate)
-    record, least, kept = Record(), np.inf, deepcopy(network.state_dict())
-    diverged = False
+    history: dict[str, list[float]] = {"epoch": [], "learning_rate": [], "loss": [], "validation_loss": []}
+    best, least, kept, diverged = 0, np.inf, deepcopy(network.state_dict()), False
     elements = len(bags.rows) / len(bags) * settings.batch_size * len(network.layer.frequencies)
     with progress, threads_for(elements):
         for epoch in range(settings.n_epochs):
@@ -97,35 +84,30 @@ def train(
             if diverged:
                 _report_divergence(epoch, judged if trained < _DIVERGED else trained, settings, least)
                 break
-            record.add(
-                epoch=epoch,
-                learning_rate=settings.rate(epoch),
-                loss=trained,
-                validation_loss=np.nan if validation is None else judged,
-            )
+            row = (epoch, settings.rate(epoch), trained, np.nan if validation is None else judged)
+            for column, number in zip(history.values(), row, strict=True):
+                column.append(number)
             progress.advance()
             if judged < least:
-                least, kept, record.best_epoch = judged, deepcopy(network.state_dict()), epoch
-            elif validation is not None and settings.is_over(epoch - record.best_epoch):
+                best, least, kept = epoch, judged, deepcopy(network.state_dict())
+            elif validation is not None and settings.patience is not None and epoch - best >= settings.patience:
                 break
     if validation is not None or diverged:
         network.load_state_dict(kept)
     else:
-        record.best_epoch = settings.n_epochs - 1
+        best = settings.n_epochs - 1
     network.eval()
-    return record
+    return history, best
 
 
 def _parameter_groups(network: BagNetwork, settings: Settings) -> list[dict[str, Any]]:
     """Return parameters with their penalties; Adam adds `weight_decay` times a parameter to its gradient."""
-    free = [network.output.bias] if network.layer.bias is None else [network.output.bias, network.layer.bias]
-    hidden = dict(network.hidden.named_parameters())
-    free += [part for name, part in hidden.items() if name.endswith("bias")]
-    weights = [part for name, part in hidden.items() if name.endswith("weight")]
+    named = dict(network.named_parameters())
+    weights = [part for name, part in named.items() if name.endswith("weight")]
     return [
         {"params": [network.layer.frequencies], "weight_decay": settings.frequency_penalty},
-        {"params": [network.output.weight, *weights], "weight_decay": settings.output_penalty},
-        {"params": free},
+        {"params": weights, "weight_decay": settings.output_penalty},
+        {"params": [part for name, part in named.items() if name.endswith("bias")]},
     ]
 
 
@@ -140,13 +122,14 @@ def _train_epoch(
 ) -> float:
     """Go once over all bags and return their mean loss, each at the weights that its batch met."""
     network.train()
-    network.forget_statistics()
+    if isinstance(network.norm, nn.BatchNorm1d):
+        network.norm.reset_running_stats()  # plain means, which know no forgetting
     total = torch.zeros((), device=bags.rows.device)
     for picked in batches(len(bags), batch_size, generator):
-        rows, sizes, targets, weights = bags.batch(picked)
-        if augmentation.rows is not None:
-            rows = augmentation.rows(rows, sizes)
-        batch_loss = (weights * loss(network(rows, sizes, augmentation.phi), targets)).mean()
+        batch = bags.part(picked)
+        sizes = batch.sizes
+        rows = batch.rows if augmentation.rows is None else augmentation.rows(batch.rows, sizes)
+        batch_loss = (batch.weights * loss(network(rows, sizes, augmentation.phi), batch.targets)).mean()
         optimizer.zero_grad()
         batch_loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
@@ -163,21 +146,21 @@ def batches(n_bags: int, batch_size: int, generator: np.random.Generator) -> lis
     return np.array_split(generator.permutation(n_bags), count)
 
 
+@torch.no_grad()
 def mean_loss(network: BagNetwork, loss: Loss, bags: LabelledBags, augment: PhiAugmentation | None) -> float:
     """Return the weighted mean of the loss over bags."""
-    outputs = outputs_of(network, bags, augment)
+    outputs = network.output(inputs_of(network, bags, augment))
     return float((bags.weights * loss(outputs, bags.targets)).sum() / bags.weights.sum())
 
 
 @torch.no_grad()
-def outputs_of(network: BagNetwork, bags: LabelledBags, augment: PhiAugmentation | None) -> Tensor:
-    """Return the outputs for bags, each seen by itself; `augment` changes their phi."""
+def inputs_of(network: BagNetwork, bags: LabelledBags, augment: PhiAugmentation | None) -> Tensor:
+    """Return what the linear output gets for bags, each seen by itself; `augment` changes their phi."""
     network.eval()
-    sizes = torch.from_numpy(bags.sizes).to(bags.rows.device)
     phi = characteristic_of(network.layer, bags.rows, bags.offsets)
     if augment is not None:
-        phi = augment(phi, sizes, network.layer.frequencies)
-    return network.head(phi, sizes)
+        phi = augment(phi, bags.sizes, network.layer.frequencies)
+    return network.inputs(phi, bags.sizes)
 
 
 @torch.no_grad()
@@ -188,7 +171,11 @@ def characteristic_of(layer: FourierLayer, rows: Tensor, offsets: Indices) -> Te
     """
     device = layer.frequencies.device
     block_rows = max(1, _BLOCK_ELEMENTS // len(layer.frequencies))
-    edges, bag_of_piece = _pieces(offsets, block_rows)
+    # No piece has rows of two bags, or more rows than a block.
+    counts = -(-np.diff(offsets) // block_rows)
+    bag_of_piece = np.repeat(np.arange(len(counts)), counts)
+    number_in_bag = np.arange(len(bag_of_piece)) - np.repeat(np.cumsum(counts) - counts, counts)
+    edges = np.append(offsets[bag_of_piece] + block_rows * number_in_bag, offsets[-1])
     sums, first = [], 0
     while first < len(bag_of_piece):
         last = max(first + 1, int(np.searchsorted(edges, edges[first] + block_rows, side="right")) - 1)
@@ -200,14 +187,6 @@ def characteristic_of(layer: FourierLayer, rows: Tensor, offsets: Indices) -> Te
     total.index_add_(0, torch.from_numpy(bag_of_piece).to(device), torch.cat(sums))
     sizes = torch.from_numpy(np.diff(offsets)).to(device)
     return (total / sizes[:, None, None]).to(layer.frequencies.dtype)
-
-
-def _pieces(offsets: Indices, most: int) -> tuple[Indices, Indices]:
-    """Return where to cut rows so that no piece has more than `most` rows or two bags, and each piece's bag."""
-    counts = -(-np.diff(offsets) // most)
-    bag_of_piece = np.repeat(np.arange(len(counts)), counts)
-    number_in_bag = np.arange(len(bag_of_piece)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return np.append(offsets[bag_of_piece] + most * number_in_bag, offsets[-1]), bag_of_piece
 
 
 def validation_split(
@@ -239,6 +218,29 @@ def _report_divergence(epoch: int, loss: float, settings: Settings, least: float
     if np.isinf(least):
         raise ValueError(f"{message}; no epoch before it had a usable loss")
     warn(f"{message}; the weights of the best epoch are kept", ConvergenceWarning)
+
+
+def _limit_threads() -> int:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    return before
+
+
+_one_thread = SharedLimit(_limit_threads, torch.set_num_threads)
+
+
+@contextmanager
+def threads_for(elements: float) -> Iterator[None]:
+    """Keep torch to one thread where a step has few elements, rows times frequencies.
+
+    At every small step torch's threads wait for each other, for long on busy cores.
+    """
+    if elements >= _WORTH_THREADS:
+        yield
+        return
+    with _one_thread:
+        torch.set_num_threads(1)  # OpenMP counts threads for each caller
+        yield
 
 
 def as_device(device: str) -> torch.device:
