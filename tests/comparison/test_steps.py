@@ -21,9 +21,14 @@ def test_a_symmetric_sample_is_called_skewed_at_most_at_alpha(n):
 
 def test_symmetry_is_that_of_the_rows_at_the_time_of_the_comparison(rng):
     sketch = un.Sketch.for_samples(rng.normal(size=400)).update(rng.normal(size=400))
-    symmetry = Symmetry(sketch, 0.05)
+    other = un.Sketch.like(sketch).update(rng.normal(size=400))
+    early, groups = un.compare(sketch, other), un.compare_groups({"a": sketch, "b": other})
+    assert groups.pair("a", "b").symmetric
+    for comparison in (early, groups.pair("a", "b")):
+        comparison.sketches[0].update(rng.exponential(size=4_000))
     sketch.update(rng.exponential(size=4_000))
-    assert symmetry.holds
+    assert early.symmetric
+    assert groups.pair("a", "b").symmetric
     assert not Symmetry(sketch, 0.05).holds
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from uptonoise._util.threads import single_threaded_blas
-from uptonoise._util.typing import Floats
-from uptonoise.comparison.evidence import ColumnComparison, Evidence, own_columns
+from uptonoise.comparison.evidence import ColumnComparison, Evidence
 from uptonoise.comparison.steps import column_pvalues
 from uptonoise.twosample import Pair, adjusted_pvalues, mmd_of_pair
 
@@ -16,9 +15,9 @@ def compare_columns(evidence: Evidence) -> tuple[ColumnComparison, ...]:
 
     Effects, offsets and noises are those of the whole comparison, so that nothing is told twice with other numbers.
     """
-    own, coded, steps = own_columns(evidence.sketches[0], evidence.columns), evidence.coded, []
+    coded, steps = evidence.coded, []
     with single_threaded_blas:
-        for name in own:
+        for name in evidence.own_columns:
             place = evidence.columns.index(name)
             left, right = (sketch.select([sketch.columns[place]]) for sketch in evidence.sketches)
             column, differences = Pair.of(left, right), evidence.differences
@@ -28,7 +27,10 @@ def compare_columns(evidence: Evidence) -> tuple[ColumnComparison, ...]:
             steps.append((mmd_of_pair(column).pvalue, *of_phases))
     table = np.array(steps).reshape(-1, 3)
     pvalues = dict(zip(("at_all", "beyond_noise", "beyond_offset"), table.T, strict=True))
-    pvalues |= {f"adjusted_{name}": _holm(values) for name, values in pvalues.items()}
+    for step, values in list(pvalues.items()):
+        adjusted, known = values.copy(), ~np.isnan(values)
+        adjusted[known] = adjusted_pvalues(values[known], "holm")
+        pvalues[f"adjusted_{step}"] = adjusted
     offsets = {offset.column: offset for offset in evidence.offsets()}
     noises = {noise.column: noise for noise in evidence.noise}
     return tuple(
@@ -40,12 +42,5 @@ def compare_columns(evidence: Evidence) -> tuple[ColumnComparison, ...]:
             offset=offsets.get(name),
             noise=noises.get(name),
         )
-        for i, name in enumerate(own)
+        for i, name in enumerate(evidence.own_columns)
     )
-
-
-def _holm(pvalues: Floats) -> Floats:
-    """Adjust the p-values that are known."""
-    adjusted, known = pvalues.copy(), ~np.isnan(pvalues)
-    adjusted[known] = adjusted_pvalues(pvalues[known], "holm")
-    return adjusted

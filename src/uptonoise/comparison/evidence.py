@@ -19,8 +19,6 @@ from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-
 from uptonoise._util.results import Result
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
@@ -75,13 +73,6 @@ class Summary(NamedTuple):
     means: Floats
     deviations: Floats
     medians: Floats
-
-    @classmethod
-    def of(cls, rows: Floats) -> Summary:
-        """Return the summary of some rows."""
-        with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest there are
-            deviations = rows.std(axis=0, ddof=min(1, len(rows) - 1))
-            return cls(len(rows), rows.mean(axis=0), deviations, np.median(rows, axis=0))
 
 
 class Offset(NamedTuple):
@@ -176,11 +167,15 @@ class Evidence(Result):
     """The tests and estimates of a comparison, and the verdict that follows from them."""
 
     not_compared: ClassVar[tuple[str, ...]] = ("input",)  # the same rows may come from files or from memory
-    hidden: ClassVar[tuple[str, ...]] = ("sketches", "differences", "shown", "summaries", "symmetries")
+    hidden: ClassVar[tuple[str, ...]] = (
+        *("sketches", "differences", "shown", "summaries", "symmetries", "own_columns"),
+        *("differs_at_all", "differs_beyond_noise", "differs_beyond_offset", "only_symmetric"),
+    )
 
     names: tuple[str, str]
     sizes: tuple[int, int]
     columns: tuple[str, ...]
+    own_columns: tuple[str, ...]  # those with frequencies of their own, which all have unless a sketch brings others
     paired: bool
     mmd: MmdResult
     me: MeResult | None
@@ -205,82 +200,60 @@ class Evidence(Result):
     dependent: tuple[str, ...] = ()
     input: InputRecord = field(default_factory=InputRecord)
 
+    at_all_pvalue: float = field(init=False)
+    beyond_noise_pvalue: float = field(init=False)
+    beyond_offset_pvalue: float | None = field(init=False)
+    differs_at_all: bool = field(init=False)
+    differs_beyond_noise: bool = field(init=False)
+    differs_beyond_offset: bool = field(init=False)
+    only_symmetric: bool = field(init=False)  # a difference of symmetric parts alone, which the effect does not measure
+    bound: float = field(init=False)
+    verdict: Verdict = field(init=False)
+
+    def __post_init__(self) -> None:
+        alpha, phase, bound = self.alpha, self.phase, self.effect.upper_bound(self.alpha)
+        at_all = self.mmd.pvalue if self.me is None else min(1.0, 2 * min(self.mmd.pvalue, self.me.pvalue))
+        beyond_noise = phase.pvalue if self.flip is None else self.flip.pvalue  # the one that decides
+        beyond_offset = None if self.up_to_offset is None else self.up_to_offset.pvalue
+        by_noise = beyond_noise <= alpha
+        by_more = by_noise and beyond_offset is not None and beyond_offset <= alpha
+        differs = by_noise or at_all <= alpha
+        only_symmetric = by_noise and self.flip is None and phase.phase_pvalue > alpha * (1 - POSITIVITY_SHARE)
+        if by_noise and bound < self.margin and not only_symmetric:
+            verdict = Verdict.NEGLIGIBLE
+        elif by_noise and beyond_offset is None:
+            verdict = Verdict.BEYOND_NOISE
+        elif by_noise:
+            verdict = Verdict.BEYOND_OFFSET if by_more else Verdict.OFFSET
+        elif differs and all(symmetry.holds for symmetry in self.symmetries):
+            verdict = Verdict.SYMMETRIC
+        elif differs and bound < self.margin:
+            verdict = Verdict.ONLY_NOISE
+        elif phase.too_noisy and bound >= self.margin:
+            verdict = Verdict.TOO_NOISY
+        else:
+            verdict = Verdict.NOT_RULED_OUT if differs else Verdict.NO_DIFFERENCE
+        self.__dict__.update(  # as all else is frozen
+            at_all_pvalue=at_all,
+            beyond_noise_pvalue=beyond_noise,
+            beyond_offset_pvalue=beyond_offset,
+            differs_at_all=differs,
+            differs_beyond_noise=by_noise,
+            differs_beyond_offset=by_more,
+            only_symmetric=only_symmetric,
+            bound=bound,
+            verdict=verdict,
+        )
+
     @property
     def coded(self) -> set[str]:
         """The columns of 0 and 1 that stand for categories: they have neither noise nor an offset."""
         return {name for name in self.columns if split_name(name, self.input.categories)}
 
     @property
-    def at_all_pvalue(self) -> float:
-        """The p-value of any difference: twice the smaller one of MMD's and ME's, or MMD's alone."""
-        if self.me is None:
-            return self.mmd.pvalue
-        return min(1.0, 2 * min(self.mmd.pvalue, self.me.pvalue))
-
-    @property
-    def beyond_noise_pvalue(self) -> float:
-        """The p-value that decides whether they differ beyond noise."""
-        return self.phase.pvalue if self.flip is None else self.flip.pvalue
-
-    @property
-    def beyond_offset_pvalue(self) -> float | None:
-        """The p-value up to noise and an offset; None where there are too few rows for it."""
-        return None if self.up_to_offset is None else self.up_to_offset.pvalue
-
-    @property
-    def differs_at_all(self) -> bool:
-        """Whether any difference was detected."""
-        return self.at_all_pvalue <= self.alpha or self.differs_beyond_noise
-
-    @property
-    def differs_beyond_noise(self) -> bool:
-        """Whether a difference beyond noise was detected."""
-        return self.beyond_noise_pvalue <= self.alpha
-
-    @property
-    def differs_beyond_offset(self) -> bool:
-        """Whether a difference beyond noise and an offset was detected."""
-        pvalue = self.beyond_offset_pvalue
-        return self.differs_beyond_noise and pvalue is not None and pvalue <= self.alpha
-
-    @property
-    def only_symmetric(self) -> bool:
-        """Whether the difference beyond noise is one of symmetric parts alone, which the effect does not measure."""
-        return (
-            self.flip is None
-            and self.differs_beyond_noise
-            and self.phase.phase_pvalue > self.alpha * (1 - POSITIVITY_SHARE)
-        )
-
-    @property
     def symmetric(self) -> bool:
         """Whether neither sample is clearly skewed: its phases then tell where it lies, and nothing else."""
         return all(symmetry.holds for symmetry in self.symmetries)
-
-    @property
-    def bound(self) -> float:
-        """What the effect beyond noise is below, with confidence 1 - alpha, in standard deviations."""
-        return self.effect.upper_bound(self.alpha)
-
-    @property
-    def verdict(self) -> Verdict:
-        """What follows from the tests and the bound."""
-        if self.differs_beyond_noise:
-            return self._verdict_beyond_noise()
-        if self.differs_at_all and self.symmetric:
-            return Verdict.SYMMETRIC
-        if self.differs_at_all and self.bound < self.margin:
-            return Verdict.ONLY_NOISE
-        if self.phase.too_noisy and self.bound >= self.margin:
-            return Verdict.TOO_NOISY
-        return Verdict.NOT_RULED_OUT if self.differs_at_all else Verdict.NO_DIFFERENCE
-
-    def _verdict_beyond_noise(self) -> Verdict:
-        if self.bound < self.margin and not self.only_symmetric:
-            return Verdict.NEGLIGIBLE
-        if self.beyond_offset_pvalue is None:
-            return Verdict.BEYOND_NOISE
-        return Verdict.BEYOND_OFFSET if self.differs_beyond_offset else Verdict.OFFSET
 
     def offsets(self) -> list[Offset]:
         """Return by how much the first sample reads higher than the second in each column, up to noise.
@@ -297,7 +270,7 @@ class Evidence(Result):
     @cached_property
     def extra_noise(self) -> ExtraNoise | None:
         """By how much the variance of the noise of X is larger than that of Y, whatever the verdict."""
-        if not own_columns(self.sketches[0], self.columns):
+        if not self.own_columns:
             return None
         signals_agree = None if self.up_to_offset is None else self.up_to_offset.phase_pvalue
         with single_threaded_blas:
@@ -314,17 +287,17 @@ class Evidence(Result):
         return tuple(noise for noise in noises if noise is not None)
 
 
-def own_columns(sketch: Sketch, columns: Sequence[str]) -> list[str]:
-    """Return the columns that have frequencies of their own, which all have unless a sketch brings others."""
-    W = sketch.frequencies
-    own = (W[np.count_nonzero(W, axis=1) == 1] != 0).any(axis=0)
-    return [name for name, is_own in zip(columns, own, strict=True) if is_own]
-
-
-def check_margin_and_alpha(margin: float, alpha: float) -> None:
-    """Raise where one of the two is out of range."""
+def check_options(margin: float, alpha: float, names: Sequence[str] | None = None) -> None:
+    """Raise where the margin or the significance level is out of range, or where names are not two."""
     if not isinstance(margin, Real) or isinstance(margin, bool) or not 0 < margin <= _LARGEST_MARGIN:
         raise ValueError(
             f"margin must be a number of standard deviations above 0 and at most {_LARGEST_MARGIN:g}; got {margin!r}"
         )
     checked_number(alpha, "alpha", above=True, most=1.0)
+    if names is None:
+        return
+    is_list = isinstance(names, Sequence) and not isinstance(names, str)
+    if not is_list or len(names) != 2 or not all(isinstance(name, str) and name for name in names):
+        raise ValueError(f"names must be two names, one for each sample; got {names!r}")
+    if names[0] == names[1]:
+        raise ValueError(f"names must differ; got {names[0]!r} twice")

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -17,7 +18,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.comparison.evidence import Verdict
 from uptonoise.comparison.inputs import of_sketches
-from uptonoise.comparison.ladder import Settings, climb
+from uptonoise.comparison.ladder import climb
 from uptonoise.comparison.result import Comparison, ReportedResult
 from uptonoise.comparison.similarity import by_similarity
 from uptonoise.comparison.steps import Symmetry
@@ -176,9 +177,15 @@ class GroupComparison(ReportedResult):
             return self.two
         if (first, second) not in self._compared:
             inputs = of_sketches(self.sketches[first], self.sketches[second])
-            settings = Settings((first, second), self.margin, self.alpha, self.seed)
-            symmetries = self._symmetries[first], self._symmetries[second]
-            self._compared[first, second] = climb(inputs, settings, symmetries, np.random.default_rng(0))
+            self._compared[first, second] = climb(
+                inputs,
+                np.random.default_rng(0),
+                names=(first, second),
+                margin=self.margin,
+                alpha=self.alpha,
+                seed=self.seed,
+                symmetries=(self._symmetries[first], self._symmetries[second]),
+            )
         return self._compared[first, second]
 
     @cached_property
@@ -193,7 +200,7 @@ class GroupComparison(ReportedResult):
 
     @cached_property
     def _symmetries(self) -> dict[str, Symmetry]:
-        return {name: Symmetry(sketch, self.alpha) for name, sketch in self.sketches.items()}
+        return {name: Symmetry(copy(sketch), self.alpha) for name, sketch in self.sketches.items()}
 
     def verdict(self, first: str, second: str) -> Verdict:
         """Return the verdict on two of the groups, adjusted for the number of pairs.

@@ -169,10 +169,10 @@ def read_groups(
         source, by_cluster = _by_column(source, clusters)
     if missing == "drop":
         source, by_cluster = without_missing(source), by_cluster and without_missing(by_cluster)
-    name = source.name if isinstance(groups, RowSource) else "the groups"
+    records = {source.name if isinstance(groups, RowSource) else "the groups": source.record}
     if by_cluster is None and not source.is_remote and source.can_be_read_again:
         source = KeptRows(source)
-    return MixedGroups(source, by_cluster, {name: source.record})
+    return MixedGroups(source, by_cluster, records)
 
 
 def read_coded_groups(

@@ -11,7 +11,7 @@ import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.validation import checked_column, checked_columns
-from uptonoise.comparison.evidence import MARGIN, check_margin_and_alpha
+from uptonoise.comparison.evidence import MARGIN, check_options
 from uptonoise.comparison.group_result import GroupComparison
 from uptonoise.comparison.group_rows import MixedGroups, Records, SeparateGroups, read_coded_groups, read_groups
 from uptonoise.comparison.ladder import compare
@@ -62,7 +62,7 @@ def compare_groups(
     >>> un.compare_groups(frame, by="site").differing
     [('b', 'c'), ('a', 'c')]
     """
-    check_margin_and_alpha(margin, alpha)
+    check_options(margin, alpha)
     by = None if by is None else checked_column(by, "by")
     columns = None if columns is None else checked_columns(columns, "columns")
     check_missing(missing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, NamedTuple
@@ -27,12 +27,10 @@ from uptonoise.rows import (
     find_dependence,
     read_rows,
     some_rows,
-    split_name,
     two_clustered,
     without_missing,
 )
 from uptonoise.twosample import (
-    Movable,
     Pair,
     Samples,
     as_sketches,
@@ -53,17 +51,6 @@ _SECONDS = 5.4e-9  # of one core, times the third power of the number of frequen
 _TOLD_SECONDS = 5
 
 
-class Given(NamedTuple):
-    """Two samples as :func:`compare` gets them."""
-
-    X: Any
-    Y: Any
-    weights: tuple[Any, Any]
-    clusters: Any
-    missing: Missing
-    n_frequencies: int | None
-
-
 class Inputs(NamedTuple):
     """Two samples that were read: their sketches, their rows or why there are none, and what they are called."""
 
@@ -72,31 +59,26 @@ class Inputs(NamedTuple):
     names: tuple[str, str]
     differences: Sketch | None = None  # of rows that belong together
     dependent: tuple[Dependence, ...] = ()  # why rows look dependent, where there are no clusters
-    records: tuple[SourceRecord, SourceRecord] = (SourceRecord(), SourceRecord())
-
-    def with_categories(self, categories: Mapping[str, Sequence[str]]) -> Inputs:
-        """Return the same inputs, which know the categories that became columns of 0 and 1."""
-        if not categories:
-            return self
-        left, right = (record._replace(categories=categories) for record in self.records)
-        return self._replace(records=(left, right))
-
-    @property
-    def movable(self) -> Movable:
-        """Which columns may have an offset, as those of 0 and 1 that stand for categories may not; None for all."""
-        known = {column for record in self.records for column in record.categories}
-        return np.array([split_name(name, known) is None for name in self.pair.columns]) if known else None
+    records: Sequence[SourceRecord] = (SourceRecord(), SourceRecord())
 
 
 def of_sketches(X: Sketch, Y: Sketch) -> Inputs:
     """Return two comparable sketches as inputs, as they are now; they know which columns are categories."""
-    inputs = Inputs(Pair.of(copy(X), copy(Y)), "the rows: only sketches were given", ("X", "Y"))
-    return inputs.with_categories(categories_of_sketch(inputs.pair.X))
+    pair = Pair.of(copy(X), copy(Y))
+    record = SourceRecord(categories=categories_of_sketch(pair.X))
+    return Inputs(pair, "the rows: only sketches were given", ("X", "Y"), records=(record, record))
 
 
-def read_inputs(given: Given, generator: np.random.Generator) -> Inputs:
+def read_inputs(
+    X: Any,
+    Y: Any,
+    weights: tuple[Any, Any],
+    clusters: Any,
+    missing: Missing,
+    n_frequencies: int | None,
+    generator: np.random.Generator,
+) -> Inputs:
     """Read two samples: the first pass scales the frequencies, the second one makes the sketches."""
-    X, Y, weights, clusters, missing, n_frequencies = given
     check_weights(weights)
     check_missing(missing)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
@@ -105,51 +87,73 @@ def read_inputs(given: Given, generator: np.random.Generator) -> Inputs:
         left, right, _ = as_sketches(X, Y, weights, None, generator, clusters)
         return of_sketches(left, right)
     sources = two_clustered(X, Y, weights, clusters)
-    names = sources[0].name, sources[1].name
-    if len(sources[0].columns) > _MOST_COLUMNS:
+    name, n_columns = sources[0].name, len(sources[0].columns)
+    if n_columns > _MOST_COLUMNS:
         raise ValueError(
-            f"{names[0]} must have at most {_MOST_COLUMNS:,} columns for a comparison; got "
-            f"{len(sources[0].columns):,}. Choose those that matter"
+            f"{name} must have at most {_MOST_COLUMNS:,} columns for a comparison; got {n_columns:,}. Choose those "
+            "that matter"
         )
     if missing == "drop":
         sources = without_missing(sources[0]), without_missing(sources[1])
-    why_none = _why_no_rows(sources, weights)
+    why_no_rows = None
+    if any(weight is not None for weight in weights):
+        why_no_rows = "tests that take no weights"
+    elif not all(source.can_be_read_again for source in sources):
+        why_no_rows = "the rows: they could be read only once"
     dependent = tuple(filter(None, map(find_dependence, sources)))  # before the pass, which may be the only one
-    if sources[0].bag_ids is not None:
-        inputs = _clustered_inputs(sources, n_frequencies, why_none, generator)
-        return inputs._replace(records=(sources[0].record(), sources[1].record()))
-    if why_none is None:
-        sources = _keeping(sources[0]), _keeping(sources[1])
-    empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
-    _tell_of_long_work(empty.n_frequencies)
-    rows_of = [] if why_none else _choose_rows(sources, generator)
-    left, right = (Sketch.like(empty).update(source) for source in sources)
-    for name, sketch in zip(names, (left, right), strict=True):
-        check_size(name, sketch)
-    records = sources[0].record(), sources[1].record()
-    pair = Pair.of(left, right)
-    samples = why_none or Samples(rows_of[0](), rows_of[1](), pair.columns)
-    if isinstance(samples, Samples):
-        for name, rows in zip(names, samples[:2], strict=True):
-            check_values(rows, pair.columns, name)
-    return Inputs(pair, samples, names, dependent=dependent, records=records)
+    read = _independent_inputs if sources[0].bag_ids is None else _clustered_inputs
+    inputs = read(sources, n_frequencies, why_no_rows, generator)
+    return inputs._replace(dependent=dependent, records=(sources[0].record(), sources[1].record()))
 
 
-def _tell_of_long_work(n_frequencies: int) -> None:
-    """Warn where the tests, which take a time that grows with the third power, take longer than most files to read."""
-    seconds = _SECONDS * n_frequencies**3
+def _independent_inputs(
+    sources: tuple[RowSource, RowSource],
+    n_frequencies: int | None,
+    why_no_rows: str | None,
+    generator: np.random.Generator,
+) -> Inputs:
+    """Read two samples of independent rows; of many rows, some are kept for the tests that need them."""
+    names, n_columns = (sources[0].name, sources[1].name), len(sources[0].columns)
+    kept: list[RowSource] = []
+    for source in sources:
+        # Those with passes of their own, as on a GPU or a cluster, need not keep rows.
+        own_passes = source.is_remote or (type(source).fold is not RowSource.fold and source.n_rows is not None)
+        kept.append(source if why_no_rows or own_passes else KeptRows(source))
+    empty = Sketch.for_samples(*kept, n_frequencies=n_frequencies, random_state=generator)
+    # The tests take a time that grows with the third power, which may be longer than most files take to read.
+    seconds = _SECONDS * empty.n_frequencies**3
     if seconds > _TOLD_SECONDS:
         warn(
-            f"tests with {n_frequencies:,} frequencies take about {seconds:.0f} s of one core after the rows are read; "
-            "fewer columns or frequencies are faster",
+            f"tests with {empty.n_frequencies:,} frequencies take about {seconds:.0f} s of one core after the rows are "
+            "read; fewer columns or frequencies are faster",
             FewerFrequenciesWarning,
         )
+    rows_of: list[Callable[[], Floats]] = []  # what gives the rows after the second pass
+    has_few = sum(source.n_rows or 0 for source in kept) <= rows_in_memory(n_columns)
+    n_sampled = min(_SAMPLED_ROWS, _VALUES_IN_MEMORY // (2 * n_columns))
+    for source in [] if why_no_rows else kept:
+        if has_few:
+            rows_of.append(partial(read_rows, source))
+        elif isinstance(source, KeptRows) and source.all_rows is None:
+            rows_of.append(source.pick(n_sampled, generator))
+        else:
+            rows_of.append(partial(np.asarray, some_rows(source, n_sampled, generator)))
+    left, right = (Sketch.like(empty).update(source) for source in kept)
+    for name, sketch in zip(names, (left, right), strict=True):
+        check_size(name, sketch)
+    pair = Pair.of(left, right)
+    if why_no_rows:
+        return Inputs(pair, why_no_rows, names)
+    samples = Samples(rows_of[0](), rows_of[1](), pair.columns)
+    for name, rows in zip(names, samples[:2], strict=True):
+        check_values(rows, pair.columns, name)
+    return Inputs(pair, samples, names)
 
 
 def _clustered_inputs(
     sources: tuple[RowSource, RowSource],
     n_frequencies: int | None,
-    why_none: str | None,
+    why_no_rows: str | None,
     generator: np.random.Generator,
 ) -> Inputs:
     """Read two samples of clusters; their rows too where they are few enough."""
@@ -160,20 +164,27 @@ def _clustered_inputs(
         check_size(name, sketch)
     warn_of_shared_clusters(left, right, *sources)
     pair = Pair.of(left, right)
-    if any(source.is_remote for source in sources) or sum(pair.sizes) > rows_in_memory(len(pair.columns)):
-        most = rows_in_memory(len(pair.columns))
-        why_none = why_none or f"all rows in memory where they come in clusters, at most {most:,}"
-    if why_none is not None:
-        return Inputs(pair, why_none, names)
+    most = rows_in_memory(len(pair.columns))
+    if any(source.is_remote for source in sources) or sum(pair.sizes) > most:
+        why_no_rows = why_no_rows or f"all rows in memory where they come in clusters, at most {most:,}"
+    if why_no_rows is not None:
+        return Inputs(pair, why_no_rows, names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SharedClustersWarning)  # which has been given
         samples = read_samples(*sources, needed=LEAST_CLUSTERS, why="a comparison")
     return Inputs(pair, samples, names)
 
 
-def read_pairs(given: Given, generator: np.random.Generator) -> Inputs:
+def read_pairs(
+    X: Any,
+    Y: Any,
+    weights: tuple[Any, Any],
+    clusters: Any,
+    missing: Missing,
+    n_frequencies: int | None,
+    generator: np.random.Generator,
+) -> Inputs:
     """Read two samples whose rows belong together, into memory."""
-    X, Y, weights, clusters, missing, n_frequencies = given
     check_weights(weights)
     if missing != "error":
         raise ValueError(f'missing must be "error" with paired=True, as both rows of a pair must go; got {missing!r}')
@@ -187,73 +198,36 @@ def read_pairs(given: Given, generator: np.random.Generator) -> Inputs:
         warnings.simplefilter("ignore", SharedClustersWarning)  # both rows of a pair are of the same unit
         samples = read_samples(*sources, needed=2, why="a comparison of pairs")
     records = sources[0].record(), sources[1].record()
-    if any(record.n_dropped for record in records) and _origin(sources[0]) is not _origin(sources[1]):
-        raise ValueError("paired=True needs all rows; rows with missing values were left out, which breaks pairs")
-    ids = _clusters_of_pairs(samples)
-    rows = samples.X, samples.Y
-    named = [ArrayRows(values, name, samples.columns) for values, name in zip(rows, names, strict=True)]
-    empty = Sketch.for_samples(*named, n_frequencies=n_frequencies, random_state=generator)
-    left, right, differences = (
-        Sketch.like(empty).update(source, clusters=ids, complete=True)
-        for source in (*named, ArrayRows(rows[0] - rows[1], "X - Y", samples.columns))
-    )
-    for name, sketch in zip(names, (left, right), strict=True):
-        check_size(name, sketch)
-    return Inputs(Pair.of(left, right), samples, names, differences, records=records)
-
-
-def _clusters_of_pairs(samples: Samples) -> NDArray[np.int64] | None:
-    """Return the number of each pair's cluster; None where pairs are independent."""
-    if samples.sizes[0] != samples.sizes[1]:
-        raise ValueError(
-            f"paired=True needs the same number of rows in X and in Y; got {samples.sizes[0]} and {samples.sizes[1]}"
-        )
-    if samples.clusters is None:
-        return None
-    check_same_clusters(samples.clusters)
-    return samples.clusters[0]
-
-
-def _origin(source: RowSource) -> RowSource:
-    """Return the source that a source was made of."""
-    while hasattr(source, "source"):
-        source = source.source
-    return source
-
-
-def _why_no_rows(sources: tuple[RowSource, RowSource], weights: tuple[Any, Any]) -> str | None:
-    if any(weight is not None for weight in weights):
-        return "tests that take no weights"
-    if not all(source.can_be_read_again for source in sources):
-        return "the rows: they could be read only once"
-    return None
-
-
-def _choose_rows(sources: tuple[RowSource, RowSource], generator: np.random.Generator) -> list[Callable[[], Floats]]:
-    """Choose all rows, or a sample of them, and return what gives these rows after the second pass."""
-    n_columns = len(sources[0].columns)
-    if sum(source.n_rows or 0 for source in sources) <= rows_in_memory(n_columns):
-        return [partial(read_rows, source) for source in sources]
-    n_sampled = min(_SAMPLED_ROWS, _VALUES_IN_MEMORY // (2 * n_columns))
-    chosen: list[Callable[[], Floats]] = []
+    origins: list[RowSource] = []
     for source in sources:
-        if isinstance(source, KeptRows) and source.all_rows is None:
-            chosen.append(source.pick(n_sampled, generator))
-        else:
-            rows = some_rows(source, n_sampled, generator)
-            chosen.append(partial(np.asarray, rows))
-    return chosen
+        while hasattr(source, "source"):  # which it was made of
+            source = source.source
+        origins.append(source)
+    if any(record.n_dropped for record in records) and origins[0] is not origins[1]:
+        raise ValueError("paired=True needs all rows; rows with missing values were left out, which breaks pairs")
+    n_X, n_Y = samples.sizes
+    if n_X != n_Y:
+        raise ValueError(f"paired=True needs the same number of rows in X and in Y; got {n_X} and {n_Y}")
+    ids = None  # of independent pairs
+    if samples.clusters is not None:
+        check_same_clusters(samples.clusters)
+        ids = samples.clusters[0]
+    left, right, both = (
+        ArrayRows(values, name, samples.columns)
+        for values, name in ((samples.X, names[0]), (samples.Y, names[1]), (samples.X - samples.Y, "X - Y"))
+    )
+    empty = Sketch.for_samples(left, right, n_frequencies=n_frequencies, random_state=generator)
+    of_X, of_Y, differences = (
+        Sketch.like(empty).update(rows, clusters=ids, complete=True) for rows in (left, right, both)
+    )
+    for name, sketch in zip(names, (of_X, of_Y), strict=True):
+        check_size(name, sketch)
+    return Inputs(Pair.of(of_X, of_Y), samples, names, differences, records=records)
 
 
 def rows_in_memory(n_columns: int) -> int:
     """Return how many rows of both samples may be in memory: fewer where rows are long."""
     return min(IN_MEMORY, _VALUES_IN_MEMORY // n_columns)
-
-
-def _keeping(source: RowSource) -> RowSource:
-    """Return a source that keeps rows; those with passes of their own, as on a GPU or a cluster, need not."""
-    has_own_passes = source.is_remote or (type(source).fold is not RowSource.fold and source.n_rows is not None)
-    return source if has_own_passes else KeptRows(source)
 
 
 class KeptRows(RowSource):
@@ -270,10 +244,6 @@ class KeptRows(RowSource):
         self.all_rows: Block | None = None
         self._wanted = np.empty(0, dtype=np.int64)
         self._picked: list[NDArray[Any]] = []
-
-    def record(self) -> SourceRecord:
-        """Return what the source has left out."""
-        return self.source.record()
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source, or all rows where they were kept."""

@@ -7,27 +7,24 @@ Two inputs become two sketches, these become a pair of moments, and every test t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
-from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
-from uptonoise.comparison.evidence import MARGIN, Summary, check_margin_and_alpha, own_columns
-from uptonoise.comparison.inputs import Given, Inputs, read_inputs, read_pairs
+from uptonoise.comparison.evidence import MARGIN, Summary, check_options
+from uptonoise.comparison.inputs import Inputs, read_inputs, read_pairs
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import Symmetry, phase_steps
-from uptonoise.rows import Coding, InputRecord, Missing, two_coded, warn_of_dependence
+from uptonoise.rows import Coding, InputRecord, Missing, split_name, two_coded, warn_of_dependence
 from uptonoise.twosample import (
     NEEDS_SINGLE_COLUMNS,
-    FlipResult,
-    MeResult,
-    MmdResult,
     Samples,
     flip_of_pairs,
     me_of_samples,
@@ -96,61 +93,57 @@ def compare(
     >>> un.compare(old, new, names=["old", "new"]).verdict
     'differ only by noise'
     """
-    check_margin_and_alpha(margin, alpha)
+    check_options(margin, alpha, names)
     generator, seed = seeded_generator(random_state)
     read = read_pairs if checked_flag(paired, "paired") else read_inputs
     X, Y, coded = two_coded(X, Y, categories, weights, clusters)
-    inputs = read(Given(X, Y, weights, clusters, missing, n_frequencies), generator).with_categories(coded)
-    warn_of_dependence(inputs.dependent)
-    settings = Settings(_two_names(names, inputs.names), float(margin), float(alpha), seed)
-    return climb(inputs, settings, (Symmetry(inputs.pair.X, alpha), Symmetry(inputs.pair.Y, alpha)), generator)
-
-
-class Settings(NamedTuple):
-    """What a comparison was asked for, beside the samples."""
-
-    names: tuple[str, str]
-    margin: float
-    alpha: float
-    seed: int | None
+    inputs = read(X, Y, weights, clusters, missing, n_frequencies, generator)
+    if coded:
+        inputs = inputs._replace(records=[record._replace(categories=coded) for record in inputs.records])
+    return climb(inputs, generator, names=names, margin=float(margin), alpha=float(alpha), seed=seed)
 
 
 def climb(
     inputs: Inputs,
-    settings: Settings,
-    symmetries: tuple[Symmetry, Symmetry],
     generator: np.random.Generator,
+    *,
+    names: Sequence[str] | None,
+    margin: float,
+    alpha: float,
+    seed: int | None,
+    symmetries: tuple[Symmetry, Symmetry] | None = None,
 ) -> Comparison:
     """Take all steps that the inputs have enough for, and say which are missing."""
-    names, margin, alpha, seed = settings
-    pair, missing = inputs.pair, list[str]()
-    mmd, me, flip = _tests_of_rows(inputs, missing, generator)
+    warn_of_dependence(inputs.dependent)
+    pair, samples, missing = inputs.pair, inputs.samples, list[str]()
+    if names is None:
+        names = inputs.names if inputs.names[0] != inputs.names[1] else ("X", "Y")
+    record = InputRecord.of(names, pair.sizes, pair.columns, inputs.records)
+    of_rows = _tests_of_rows(inputs, missing, generator)
+    # Columns of 0 and 1 that stand for categories have no offset.
+    coded = [split_name(name, record.categories) is not None for name in pair.columns]
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
-        steps = phase_steps(pair, inputs.differences, inputs.movable)
-    if steps.why_no_offset is not None:
-        missing.append(f"the test up to an offset: {steps.why_no_offset}")
-    own = own_columns(pair.X, pair.columns)
+        phase, up_to_offset, effect_beyond_offset, why_no_offset = phase_steps(
+            pair, inputs.differences, ~np.array(coded) if record.categories else None, seed
+        )
+    if why_no_offset is not None:
+        missing.append(f"the test up to an offset: {why_no_offset}")
+    single = pair.X.frequencies[np.count_nonzero(pair.X.frequencies, axis=1) == 1]
+    own = tuple(name for name, is_own in zip(pair.columns, (single != 0).any(axis=0), strict=True) if is_own)
     if not own:
         missing.append(f"noise, and columns by themselves: {NEEDS_SINGLE_COLUMNS}")
     if len(own) < len(pair.columns):
-        missing.append(f"columns by themselves: the sketches have frequencies of their own for {own} only")
-    shown = summaries = None
-    if isinstance(inputs.samples, Samples):
-        X, Y = inputs.samples.X, inputs.samples.Y
-        summaries = Summary.of(X), Summary.of(Y)
-        shown = _some(X, generator), _some(Y, generator)
+        missing.append(f"columns by themselves: the sketches have frequencies of their own for {list(own)} only")
     comparison = Comparison(
-        names=names,
+        names=(names[0], names[1]),
         sizes=pair.sizes,
         columns=pair.columns,
+        own_columns=own,
         paired=inputs.differences is not None,
-        mmd=mmd,
-        me=me,
-        phase=replace(steps.phase, seed=seed),
-        flip=flip,
-        up_to_offset=None if steps.up_to_offset is None else replace(steps.up_to_offset, seed=seed),
-        effect=steps.phase.effect,
-        effect_beyond_offset=steps.effect_beyond_offset,
+        phase=phase,
+        up_to_offset=up_to_offset,
+        effect=phase.effect,
+        effect_beyond_offset=effect_beyond_offset,
         places=(),
         missing=tuple(missing),
         alpha=alpha,
@@ -158,15 +151,14 @@ def climb(
         seed=seed,
         sketches=(pair.X, pair.Y),
         differences=inputs.differences,
-        symmetries=symmetries,
-        shown=shown,
-        summaries=summaries,
+        symmetries=symmetries or (Symmetry(copy(pair.X), alpha), Symmetry(copy(pair.Y), alpha)),
         dependent=tuple(map(str, inputs.dependent)),
         **pair.cluster_counts,
-        input=InputRecord.of(names, pair.sizes, pair.columns, inputs.records),
+        **of_rows,
+        input=record,
     )
-    if isinstance(inputs.samples, Samples) and not comparison.paired and comparison.differs_beyond_noise:
-        return replace(comparison, places=_places(inputs.samples, comparison, generator))
+    if isinstance(samples, Samples) and not comparison.paired and comparison.differs_beyond_noise:
+        return replace(comparison, places=_places(samples, comparison, generator))
     return comparison
 
 
@@ -181,47 +173,40 @@ def _places(samples: Samples, comparison: Comparison, generator: np.random.Gener
     return differing_places(X, Y, columns, comparison.alpha, generator, samples.clusters)
 
 
-def _tests_of_rows(
-    inputs: Inputs, missing: list[str], generator: np.random.Generator
-) -> tuple[MmdResult, MeResult | None, FlipResult | None]:
-    """Return MMD, ME and the flip test, as far as there are rows for them."""
+def _tests_of_rows(inputs: Inputs, missing: list[str], generator: np.random.Generator) -> dict[str, Any]:
+    """Return MMD, ME and the flip test, as far as there are rows for them, and rows to show: fields of a comparison."""
     pair, samples = inputs.pair, inputs.samples
     smallest = min(pair.cluster_counts.get("n_clusters", pair.sizes))
-    units = "clusters" if pair.is_clustered else "rows"
+    has_few = smallest < _FEW_ROWS and not pair.is_clustered
+    me = flip = None
     if isinstance(samples, str):
         missing.append(f"ME, and places where they differ, need {samples}")
-        if smallest < _FEW_ROWS and not pair.is_clustered:
+        if has_few:
             missing.append(f"the flip test, which is exact for few rows, needs {samples}")
-        return mmd_of_pair(pair), None, None
+        return {"mmd": mmd_of_pair(pair), "me": None, "flip": None, "shown": None}
     if inputs.differences is not None:
         n_pairings = 1 if samples.clusters is None else _N_PAIRINGS  # each has one row per cluster
-        of_pairs = flip_of_pairs(pairs_as_given(samples), generator, n_pairings)
-        return swap_test(samples, generator), None, of_pairs
-    has_all = samples.sizes == pair.sizes
-    if has_all:
-        mmd = mmd_of_samples(samples, generator, "quadratic" if sum(pair.sizes) <= _QUADRATIC else "fourier")
+        flip = flip_of_pairs(pairs_as_given(samples), generator, n_pairings)
+        mmd = swap_test(samples, generator)
     else:
-        mmd = mmd_of_pair(pair)
-    me = flip = None
-    if smallest >= _LEAST_FOR_ME:
-        me = me_of_samples(samples, generator)
-    else:
-        missing.append(f"ME, and places where they differ, need {_LEAST_FOR_ME} {units} of each sample")
-    if has_all and smallest < _FEW_ROWS and not pair.is_clustered:
-        flip = flip_of_pairs(random_pairs(samples), generator, _N_PAIRINGS)
-    return mmd, me, flip
-
-
-def _some(rows: Floats, generator: np.random.Generator) -> Floats:
-    return rows if len(rows) <= _SHOWN_ROWS else rows[np.sort(generator.choice(len(rows), _SHOWN_ROWS, replace=False))]
-
-
-def _two_names(names: Sequence[str] | None, default: tuple[str, str]) -> tuple[str, str]:
-    if names is None:
-        return default if default[0] != default[1] else ("X", "Y")
-    is_list = isinstance(names, Sequence) and not isinstance(names, str)
-    if not is_list or len(names) != 2 or not all(isinstance(name, str) and name for name in names):
-        raise ValueError(f"names must be two names, one for each sample; got {names!r}")
-    if names[0] == names[1]:
-        raise ValueError(f"names must differ; got {names[0]!r} twice")
-    return names[0], names[1]
+        has_all = samples.sizes == pair.sizes
+        if has_all:
+            mmd = mmd_of_samples(samples, generator, "quadratic" if sum(pair.sizes) <= _QUADRATIC else "fourier")
+        else:
+            mmd = mmd_of_pair(pair)
+        if smallest >= _LEAST_FOR_ME:
+            me = me_of_samples(samples, generator)
+        else:
+            units = "clusters" if pair.is_clustered else "rows"
+            missing.append(f"ME, and places where they differ, need {_LEAST_FOR_ME} {units} of each sample")
+        if has_all and has_few:
+            flip = flip_of_pairs(random_pairs(samples), generator, _N_PAIRINGS)
+    shown, summaries = [], []
+    for rows in samples[:2]:
+        with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest there are
+            deviations = rows.std(axis=0, ddof=min(1, len(rows) - 1))
+            summaries.append(Summary(len(rows), rows.mean(axis=0), deviations, np.median(rows, axis=0)))
+        if len(rows) > _SHOWN_ROWS:
+            rows = rows[np.sort(generator.choice(len(rows), _SHOWN_ROWS, replace=False))]
+        shown.append(rows)
+    return {"mmd": mmd, "me": me, "flip": flip, "shown": tuple(shown), "summaries": tuple(summaries)}

@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from uptonoise._util.results import Result, computed
+from uptonoise._util.wording import counted
 from uptonoise.comparison import wording
 from uptonoise.comparison.columns import compare_columns
-from uptonoise.comparison.evidence import ColumnComparison, Evidence
+from uptonoise.comparison.evidence import ColumnComparison, Evidence, Verdict
 
 
 class ReportedResult(Result):
@@ -94,6 +95,18 @@ class Comparison(Evidence, ReportedResult):
         The sketches of both, which is all that another comparison needs.
     differences : Sketch or None
         The sketch of the differences of rows that belong together.
+    at_all_pvalue : float
+        The p-value of any difference: twice the smaller one of MMD's and ME's, or MMD's alone.
+    beyond_noise_pvalue : float
+        The p-value that decides whether they differ beyond noise.
+    beyond_offset_pvalue : float or None
+        The p-value up to noise and an offset; None where there are too few rows for it.
+    differs_at_all, differs_beyond_noise, differs_beyond_offset : bool
+        Whether such a difference was detected.
+    only_symmetric : bool
+        Whether the difference beyond noise is one of symmetric parts alone, which the effect does not measure.
+    bound : float
+        What the effect beyond noise is below, with confidence 1 - alpha, in standard deviations.
     symmetric : bool
         Whether neither sample is clearly skewed: its phases then tell where it lies, and nothing else.
     shown : tuple of arrays or None
@@ -125,8 +138,47 @@ class Comparison(Evidence, ReportedResult):
 
     @property
     def sentence(self) -> str:
-        """The verdict in a plain sentence, or two."""
-        return wording.sentence(self)
+        """The verdict in a plain sentence, or two: what differs, by how much, and what is ruled out."""
+        both, is_bounded = f"{self.names[0]} and {self.names[1]}", math.isfinite(self.bound) and self.effect.seen == 1
+        bound, confidence = wording.sd_above(self.bound), f"{100 * (1 - self.alpha):g} % confidence"
+        match self.verdict:
+            case Verdict.BEYOND_OFFSET:
+                return f"{both} differ beyond noise and an offset{wording.beyond_offset(self)}."
+            case Verdict.BEYOND_NOISE:
+                return (
+                    f"{both} differ beyond noise ({wording.p_text(self.beyond_noise_pvalue)}); there are too few rows "
+                    "to tell whether by more than an offset."
+                )
+            case Verdict.OFFSET:
+                rest = wording.ruled_out(self.effect_beyond_offset, self.alpha, "Apart from noise and the offset")
+                return f"{both} differ by noise and an offset: {wording.offset_text(self)}.{rest}"
+            case Verdict.NEGLIGIBLE:
+                return (
+                    f"{both} differ beyond noise, but by less than the margin: the difference is smaller than a shift "
+                    f"of {bound} ({confidence}; margin {self.margin:g} SD)."
+                )
+            case Verdict.ONLY_NOISE:
+                return f"{both} differ only by noise.{wording.ruled_out(self.effect, self.alpha, 'Apart from noise')}"
+            case Verdict.SYMMETRIC:
+                rest = wording.ruled_out(self.effect, self.alpha, "Apart from such changes")
+                return (
+                    f"{both} differ, but neither is clearly skewed, so that a change of width or shape cannot be told "
+                    f"from noise.{rest if self.effect.seen == 1 else ''}"
+                )
+            case Verdict.TOO_NOISY | Verdict.NOT_RULED_OUT:
+                if self.effect.estimate == math.inf:
+                    rest = ": neither sample varies, and there are too few rows"
+                elif is_bounded:
+                    rest = f": it may be as large as a shift of {bound} (margin {self.margin:g} SD)"
+                else:
+                    rest = ": part of the phases cannot be seen"
+                if self.verdict == Verdict.NOT_RULED_OUT:
+                    return f"{both} differ. A difference beyond noise was not found, and not ruled out{rest}."
+                what = "differ by more than noise" if self.differs_at_all else "differ"
+                return f"It is too noisy, or there are too few rows, to tell whether {both} {what}{rest}."
+            case _:
+                rest = f"; any difference beyond noise is smaller than a shift of {bound} ({confidence})"
+                return f"No difference between {both} was found{rest if is_bounded else ''}."
 
     def ladder(self) -> list[tuple[str, str, str]]:
         """Return the steps of the ladder: the question, the answer, and the p-values that it rests on.
@@ -140,11 +192,50 @@ class Comparison(Evidence, ReportedResult):
         differ beyond noise no
         differ beyond noise and offset no
         """
-        return wording.ladder(self)
+        at_all = f"{'exact swaps' if self.paired else 'MMD'} {wording.p_text(self.mmd.pvalue)}"
+        if self.me is not None:
+            at_all += f", ME {wording.p_text(self.me.pvalue)}"
+        beyond = f"phase test {wording.p_text(self.phase.pvalue)}"
+        if self.flip is not None:
+            beyond += f", flip test {wording.p_text(self.flip.pvalue)} (exact; it decides)"
+        elif self.only_symmetric:
+            beyond += ", from the part that asks whether noise has a positive characteristic function"
+        offset = self.beyond_offset_pvalue
+        last = "too few rows" if offset is None else f"phase test {wording.p_text(offset)}"
+        yes = {True: "yes", False: "no"}
+        answer = "?" if offset is None and self.differs_beyond_noise else yes[self.differs_beyond_offset]
+        return [
+            ("differ at all", yes[self.differs_at_all], at_all),
+            ("differ beyond noise", yes[self.differs_beyond_noise], beyond),
+            ("differ beyond noise and offset", answer, last),
+        ]
 
     def findings(self) -> list[tuple[str, str]]:
         """Return what else was found, as pairs of a label and a text."""
-        return wording.findings(self)
+        effect, several = wording.interval_text(self.effect), len(self.columns) > 1
+        if not self.differs_beyond_noise and self.effect.seen == 1 and math.isfinite(self.bound):  # as the sentence has
+            bound = f"{wording.sd_above(self.bound)} ({100 * (1 - self.alpha):g} % confidence)"
+            effect = f"{self.effect.estimate:.2g} SD, below {bound}"
+        pairs = [("effect beyond noise", f"{effect}; margin {self.margin:g} SD")]
+        pairs += [("warning", text) for text in self.dependent]
+        if self.n_clusters is not None and self.independent_rows is not None:
+            parts = zip(self.names, self.n_clusters, self.independent_rows, strict=True)
+            texts = [f"{name} {counted(n, 'cluster')}, worth {worth:,.0f} independent rows" for name, n, worth in parts]
+            pairs.append(("clusters", "; ".join(texts)))
+        if self.differs_beyond_noise and self.up_to_offset is not None:
+            pairs.append(("effect beyond noise and offset", wording.interval_text(self.effect_beyond_offset)))
+            clear = wording.first_few([str(offset) for offset in self.offsets() if offset.is_clear])
+            label = f"{'joint ' if several else ''}offset of {self.names[0]}"
+            pairs.append((label, clear or "not clear in any one column"))
+        if self.differs_at_all:
+            pairs += wording.noise_findings(self)
+        if several:
+            differ = [column for column in self.by_column if column.adjusted_beyond_noise <= self.alpha]
+            differ.sort(key=lambda column: column.adjusted_beyond_noise)
+            texts = [f"{column.column} ({wording.p_text(column.adjusted_beyond_noise)})" for column in differ]
+            doubt = "; all columns together do not confirm it" if differ and not self.differs_beyond_noise else ""
+            pairs.append(("columns beyond noise (Holm)", (wording.first_few(texts) or "none by itself") + doubt))
+        return pairs + [("where they differ", wording.place_text(place, self.names)) for place in self.places]
 
     def table(self) -> Mapping[str, Any]:
         """Return the columns of :meth:`to_frame`, which has one row per column of the samples."""

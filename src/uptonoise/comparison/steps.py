@@ -8,10 +8,8 @@ covariance of their phase difference is twice that of independent samples: each 
 from __future__ import annotations
 
 import math
-from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise.fourier import Sketch
@@ -32,19 +30,13 @@ _FEW_STEPS = 4  # towards the centre of symmetry: twice what a symmetric sample 
 _CLEARLY_SKEWED = 1e-6  # p-value after few steps
 
 
-class PhaseSteps(NamedTuple):
-    """The phase tests up to noise, and up to noise and an offset, or why there is none; and the effect up to both."""
+def phase_steps(
+    pair: Pair, differences: Sketch | None, movable: Movable = None, seed: int | None = None
+) -> tuple[PhaseResult, PhaseResult | None, EffectSize, str | None]:
+    """Return the tests up to noise, and up to noise and an offset, the effect up to both, and why the second is None.
 
-    phase: PhaseResult
-    up_to_offset: PhaseResult | None
-    effect_beyond_offset: EffectSize
-    why_no_offset: str | None
-
-
-def phase_steps(pair: Pair, differences: Sketch | None, movable: Movable = None) -> PhaseSteps:
-    """Return the steps of two samples, from the sketch of the differences where their rows belong together.
-
-    Only the columns that are movable may have an offset, by default all.
+    Rows that belong together are compared by the sketch of their differences. Only the columns that are movable may
+    have an offset, by default all.
     """
     is_paired, worth = differences is not None, 1.0
     phases = Phases.of(pair) if differences is None else Phases.of_pairs(pair, differences)
@@ -52,17 +44,17 @@ def phase_steps(pair: Pair, differences: Sketch | None, movable: Movable = None)
         worth = _OF_THE_SAME_ROWS
         pair = Pair.of(differences, differences.mirrored(), worth)
     beyond_offset = phases.effect(up_to_offset=True, movable=movable)
-    phase = phase_result(pair, phases.effect(up_to_offset=False), positivity=not is_paired)
+    phase = phase_result(pair, phases.effect(up_to_offset=False), positivity=not is_paired, seed=seed)
     try:
         aligned = fitted_shift(pair.X, pair.Y, worth, movable=movable)
-        up_to_offset = phase_result(aligned, beyond_offset, positivity=not is_paired)
+        up_to_offset = phase_result(aligned, beyond_offset, positivity=not is_paired, seed=seed)
     except ValueError as error:
-        return PhaseSteps(phase, None, beyond_offset, str(error))
+        return phase, None, beyond_offset, str(error)
     if is_paired and up_to_offset.shift is not None and up_to_offset.shift_interval is not None:
         # The mirror image is as far on the other side.
         half, interval = up_to_offset.shift / 2, up_to_offset.shift_interval / 2
         up_to_offset = replace(up_to_offset, shift=half, shift_interval=interval)
-    return PhaseSteps(phase, up_to_offset, beyond_offset, None)
+    return phase, up_to_offset, beyond_offset, None
 
 
 def column_pvalues(column: Pair, differences: Sketch | None, *, is_movable: bool) -> tuple[float, float]:
@@ -81,24 +73,26 @@ def column_pvalues(column: Pair, differences: Sketch | None, *, is_movable: bool
     return beyond_noise, pair_pvalue(aligned, positivity=positivity)
 
 
+@dataclass(frozen=True, eq=False)
 class Symmetry:
     """Whether a sample cannot be told from its mirror image, up to an offset; computed when it is first asked for.
 
-    Few verdicts need it, and all pairs of a group share it.
+    Few verdicts need it, and all pairs of a group share it. The sketch must stay as it is.
     """
 
-    def __init__(self, sketch: Sketch, alpha: float) -> None:
-        self._sketch, self._alpha = copy(sketch), alpha  # which stays as it is when the sketch gets more rows
+    sketch: Sketch
+    alpha: float
 
     @cached_property
     def holds(self) -> bool:
         """Whether the test of the sample against its mirror image does not reject; False for too few rows."""
-        with single_threaded_blas:
-            try:
+        try:
+            with single_threaded_blas:
                 # No shift makes a skewed sample its own mirror image: to tell that, few steps are enough.
-                return self._pvalue(_FEW_STEPS) > _CLEARLY_SKEWED and self._pvalue() > self._alpha
-            except ValueError:
-                return False
-
-    def _pvalue(self, most_steps: int | None = None) -> float:
-        return phase_pvalue(fitted_shift(self._sketch, self._sketch.mirrored(), _OF_THE_SAME_ROWS, most_steps))
+                for most_steps, least in ((_FEW_STEPS, _CLEARLY_SKEWED), (None, self.alpha)):
+                    aligned = fitted_shift(self.sketch, self.sketch.mirrored(), _OF_THE_SAME_ROWS, most_steps)
+                    if not phase_pvalue(aligned) > least:
+                        return False
+        except ValueError:
+            return False
+        return True
