@@ -19,7 +19,7 @@ from uptonoise.rows import (
     numbered,
     two_clustered,
 )
-from uptonoise.rows.dependence import explained_by, id_column, lag_scores
+from uptonoise.rows.dependence import explained_by
 
 
 def rng(seed: int = 0) -> np.random.Generator:
@@ -173,7 +173,7 @@ def test_a_column_of_ids_is_told_also_in_random_order():
 
 def test_a_count_that_other_columns_follow_is_no_id():
     size = rng().gamma(2, size=3_000)
-    assert id_column(np.stack([rng(1).poisson(5 * size), size], axis=1))[0] is None
+    assert find_dependence(as_rows(pd.DataFrame({"count": rng(1).poisson(5 * size), "size": size}))) is None
 
 
 def test_few_values_are_no_ids():
@@ -192,6 +192,13 @@ def test_independent_rows_are_seldom_called_dependent(n, n_runs):
     assert sum(find_dependence(as_rows(frame)) is not None for frame in frames) <= 1
 
 
-def test_lag_scores_of_constant_and_of_few_rows():
-    assert lag_scores(np.zeros((100, 1))).tolist() == [0]
-    assert lag_scores(np.arange(20.0)[:, None]).tolist() == [0]
+def test_constant_rows_and_few_rows_tell_nothing():
+    assert find_dependence(as_rows(np.zeros(100))) is None
+    assert find_dependence(as_rows(np.arange(20.0))) is None
+
+
+def test_the_scores_of_a_trend_and_of_ids():
+    assert find_dependence(as_rows(np.arange(1_000.0))).score > 50
+    units = rng().permutation(100).repeat(10)
+    frame = pd.DataFrame({"unit": units, "x": rng(1).normal(size=100)[units] + rng(2).normal(size=1_000)})
+    assert find_dependence(as_rows(frame)).column == "unit"

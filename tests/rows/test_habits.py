@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import uptonoise as un
+from uptonoise.rows import DATE_TEXT
 
 NOTE = "used as measurements: id (looks like an index); year (looks like a date or time); leave out what is none"
 
@@ -14,6 +15,11 @@ NOTE = "used as measurements: id (looks like an index); year (looks like a date 
 def table(seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     return pd.DataFrame({"id": rng.permutation(200), "year": 2023, "x": rng.gamma(2, size=200)})
+
+
+def test_text_of_dates_and_times():
+    texts = ("2024-01-31", "31.1.2024 12:30", "12:30", "1.5", "Berlin")
+    assert [DATE_TEXT.fullmatch(text) is not None for text in texts] == [True, True, True, False, False]
 
 
 def test_frames():

@@ -12,13 +12,12 @@ from uptonoise.rows import (
     RowSource,
     aligned,
     as_frame,
+    as_real_array,
     as_rows,
-    as_table,
     is_frame,
     is_series,
     is_tensor,
     numbered_columns,
-    tensor_values,
 )
 
 
@@ -64,13 +63,13 @@ def _key_columns(bags: Any) -> list[str] | None:
 def gathered_rows(bags: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64], tuple[str, ...], bool]:
     """Return the rows of all bags, the size of each bag, the names of the columns, and whether these were given."""
     if is_tensor(bags):
-        bags = tensor_values(bags, name)
+        bags = as_real_array(bags, name)
     if isinstance(bags, np.ndarray) and bags.dtype != object:
         if bags.ndim != 3:
             raise ValueError(f"{name} must be a list of samples or a 3-D array; got an array of shape {bags.shape}")
         n_bags, n_rows, n_columns = bags.shape
         if n_bags and n_rows and n_columns:
-            rows = as_table(bags.reshape(-1, n_columns), name).copy()  # the array may change later, bags do not
+            rows = as_real_array(bags.reshape(-1, n_columns), name).copy()  # the array may change later, bags do not
             return rows, np.full(n_bags, n_rows), numbered_columns(n_columns), False
     elif not isinstance(bags, Iterable) or isinstance(bags, str | dict) or is_frame(bags):
         raise ValueError(

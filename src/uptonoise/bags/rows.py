@@ -35,9 +35,11 @@ class BagRows(ArrayRows):
 
     def chunks(self) -> Iterator[Block]:
         """Yield views of the rows, with bag numbers made for one chunk at a time."""
-        return self.unchecked_blocks(CHUNK_ROWS) if len(self.values) else iter(())
+        return self.blocks(CHUNK_ROWS, check=False) if len(self.values) else iter(())
 
-    def unchecked_blocks(self, size: int, first_size: int | None = None, first_row: int = 0) -> Iterator[Block]:
+    def blocks(
+        self, size: int, *, first_size: int | None = None, first_row: int = 0, check: bool = True
+    ) -> Iterator[Block]:
         """Yield views of `size` rows each: where all rows are at hand, blocks need not be joined from chunks."""
         n_rows = len(self.values)
         if n_rows == 0:
@@ -45,7 +47,8 @@ class BagRows(ArrayRows):
         start, stop = 0, first_size or size
         while start < n_rows:
             bags = self.bags_of(start, min(stop, n_rows))
-            yield Block(self.values[start:stop], None, bags, first_row + start)
+            block = Block(self.values[start:stop], None, bags, first_row + start)
+            yield self.checked(block) if check else block
             start, stop = stop, stop + size
 
     def bags_of(self, start: int, stop: int) -> NDArray[np.int64]:

@@ -27,7 +27,7 @@ from uptonoise.rows import (
     clustered_rows,
     coded_samples,
     expanded,
-    grouped_rows,
+    grouping,
     is_frame,
     select_columns,
     suspected_in_frame,
@@ -225,8 +225,9 @@ def _of_samples(groups: Mapping[Any, Any], clusters: Any, missing: Missing) -> S
 
 
 def _of_frame(groups: Any, by: str, columns: Sequence[str] | None, clusters: Any, missing: Missing) -> MixedGroups:
-    elsewhere = grouped_rows(groups, by, columns)  # a frame on a cluster of computers
-    if elsewhere is not None:
+    group = grouping(groups)
+    if group is not None:  # a frame on a cluster of computers
+        elsewhere = group(groups, by, columns)
         source, by_cluster = (elsewhere, None) if clusters is None else _by_column(elsewhere, clusters)
         if missing == "drop":
             source = without_missing(source)

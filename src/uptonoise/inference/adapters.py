@@ -16,7 +16,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
 from uptonoise.inference.base import BagABC
-from uptonoise.rows import as_table
+from uptonoise.rows import ArrayRows
 
 
 def pyabc_sumstat(abc: BagABC, key: str = "data", pre: Any = None) -> Any:
@@ -68,7 +68,7 @@ def _sumstat_class() -> Any:
                 if self.key not in given:
                     raise KeyError(f"the model's output has no {self.key!r}; it has {list(given)}")
                 given = given[self.key]
-            return np.asarray(self.abc.summary(Bags([as_table(given, self.key)]))[0])
+            return np.asarray(self.abc.summary(Bags([ArrayRows(given, self.key).values]))[0])
 
         def get_ids(self) -> list[str]:
             """Return a name for each number of the summary."""

@@ -2,11 +2,9 @@
 
 from uptonoise.rows.arrays import (
     as_real_array,
-    as_table,
     check_real_tensor,
     check_whole_numbers,
     is_tensor,
-    tensor_values,
 )
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block, chunk_rows
 from uptonoise.rows.categories import (
@@ -36,7 +34,7 @@ from uptonoise.rows.clustered import (
 )
 from uptonoise.rows.convert import (
     as_rows,
-    grouped_rows,
+    grouping,
     one_sample,
     refuse_one_iterator_twice,
     register_rows,
@@ -60,7 +58,7 @@ from uptonoise.rows.derived import (
     without_missing,
 )
 from uptonoise.rows.frames import as_frame, is_frame, is_series, suspected_in_frame
-from uptonoise.rows.habits import is_date_text, no_measurement, suspected_columns
+from uptonoise.rows.habits import DATE_TEXT, no_measurement
 from uptonoise.rows.keys import BagSample, bag_keys, keyed_rows, rows_by_bag, smallest
 from uptonoise.rows.matching import Columns, aligned, as_column_names, check_same_columns, numbered_columns
 from uptonoise.rows.memory import ArrayRows, FrameRows

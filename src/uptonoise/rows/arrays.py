@@ -12,31 +12,17 @@ from numpy.typing import NDArray
 _LARGEST_EXACT = 2**53
 
 
-def as_table(X: Any, name: str) -> NDArray[Any]:
-    """Return `X` as a real 2-D array, one column where it is 1-D, without copying an array that is one.
-
-    Examples
-    --------
-    >>> from uptonoise.rows import as_table
-    >>> as_table([1, 2, 3], "X").shape
-    (3, 1)
-    """
-    array = as_real_array(X, name)
-    if array.ndim == 1:
-        array = array[:, None]
-    if array.ndim != 2:
-        raise ValueError(
-            f"{name} must have rows and columns (or be one column); got an array of {array.ndim} dimensions"
-        )
-    if array.shape[1] == 0:
-        raise ValueError(f"{name} must have at least one column; got shape {array.shape}")
-    return array
-
-
 def as_real_array(X: Any, name: str) -> NDArray[Any]:
     """Return `X` as an array of real numbers, or raise with what is wrong."""
     if is_tensor(X):
-        return tensor_values(X, name)
+        if X.device.type != "cpu":
+            raise ValueError(
+                f"{name} must be in this machine's memory; got a tensor on {X.device}. Call its .cpu() first"
+            )
+        check_real_tensor(X, name)
+        if X.dtype.itemsize < 4 and X.is_floating_point():
+            X = X.float()  # numpy knows no bfloat16
+        X = X.detach().resolve_neg().numpy()
     if hasattr(X, "toarray") and hasattr(X, "nnz"):
         raise ValueError(f"{name} must be dense; got a sparse {type(X).__name__}. Call its .toarray() if that fits")
     if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
@@ -57,15 +43,19 @@ def is_tensor(X: Any) -> bool:
     return torch is not None and isinstance(X, torch.Tensor)
 
 
-def tensor_values(X: Any, name: str) -> NDArray[Any]:
-    """Return the values of a torch tensor in this machine's memory."""
-    if X.device.type != "cpu":
-        raise ValueError(f"{name} must be in this machine's memory; got a tensor on {X.device}. Call its .cpu() first")
-    check_real_tensor(X, name)
-    if X.dtype.itemsize < 4 and X.is_floating_point():
-        X = X.float()  # numpy knows no bfloat16
-    values: NDArray[Any] = X.detach().resolve_neg().numpy()
-    return values
+def object_array(entries: Sequence[Any]) -> NDArray[Any]:
+    """Return entries as an array that changes none: numpy would turn a tuple into a row, and 1 beside "a" into "1"."""
+    array = np.empty(len(entries), dtype=object)
+    array[:] = entries
+    return array
+
+
+def plain_array(entries: Sequence[Any]) -> NDArray[Any]:
+    """Return entries as an array of their type where they have the same one, else as objects."""
+    kinds = {type(entry) for entry in entries}
+    if len(kinds) == 1 and not kinds & {list, tuple, dict, set}:
+        return np.asarray(entries)
+    return object_array(entries)
 
 
 def check_real_tensor(X: Any, name: str) -> None:
@@ -78,7 +68,7 @@ def check_real_tensor(X: Any, name: str) -> None:
 
 def check_whole_numbers(values: NDArray[Any], name: str, columns: Sequence[str]) -> None:
     """Raise where the integers of an array are so large that float64 would round them."""
-    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or values.size == 0:
+    if values.dtype.itemsize < 8 or values.size == 0:
         return
     for column, *extremes in zip(columns, values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True):
         check_exact(extremes, name, column)

@@ -43,14 +43,12 @@ class Block(NamedTuple):
     bags: NDArray[np.int64] | None = None
     first_row: int = 0
 
-    def part(self, start: int, stop: int) -> Block:
-        """Return the rows from `start` to `stop` as views."""
-        values, weights, bags, first_row = self
+    def at(self, rows: slice | NDArray[Any]) -> Block:
+        """Return some of the rows, which do not know their numbers; of a slice as views."""
         return Block(
-            values[start:stop],
-            None if weights is None else weights[start:stop],
-            None if bags is None else bags[start:stop],
-            first_row + start,
+            self.values[rows],
+            None if self.weights is None else self.weights[rows],
+            None if self.bags is None else self.bags[rows],
         )
 
     @staticmethod

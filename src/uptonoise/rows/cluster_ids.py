@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
-from uptonoise.rows.arrays import is_tensor, tensor_values
+from uptonoise.rows.arrays import as_real_array, is_tensor, object_array, plain_array
 from uptonoise.rows.frames import is_series
 
 Ids = NDArray[Any]
@@ -82,8 +82,7 @@ def numbered(ids: Ids) -> Numbered:
     if heads.dtype == object:
         places: dict[Any, int] = {}
         of_runs = np.array([places.setdefault(cluster, len(places)) for cluster in heads.tolist()], dtype=np.int64)
-        distinct = np.empty(len(places), dtype=object)
-        distinct[:] = list(places)
+        distinct = object_array(list(places))
     else:
         values, first, inverse = np.unique(heads, return_index=True, return_inverse=True)
         order = np.argsort(first)
@@ -103,95 +102,57 @@ def as_ids(clusters: Any, name: str = "clusters") -> Ids:
     >>> as_ids([1.0, 2.0]), as_ids(["a", "b"])
     (array([1, 2]), array(['a', 'b'], dtype=object))
     """
-    values = _as_array(clusters, name)
+    if isinstance(clusters, np.ndarray):
+        values = clusters
+    elif is_tensor(clusters):
+        values = as_real_array(clusters.cpu(), name)
+    elif is_series(clusters):
+        series = nw.from_native(clusters, series_only=True)
+        values, is_null = np.asarray(series.to_numpy()), series.is_null().to_numpy().astype(bool)
+        if is_null.any():
+            values = values.astype(object)
+            values[is_null] = None
+    elif isinstance(clusters, str | bytes) or not isinstance(clusters, Iterable):
+        raise ValueError(f"{name} must be one id for each row; got {clusters!r}")
+    else:
+        values = plain_array(list(clusters))
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"{name} must be one id for each row; got an array of shape {values.shape}")
-    _refuse_missing(values, name)
-    kind = values.dtype.kind
-    if kind in "iub":
-        return values if isinstance(values, BlockIds) else values.astype(np.int64, copy=False)
-    if kind == "f":
-        return _whole(values, name)
-    if kind in "UMmT":
-        return values.astype(str).astype(object)
-    if kind == "O":
-        return _of_objects(values, name)
-    raise ValueError(f"{name} must be ids, whole numbers or text; got an array of dtype {values.dtype}")
-
-
-def _as_array(clusters: Any, name: str) -> NDArray[Any]:
-    if isinstance(clusters, np.ndarray):
-        return clusters
-    if is_tensor(clusters):
-        return tensor_values(clusters.cpu(), name)
-    if is_series(clusters):
-        return _of_series(clusters)
-    if isinstance(clusters, str | bytes) or not isinstance(clusters, Iterable):
-        raise ValueError(f"{name} must be one id for each row; got {clusters!r}")
-    entries = list(clusters)
-    kinds = {type(entry) for entry in entries}
-    if len(kinds) == 1 and not kinds & {list, tuple, dict, set}:
-        return np.asarray(entries)
-    values = np.empty(len(entries), dtype=object)  # numpy would turn a number beside a text into a text
-    values[:] = entries
-    return values
-
-
-def _of_series(clusters: Any) -> NDArray[Any]:
-    series = nw.from_native(clusters, series_only=True)
-    values = series.to_numpy()
-    missing = series.is_null().to_numpy().astype(bool)
-    if missing.any() and values.dtype != object:
-        values = values.astype(object)
-    if missing.any():
-        values = values.copy()
-        values[missing] = None
-    return np.asarray(values)
-
-
-def _refuse_missing(values: NDArray[Any], name: str) -> None:
     if values.dtype == object:
         missing = np.array([value is None or value != value for value in values.tolist()], dtype=bool)
-    elif values.dtype.kind in "fMm":
-        missing = np.isnan(values)
     else:
-        return
+        missing = np.isnan(values) if values.dtype.kind in "fMm" else np.zeros(1, dtype=bool)
     if missing.any():
-        row, more = int(np.argmax(missing)), int(np.count_nonzero(missing))
+        some = counted(int(np.count_nonzero(missing)), "id")
         raise ValueError(
-            f"{name} must have an id for every row; {counted(more, 'id')} missing, the first in row {row}. Fill "
-            "or drop such rows first"
+            f"{name} must have an id for every row; {some} missing, the first in row {np.argmax(missing)}. Fill or "
+            "drop such rows first"
         )
+    return _whole_or_text(values, name)
 
 
-def _whole(values: NDArray[Any], name: str) -> Ids:
-    whole = values == np.rint(values)
-    if not whole.all():
-        raise ValueError(
-            f"{name} must be ids, whole numbers or text; got {shown(values[int(np.argmin(whole))])} in row "
-            f"{int(np.argmin(whole))}"
-        )
-    return values.astype(np.int64)
-
-
-def _of_objects(values: NDArray[Any], name: str) -> Ids:
-    entries = values.tolist()
-    if all(isinstance(entry, str) for entry in entries):
-        return values
-    if all(isinstance(entry, int | float | np.integer | np.floating) for entry in entries):
-        return (
-            _whole(values.astype(np.float64), name)
-            if any(isinstance(entry, float | np.floating) for entry in entries)
-            else values.astype(np.int64)
-        )
-    first = entries[0]
-    other = next((entry for entry in entries if isinstance(entry, str) != isinstance(first, str)), None)
-    if other is not None:
+def _whole_or_text(values: NDArray[Any], name: str) -> Ids:
+    """Return ids of which none is missing as whole numbers, or as texts; raise where they are neither, or both."""
+    entries = values.tolist() if values.dtype == object else []
+    is_text = [isinstance(entry, str) for entry in entries]
+    if entries and all(isinstance(entry, int | float | np.integer | np.floating) for entry in entries):
+        has_float = any(isinstance(entry, float | np.floating) for entry in entries)
+        values = values.astype(np.float64 if has_float else np.int64)
+    kind = values.dtype.kind
+    if kind == "f" and (values != np.rint(values)).any():
+        row = int(np.argmax(values != np.rint(values)))
+        raise ValueError(f"{name} must be ids, whole numbers or text; got {shown(values[row])} in row {row}")
+    if kind in "iubf":
+        return values if isinstance(values, BlockIds) else values.astype(np.int64, copy=False)
+    if kind not in "OUMmT":
+        raise ValueError(f"{name} must be ids, whole numbers or text; got an array of dtype {values.dtype}")
+    if any(is_text) and not all(is_text):
+        first, other = entries[0], entries[is_text.index(not is_text[0])]
         raise ValueError(
             f"{name} must be of one type; got {first!r} ({type(first).__name__}) and {other!r} "
             f"({type(other).__name__}). Convert one, so that the same unit has the same id everywhere"
         )
-    return values.astype(str).astype(object)
+    return values if any(is_text) else values.astype(str).astype(object)
 
 
 def cluster_hashes(ids: Sequence[Any] | Ids) -> NDArray[np.uint64]:

@@ -19,8 +19,8 @@ from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted, shown
 from uptonoise.rows.block import CHUNK_ROWS, Block
 from uptonoise.rows.cluster_ids import BlockIds, as_ids, numbered
-from uptonoise.rows.convert import IteratorRows, as_rows, grouped_rows, refuse_one_iterator_twice
-from uptonoise.rows.derived import DerivedRows, with_weights
+from uptonoise.rows.convert import IteratorRows, as_rows, grouping, refuse_one_iterator_twice
+from uptonoise.rows.derived import DerivedRows, WithoutColumn, with_weights
 from uptonoise.rows.frames import as_frame, is_frame
 from uptonoise.rows.matching import aligned
 from uptonoise.rows.source import RowSource
@@ -49,7 +49,7 @@ class ClusteredRows(DerivedRows):
         start = 0
         for chunk in self.source.chunks():
             for first in range(0, len(chunk.values), CHUNK_ROWS):
-                part = chunk.part(first, min(first + CHUNK_ROWS, len(chunk.values)))
+                part = chunk.at(slice(first, first + CHUNK_ROWS))
                 stop = start + len(part.values)
                 if stop > len(self._numbers):
                     self._check_length(stop, len(self._numbers))
@@ -87,26 +87,21 @@ class BlockedRows(DerivedRows):
             raise ValueError(f"a block must not be longer than {self.name} ({start:,} rows); got {self.size:,}")
 
 
-class ClusterColumnRows(DerivedRows):
+class ClusterColumnRows(WithoutColumn):
     """The same rows with one column of whole numbers taken out as the ids of their clusters."""
 
     def __init__(self, source: RowSource, column: str) -> None:
-        super().__init__(source)
-        self._at = place_of(source, column)
-        self._column = column
-        self.columns = tuple(other for other in source.columns if other != column)
+        super().__init__(source, column, "clusters")
         self._known: dict[Any, int] = {}
         self.bag_ids: list[Any] = []
         self.bags_in_order = False
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source, the numbers of clusters beside the values."""
+        column = self.source.columns[self.place_taken]
         for chunk in self.source.chunks():
-            ids = as_ids(np.asarray(chunk.values[:, self._at]), f"the column {self._column!r} of {self.name}")
+            ids = as_ids(np.asarray(chunk.values[:, self.place_taken]), f"the column {column!r} of {self.name}")
             yield chunk._replace(values=self._derived(chunk.values), bags=_added(self._known, self.bag_ids, ids))
-
-    def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
-        return np.delete(values, self._at, axis=1)
 
 
 class ClusteredChunks(RowSource):
@@ -216,16 +211,6 @@ def _added(known: dict[Any, int], ids: list[Any], new: NDArray[Any]) -> NDArray[
     return np.array([known[cluster] for cluster in of_these.tolist()], dtype=np.int64)[numbers]
 
 
-def place_of(source: RowSource, column: str) -> int:
-    """Return the place of the column that holds ids, or raise where there is none, or no other."""
-    if not source.named or column not in source.columns:
-        known = f"the columns {list(source.columns)[:20]}" if source.named else "no column names"
-        raise ValueError(f"clusters={column!r} must name a column of {source.name}, which has {known}")
-    if len(source.columns) == 1:
-        raise ValueError(f"{source.name} has no column left beside the clusters {column!r}")
-    return source.columns.index(column)
-
-
 def clustered_rows(X: Any, clusters: Any, name: str | None = None, weights: Any = None) -> RowSource:
     """Return a sample whose rows know their clusters; as it is where `clusters` is None.
 
@@ -251,30 +236,25 @@ def clustered_rows(X: Any, clusters: Any, name: str | None = None, weights: Any 
     if clusters is None:
         return as_rows(X, name=name, weights=weights)
     called = name or RowSource.name
-    if isinstance(clusters, str):
-        source = _by_column(X, clusters, called)
+    group = grouping(X) if isinstance(clusters, str) and not isinstance(X, RowSource) else None
+    source: RowSource
+    if group is not None:
+        source = group(X, clusters, None).renamed(called)
+    elif isinstance(clusters, str) and is_frame(X):
+        frame, ids = _split(as_frame(X, called), clusters, called)
+        source = ClusteredRows(as_rows(frame, name=called), ids)
+    elif isinstance(clusters, str) and isinstance(X, Iterator):
+        source = ClusteredChunks(X, clusters, called)
     else:
         source = as_rows(X, name=name)
-        _refuse_bags(source)
-        source = ClusteredRows(source, clusters)
+        if source.bag_ids is not None:
+            bags = counted(len(source.bag_ids), "bag")
+            raise ValueError(f"clusters must be left out for {source.name}, whose {bags} are its clusters")
+        if isinstance(clusters, str):
+            source = source.clustered(clusters) or ClusterColumnRows(source, clusters)
+        else:
+            source = ClusteredRows(source, clusters)
     return source if weights is None else with_weights(source, weights)
-
-
-def _by_column(X: Any, column: str, name: str) -> RowSource:
-    if isinstance(X, RowSource):
-        _refuse_bags(X)
-        return X.clustered(column) or ClusterColumnRows(X, column)
-    grouped = grouped_rows(X, column, None)
-    if grouped is not None:
-        return grouped.renamed(name)
-    if is_frame(X):
-        frame, ids = _split(as_frame(X, name), column, name)
-        return ClusteredRows(as_rows(frame, name=name), ids)
-    if isinstance(X, Iterator):
-        return ClusteredChunks(X, column, name)
-    source = as_rows(X, name=name)
-    _refuse_bags(source)
-    return ClusterColumnRows(source, column)
 
 
 def _split(frame: nw.DataFrame[Any], column: str, name: str) -> tuple[Any, NDArray[Any]]:
@@ -285,13 +265,6 @@ def _split(frame: nw.DataFrame[Any], column: str, name: str) -> tuple[Any, NDArr
         raise ValueError(f"{name} has no column left beside the clusters {column!r}")
     ids = as_ids(frame.get_column(column).to_native(), f"the column {column!r} of {name}")
     return frame.drop(column).to_native(), ids
-
-
-def _refuse_bags(source: RowSource) -> None:
-    if source.bag_ids is not None:
-        raise ValueError(
-            f"clusters must be left out for {source.name}, whose {counted(len(source.bag_ids), 'bag')} are its clusters"
-        )
 
 
 def _refuse_remote(source: RowSource) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.rows.arrays import as_table
 from uptonoise.rows.block import Block
 from uptonoise.rows.derived import with_weights
 from uptonoise.rows.frames import as_frame, check_numeric, frame_values, is_frame, is_series
@@ -67,30 +65,25 @@ def register_rows(
     _CONVERTERS.insert(0, _Converter(matches, convert, group))
 
 
-@cache
-def _load_registering_packages() -> None:
+def _registered(X: Any) -> _Converter | None:
+    """Return what was registered for the type of an input."""
     for package in _REGISTERING:
         import_module(package)
+    return next((converter for converter in _CONVERTERS if converter.matches(X)), None)
 
 
 def grouping(X: Any) -> Callable[[Any, str, Sequence[str] | None], RowSource] | None:
-    """Return what makes bags of a table whose type was registered with a way to do so; None for others."""
-    _load_registering_packages()
-    return next((known.group for known in _CONVERTERS if known.group is not None and known.matches(X)), None)
-
-
-def grouped_rows(X: Any, by: str, columns: Sequence[str] | None) -> RowSource | None:
-    """Return a table as rows that tell their bags, where its type was registered with a way to do so; else None.
+    """Return what makes bags of a table whose type was registered with a way to do so; None for others.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from uptonoise.rows import grouped_rows
-    >>> grouped_rows(pd.DataFrame({"site": ["a"], "x": [1.0]}), "site", None) is None
+    >>> from uptonoise.rows import grouping
+    >>> grouping(pd.DataFrame({"site": ["a"], "x": [1.0]})) is None
     True
     """
-    group = grouping(X)
-    return None if group is None else group(X, by, columns)
+    registered = _registered(X)
+    return None if registered is None else registered.group
 
 
 def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSource:
@@ -116,33 +109,27 @@ def as_rows(X: Any, *, name: str | None = None, weights: Any = None) -> RowSourc
     >>> as_rows([1.0, 2.0, 3.0]).n_rows
     3
     """
+    source: RowSource
+    called = RowSource.name if name is None else name
     if isinstance(X, RowSource):
-        source = X if X.name != RowSource.name or name in (None, X.name) else X.renamed(str(name))
-    else:
-        source = _converted(X, RowSource.name if name is None else name)
-    return source if weights is None else with_weights(source, weights)
-
-
-def _converted(X: Any, name: str) -> RowSource:
-    if isinstance(X, np.ndarray) and X.ndim < 3 and X.dtype != object:
-        return ArrayRows(as_table(X, name), name)
-    _load_registering_packages()
-    for converter in _CONVERTERS:
-        if converter.matches(X):
-            return converter.convert(X, name)
-    if isinstance(X, str | os.PathLike):
+        source = X if X.name != RowSource.name or name in (None, X.name) else X.renamed(called)
+    elif isinstance(X, np.ndarray) and X.ndim < 3 and X.dtype != object:
+        source = ArrayRows(X, called)
+    elif registered := _registered(X):
+        source = registered.convert(X, called)
+    elif isinstance(X, str | os.PathLike):
         raise ValueError(
-            f"{name} is a path, {os.fspath(X)!r}; give scan_csv or scan_parquet of it, which read the file"
+            f"{called} is a path, {os.fspath(X)!r}; give scan_csv or scan_parquet of it, which read the file"
         )
-    if is_frame(X):
-        return FrameRows(as_frame(X, name), name)
-    if is_series(X):
-        column = as_frame(X, name)
-        check_numeric(column, name)
-        return ArrayRows(frame_values(column, name), name)
-    if isinstance(X, Iterator):
-        return IteratorRows(X, name)
-    return ArrayRows(as_table(X, name), name)
+    elif is_frame(X):
+        source = FrameRows(as_frame(X, called), called)
+    elif is_series(X):
+        column = as_frame(X, called)
+        check_numeric(column, called)
+        source = ArrayRows(frame_values(column, called), called)
+    else:
+        source = IteratorRows(X, called) if isinstance(X, Iterator) else ArrayRows(X, called)
+    return source if weights is None else with_weights(source, weights)
 
 
 def one_sample(X: Any, name: str | None = None, weights: Any = None) -> RowSource:
@@ -223,7 +210,7 @@ class IteratorRows(RowSource):
         watch = self._watch[-1] if self._watch else None
         for block in self._rows_of(remaining()):
             if watch is not None:
-                watch.see(block.values)
+                watch.see(block)
             yield block
         if watch is not None:
             watch.warn(self.columns, self.name)

@@ -76,7 +76,7 @@ class Dependence(NamedTuple):
         )
 
 
-def find_dependence(source: RowSource, order: bool = True) -> Dependence | None:
+def find_dependence(source: RowSource) -> Dependence | None:
     """Return the clearest sign that rows are dependent; None where there is none, or clusters are known.
 
     Examples
@@ -93,40 +93,29 @@ def find_dependence(source: RowSource, order: bool = True) -> Dependence | None:
     if source.bag_ids is not None or source.is_remote:
         return None
     rows = source.head(_LOOKED_AT)[:, :_COLUMNS]
-    if source.named:
-        column, score = id_column(rows)
-        if column is not None:
-            return Dependence(source.name, "column", source.columns[column], score)
-    scores = lag_scores(rows)
-    if order and len(scores) and scores.max() > _FAR:
-        column = int(scores.argmax())
-        return Dependence(source.name, "order", source.columns[column], float(scores[column]))
-    return None
-
-
-def lag_scores(rows: Floats) -> Floats:
-    """Return for each column how many standard errors its lag correlations are above those of rows in random order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.rows.dependence import lag_scores
-    >>> bool(lag_scores(np.arange(1_000.0)[:, None])[0] > 50)
-    True
-    """
+    # The column of whole numbers that looks most like the ids of units.
+    best = Dependence(source.name, "column", "", 0.0)
+    for place, values in enumerate(rows.T):
+        if source.named and np.array_equal(values, np.rint(values)):
+            _, codes = np.unique(values, return_inverse=True)
+            explained = explained_by(codes, np.delete(rows, place, axis=1), smooth=values)
+            if explained > best.score:
+                best = best._replace(column=source.columns[place], score=explained)
+    if best.score > 0:
+        return best
+    # The column whose lag correlations are most standard errors above those of rows in random order.
     n = len(rows)
     lags = [lag for lag in _LAGS if n >= _ROWS_PER_LAG * lag]
-    scores = np.zeros(rows.shape[1])
-    if not lags:
-        return scores
-    for column in range(rows.shape[1]):
-        ranks = _ranks(rows[:, column])
-        if ranks is None:
-            continue
-        correlations = np.array([ranks[lag:] @ ranks[:-lag] / n for lag in range(1, lags[-1] + 1)]) + 1 / n
-        sums = np.cumsum(correlations)
-        scores[column] = max(np.sqrt(n / lag) * sums[lag - 1] for lag in lags)
-    return scores
+    best = Dependence(source.name, "order", "", _FAR)
+    for column, values in zip(source.columns, rows.T, strict=False):
+        ranks = _ranks(values) if lags else None
+        if ranks is not None:
+            correlations = np.array([ranks[lag:] @ ranks[:-lag] / n for lag in range(1, lags[-1] + 1)]) + 1 / n
+            sums = np.cumsum(correlations)
+            score = max(np.sqrt(n / lag) * sums[lag - 1] for lag in lags)
+            if score > best.score:
+                best = best._replace(column=column, score=float(score))
+    return best if best.score > _FAR else None
 
 
 def _ranks(values: Floats) -> Floats | None:
@@ -137,30 +126,6 @@ def _ranks(values: Floats) -> Floats | None:
     ranks = (np.cumsum(counts) - (counts + 1) / 2)[places]
     ranks = ranks - ranks.mean()
     return np.asarray(ranks / np.sqrt(np.mean(ranks**2)))
-
-
-def id_column(rows: Floats) -> tuple[int | None, float]:
-    """Return the column of whole numbers that looks most like the ids of units, and how much of another it explains.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.rows.dependence import id_column
-    >>> rng = np.random.default_rng(0)
-    >>> patients = np.repeat(rng.permutation(100), 10)
-    >>> id_column(np.stack([patients, rng.normal(size=100)[patients] + rng.normal(size=1_000)], axis=1))[0]
-    0
-    """
-    best: tuple[int | None, float] = (None, 0.0)
-    for column in range(rows.shape[1]):
-        values = rows[:, column]
-        if not np.array_equal(values, np.rint(values)):
-            continue
-        _, codes = np.unique(values, return_inverse=True)
-        explained = explained_by(codes, np.delete(rows, column, axis=1), smooth=values)
-        if explained > best[1]:
-            best = column, explained
-    return best
 
 
 def explained_by(codes: NDArray[np.int64], others: Floats, smooth: Floats | None = None) -> float:
@@ -176,7 +141,9 @@ def explained_by(codes: NDArray[np.int64], others: Floats, smooth: Floats | None
     columns = np.stack([column for column in ranks if column is not None] or [np.zeros(n)], axis=1)
     taken = 1
     if smooth is not None:
-        curve = np.polynomial.legendre.legvander(_scaled(smooth), _CURVE)
+        low, high = smooth.min(), smooth.max()
+        scaled = 2 * (smooth - low) / (high - low) - 1 if high > low else np.zeros_like(smooth)
+        curve = np.polynomial.legendre.legvander(scaled, _CURVE)
         columns = columns - curve @ np.linalg.lstsq(curve, columns, rcond=None)[0]
         taken = curve.shape[1]
     means = np.zeros((k, columns.shape[1]))
@@ -191,17 +158,10 @@ def explained_by(codes: NDArray[np.int64], others: Floats, smooth: Floats | None
     return float(explained.max()) if explained.max() > _EXPLAINED else 0.0
 
 
-def _scaled(values: Floats) -> Floats:
-    low, high = values.min(), values.max()
-    return 2 * (values - low) / (high - low) - 1 if high > low else np.zeros_like(values)
-
-
-def warn_of_dependence(signs: Sequence[Dependence | None]) -> tuple[str, ...]:
-    """Warn of dependent rows, and return what was said."""
-    texts = tuple(str(sign) for sign in signs if sign is not None)
-    for text in texts:
-        warn(text, DependentRowsWarning)
-    return texts
+def warn_of_dependence(signs: Sequence[Dependence]) -> None:
+    """Warn of dependent rows."""
+    for sign in signs:
+        warn(str(sign), DependentRowsWarning)
 
 
 def dependence_on_column(source: RowSource, column: str) -> Dependence | None:

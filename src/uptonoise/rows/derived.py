@@ -95,16 +95,12 @@ class DerivedRows(RowSource):
         self.name, self.columns, self.named = source.name, source.columns, source.named
         self.n_rows, self.bag_ids, self.bags_in_order = source.n_rows, source.bag_ids, source.bags_in_order
         self.can_be_read_again, self.weights = source.can_be_read_again, source.weights
+        self.is_weighted = source.is_weighted or source.weights is not None
         self.ids_are_local = source.ids_are_local
 
     def head(self, n_rows: int = HEAD_ROWS) -> Floats:
         """Return the first rows of the source, with what is other here."""
         return self._derived(self.source.head(n_rows))
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows have weights, here or in the source below."""
-        return self.weights is not None or self.source.is_weighted
 
     def first_part(self, n_rows: int) -> NDArray[Any]:
         """Return the first part of the source, with what is other here."""
@@ -173,8 +169,7 @@ class CompleteRows(DerivedRows):
                 continue
             self._n_dropped += int(np.count_nonzero(~kept))
             self._gaps += np.count_nonzero(missing, axis=0)
-            fields = (None if field is None else field[kept] for field in chunk[:3])
-            yield Block(*fields)  # type: ignore[arg-type]
+            yield chunk.at(kept)
 
     def head(self, n_rows: int = HEAD_ROWS) -> Floats:
         """Return the first complete rows; those of what is read once, as far as its first part has them."""
@@ -212,6 +207,8 @@ class WeightedRows(DerivedRows):
             raise ValueError(f"weights must be one number for each row; got an array of shape {self.weights.shape}")
         if self.n_rows is not None:
             self._check_length(self.n_rows)
+        positive = self.weights[self.weights > 0]
+        self.is_weighted = source.is_weighted or not (len(positive) and positive.min() == positive.max())
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source with their weights."""
@@ -224,12 +221,6 @@ class WeightedRows(DerivedRows):
             start = stop
         self._check_length(start)
 
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows with a weight have different ones."""
-        positive = self.weights[self.weights > 0]
-        return self.source.is_weighted or not (len(positive) and positive.min() == positive.max())
-
     def _check_length(self, n_rows: int) -> None:
         if len(self.weights) != n_rows:
             raise ValueError(
@@ -237,35 +228,38 @@ class WeightedRows(DerivedRows):
             )
 
 
-class WeightColumnRows(DerivedRows):
+class WithoutColumn(DerivedRows):
+    """The same rows with one column taken out, which has another role: "weights" or "clusters"."""
+
+    def __init__(self, source: RowSource, column: str, role: str) -> None:
+        super().__init__(source)
+        if not source.named or column not in source.columns:
+            known = f"the columns {list(source.columns)[:20]}" if source.named else "no column names"
+            raise ValueError(f"{role}={column!r} must name a column of {source.name}, which has {known}")
+        self.place_taken = source.columns.index(column)
+        self.columns = tuple(other for other in source.columns if other != column)
+        if not self.columns:
+            raise ValueError(f"{source.name} has no column left beside the {role} {column!r}")
+
+    def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
+        return np.delete(values, self.place_taken, axis=1)
+
+
+class WeightColumnRows(WithoutColumn):
     """The same rows with one column taken out as their weights."""
 
     def __init__(self, source: RowSource, column: str) -> None:
-        super().__init__(source)
-        if not source.named or column not in source.columns:
-            known = f"the columns {list(source.columns)}" if source.named else "no column names"
-            raise ValueError(f"weights={column!r} must name a column of {source.name}, which has {known}")
-        self._weight = source.columns.index(column)
-        self.columns = tuple(other for other in source.columns if other != column)
-        if not self.columns:
-            raise ValueError(f"{source.name} has no column left beside the weights {column!r}")
+        super().__init__(source, column, "weights")
+        self.is_weighted = True
 
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks of the source, the weights beside the values."""
         for chunk in self.source.chunks():
-            yield chunk._replace(values=self._derived(chunk.values), weights=chunk.values[:, self._weight])
+            yield chunk._replace(values=self._derived(chunk.values), weights=chunk.values[:, self.place_taken])
 
     def sampled(self, n_rows: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Sample in one pass over all rows, since only they tell the weights."""
         return keyed_rows(self.blocks(CHUNK_ROWS), len(self.columns), n_rows, generator)
-
-    @property
-    def is_weighted(self) -> bool:
-        """Say that rows have weights."""
-        return True
-
-    def _derived(self, values: NDArray[Any]) -> NDArray[Any]:
-        return np.delete(values, self._weight, axis=1)
 
 
 class _DifferenceRows(RowSource):

@@ -11,7 +11,7 @@ from narwhals.dependencies import is_into_dataframe, is_into_series
 
 from uptonoise._util.typing import Floats
 from uptonoise.rows.arrays import check_exact
-from uptonoise.rows.habits import suspected_columns
+from uptonoise.rows.habits import no_measurement
 
 _LOOKED_AT = 1_000  # the first rows, which tell what the columns hold
 _LONG_INTEGERS = (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
@@ -95,8 +95,6 @@ def suspected_in_frame(frame: nw.DataFrame[Any]) -> dict[str, str]:
     {'year': 'looks like a date or time'}
     """
     numeric = [name for name, kind in frame.schema.items() if kind.is_numeric()]
-    if not numeric:
-        return {}
-    return suspected_columns(
-        [str(name) for name in numeric], frame_values(frame.select(numeric).head(_LOOKED_AT), None)
-    )
+    first = frame_values(frame.select(numeric).head(_LOOKED_AT), None) if numeric else np.empty((0, 0))
+    reasons = {str(name): no_measurement(str(name), values) for name, values in zip(numeric, first.T, strict=True)}
+    return {name: why for name, why in reasons.items() if why is not None}

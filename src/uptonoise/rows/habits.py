@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
 
-INDEX = "looks like an index"
-DATE = "looks like a date or time"
 _ENOUGH_STEPS = 10  # values in equal steps, so that this is no coincidence
 _INDEX_NAME = re.compile(
     r"(id|ids|uid|no\.?|nr\.?|idx|row|row[ _.]?(id|no|nr|num|number|names?)|obs|observation|case|record|serial|"
@@ -30,12 +27,13 @@ _RANGES = {  # whole numbers in a range under such a name are parts of a date
 }
 _MOMENT_NAMES = ("date", "time", "datetime", "timestamp", "epoch", "unixtime", "unix")
 _MOMENTS = ((19_000_101, 22_001_231), (3e8, 4e9), (3e11, 4e12), (3e17, 4e18))  # 20240131; seconds; milli; nano
-_DATE_TEXT = re.compile(
+DATE_TEXT = re.compile(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|"
     r"\d{1,2}[- .]{1,2}[a-z]{3,9}\.?[- ]\d{2,4}|[a-z]{3,9}\.? \d{1,2},? \d{4})"
     r"([T ,]+\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?( ?[ap]m)?",
     re.IGNORECASE | re.ASCII,
 )
+"""A date or a time as text: 2024-01-31, 31.1.2024 12:30, or 12:30."""
 
 
 def no_measurement(name: str, values: Floats) -> str | None:
@@ -53,47 +51,16 @@ def no_measurement(name: str, values: Floats) -> str | None:
     values = values[~np.isnan(values)]
     if not len(values) or not np.array_equal(values, np.floor(values)):
         return None
-    if _is_date(name.strip(), values):
-        return DATE
-    if _INDEX_NAME.fullmatch(name.strip()) or _CAMEL_CASE_ID.fullmatch(name.strip()):
-        return INDEX
-    enough = 2 if _STEPS_NAME.fullmatch(name.strip()) else _ENOUGH_STEPS
-    steps = np.diff(values)
-    return INDEX if len(values) >= enough and steps[0] != 0 and bool((steps == steps[0]).all()) else None
-
-
-def suspected_columns(columns: Sequence[str], values: Floats) -> dict[str, str]:
-    """Return the columns that are probably no measurements, each with the reason, from the first rows (n, d).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.rows import suspected_columns
-    >>> suspected_columns(["id", "energy"], np.array([[1.0, 0.5], [2.0, 0.7]]))
-    {'id': 'looks like an index'}
-    """
-    reasons = {name: no_measurement(name, column) for name, column in zip(columns, values.T, strict=True)}
-    return {name: reason for name, reason in reasons.items() if reason is not None}
-
-
-def _is_date(name: str, values: Floats) -> bool:
+    name = name.strip()
     words = [word for word in re.split(r"[_ .\-]+", name.lower()) if word]
     whole = "".join(words)
-    for word in (whole, *words[-1:]):
-        low, high = _RANGES.get(word, (1, 0))
-        if low <= values.min() and values.max() <= high:
-            return True
-    is_moment = whole in _MOMENT_NAMES or words[-1:] in (["date"], ["timestamp"])
-    return is_moment and any(low <= values.min() and values.max() <= high for low, high in _MOMENTS)
-
-
-def is_date_text(value: str) -> bool:
-    """Tell whether a text is a date or a time.
-
-    Examples
-    --------
-    >>> from uptonoise.rows import is_date_text
-    >>> [is_date_text(value) for value in ("2024-01-31", "31.1.2024 12:30", "12:30", "1.5", "Berlin")]
-    [True, True, True, False, False]
-    """
-    return _DATE_TEXT.fullmatch(value.strip()) is not None
+    ranges: list[tuple[float, float]] = [_RANGES[word] for word in (whole, *words[-1:]) if word in _RANGES]
+    if whole in _MOMENT_NAMES or words[-1:] in (["date"], ["timestamp"]):
+        ranges += _MOMENTS
+    if any(low <= values.min() and values.max() <= high for low, high in ranges):
+        return "looks like a date or time"
+    enough = 2 if _STEPS_NAME.fullmatch(name) else _ENOUGH_STEPS
+    steps = np.diff(values)
+    is_counted = len(values) >= enough and steps[0] != 0 and (steps == steps[0]).all()
+    is_index = is_counted or _INDEX_NAME.fullmatch(name) or _CAMEL_CASE_ID.fullmatch(name)
+    return "looks like an index" if is_index else None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,19 +18,6 @@ from uptonoise.rows.block import Block
 _NONE_EARLIER: Mapping[int, int] = MappingProxyType({})
 
 
-def random_keys(count: int, weights: NDArray[Any] | None, generator: np.random.Generator) -> Floats:
-    """Return keys of which the smallest belong to rows that are sampled in proportion to their weights.
-
-    Equal weights choose the same rows as no weights (Efraimidis and Spirakis 2006).
-    """
-    keys = -np.log1p(-generator.random(count))
-    if weights is None:
-        return keys
-    # The pass over all rows judges weights that are not positive numbers.
-    positive = np.asarray(weights, dtype=np.float64) > 0
-    return np.asarray(np.divide(keys, weights, out=np.full(count, np.inf), where=positive))
-
-
 def smallest(keys: Floats, count: int) -> NDArray[np.int64]:
     """Return the places of the smallest keys, in increasing order of place."""
     if len(keys) <= count:
@@ -39,15 +26,29 @@ def smallest(keys: Floats, count: int) -> NDArray[np.int64]:
 
 
 def keyed_rows(
-    blocks: Iterable[Block], n_columns: int, n_rows: int, generator: np.random.Generator
+    blocks: Iterable[Block],
+    n_columns: int,
+    n_rows: int,
+    generator: np.random.Generator,
+    earlier: tuple[Floats, Floats] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the `n_rows` smallest of random keys, one for each row, and the values of those rows, in one pass."""
-    keys, values = np.empty(0), np.empty((0, n_columns))
+    """Return the `n_rows` smallest of random keys, one for each row, and the values of those rows, in one pass.
+
+    `earlier` is what blocks before these gave. The smallest keys belong to rows that are sampled in proportion to their
+    weights; equal weights choose the same rows as no weights (Efraimidis and Spirakis 2006).
+    """
+    keys, values = (np.empty(0), np.empty((0, n_columns))) if earlier is None else earlier
     for block in blocks:
-        keys = np.append(keys, random_keys(len(block.values), block.weights, generator))
-        values = np.concatenate([values, block.values])
+        new = -np.log1p(-generator.random(len(block.values)))
+        if block.weights is not None:
+            # The pass over all rows judges weights that are not positive numbers.
+            positive = np.asarray(block.weights, dtype=np.float64) > 0
+            new = np.divide(new, block.weights, out=np.full(len(new), np.inf), where=positive)
+        keys = np.append(keys, new)
         kept = smallest(keys, n_rows)
-        keys, values = keys[kept], values[kept]
+        n_held = np.searchsorted(kept, len(values))  # of those before
+        values = np.concatenate([values[kept[:n_held]], block.values[kept[n_held:] - len(values)]])
+        keys = keys[kept]
     return keys, values
 
 

@@ -46,18 +46,22 @@ def numbered_columns(n_columns: int) -> tuple[str, ...]:
 
 def aligned(source: RowSource, other: Columns) -> RowSource:
     """Return `source` with its columns in the order of `other`: by name where the names agree, else by position."""
-    check_same_columns(source, other)
-    if source.columns == other.columns or set(source.columns) != set(other.columns):
+    if source.columns == other.columns:
         return source
-    return select_columns(source, other.columns)
+    check_same_columns(source, other)
+    return select_columns(source, other.columns) if set(source.columns) == set(other.columns) else source
 
 
 def check_same_columns(given: Columns, other: Columns) -> None:
     """Raise where two samples do not have the same columns, whatever their order."""
     if len(given.columns) != len(other.columns):
+        some = [
+            ", ".join(columns[:_NAMES_IN_MESSAGE]) + (", ..." if len(columns) > _NAMES_IN_MESSAGE else "")
+            for columns in (other.columns, given.columns)
+        ]
         raise ValueError(
-            f"{given.name} must have the columns of {other.name}, {counted(len(other.columns), 'column')} "
-            f"{_some_names(other)}; got {len(given.columns)} {_some_names(given)}"
+            f"{given.name} must have the columns of {other.name}, {counted(len(other.columns), 'column')} ({some[0]}); "
+            f"got {len(given.columns)} ({some[1]})"
         )
     if given.named and other.named and set(given.columns) != set(other.columns):
         missing = sorted(set(other.columns) - set(given.columns), key=other.columns.index)[:_NAMES_IN_MESSAGE]
@@ -66,8 +70,3 @@ def check_same_columns(given: Columns, other: Columns) -> None:
             f"{given.name} must have the columns of {other.name}; it lacks {missing} and has {unknown} instead. "
             "Select or rename columns so that both agree"
         )
-
-
-def _some_names(given: Columns) -> str:
-    more = ", ..." if len(given.columns) > _NAMES_IN_MESSAGE else ""
-    return f"({', '.join(given.columns[:_NAMES_IN_MESSAGE])}{more})"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
-from numpy.typing import NDArray
 
+from uptonoise.rows.arrays import as_real_array
 from uptonoise.rows.block import CHUNK_ROWS, Block
 from uptonoise.rows.frames import check_numeric, frame_values, suspected_in_frame
 from uptonoise.rows.matching import as_column_names, numbered_columns
@@ -16,11 +16,25 @@ from uptonoise.rows.source import RowSource
 
 
 class ArrayRows(RowSource):
-    """The rows of an array; nothing is copied but one block at a time."""
+    """The rows of an array, one column where it is 1-D; nothing is copied but one block at a time.
 
-    def __init__(
-        self, values: NDArray[Any], name: str = "X", columns: Sequence[str] | None = None, bag_ids: Any = None
-    ) -> None:
+    Examples
+    --------
+    >>> from uptonoise.rows import ArrayRows
+    >>> ArrayRows([1, 2, 3]).values.shape
+    (3, 1)
+    """
+
+    def __init__(self, X: Any, name: str = "X", columns: Sequence[str] | None = None, bag_ids: Any = None) -> None:
+        values = as_real_array(X, name)
+        if values.ndim == 1:
+            values = values[:, None]
+        if values.ndim != 2:
+            raise ValueError(
+                f"{name} must have rows and columns (or be one column); got an array of {values.ndim} dimensions"
+            )
+        if values.shape[1] == 0:
+            raise ValueError(f"{name} must have at least one column; got shape {values.shape}")
         self.values, self.name, self.bag_ids = values, name, bag_ids
         self.named = columns is not None
         self.columns = numbered_columns(values.shape[1]) if columns is None else tuple(columns)

@@ -8,7 +8,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.rows.block import Block
-from uptonoise.rows.keys import random_keys, smallest
+from uptonoise.rows.keys import keyed_rows, smallest
 from uptonoise.rows.source import RowSource
 from uptonoise.rows.suspicious import warn_of_codes
 
@@ -56,9 +56,10 @@ def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) ->
     """
     if source.can_be_read_again:
         return sample_rows([source], n_rows, generator)
-    first = source.checked(Block(source.first_part(max(n_rows, _FIRST_NUMBERS // len(source.columns))))).values
-    weights = None if source.weights is None else source.weights[: len(first)]
-    return first[smallest(random_keys(len(first), weights, generator), n_rows)]
+    first = source.checked(Block(source.first_part(max(n_rows, _FIRST_NUMBERS // len(source.columns)))))
+    if source.weights is not None:
+        first = first._replace(weights=source.weights[: len(first.values)])
+    return keyed_rows([first], len(source.columns), n_rows, generator)[1]
 
 
 def rows_for_scale(sources: Sequence[RowSource], seed: int) -> list[Floats]:

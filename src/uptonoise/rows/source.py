@@ -22,7 +22,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.rows.arrays import check_whole_numbers
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block, chunk_rows
-from uptonoise.rows.keys import bag_keys, keyed_rows, random_keys, rows_by_bag, smallest
+from uptonoise.rows.keys import bag_keys, keyed_rows, rows_by_bag
 from uptonoise.rows.record import SourceRecord
 
 HEAD_ROWS = 1_000
@@ -55,7 +55,7 @@ class RowSource(ABC):
     bags_in_order : bool
         Whether the rows of each bag lie together, and the bags in the order of their numbers.
     is_weighted : bool
-        Whether rows have weights, also where only a pass over the rows tells them.
+        Whether rows have weights that differ, also where only a pass over the rows tells them.
     is_remote : bool
         Whether the rows lie in other processes, where sums are computed too; what needs all rows here is then refused.
     ids_are_local : bool
@@ -81,47 +81,44 @@ class RowSource(ABC):
     bag_ids: Sequence[Any] | NDArray[Any] | None = None
     bags_in_order: bool = False
     is_remote: bool = False
+    is_weighted: bool = False
     ids_are_local: bool = False
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether rows have weights."""
-        return self.weights is not None
 
     @abstractmethod
     def chunks(self) -> Iterator[Block]:
         """Yield all rows in order, in chunks of any size and of any real dtype."""
 
-    def blocks(self, size: int, *, first_size: int | None = None, first_row: int = 0) -> Iterator[Block]:
-        """Yield all rows in order, checked, as float64, in blocks of `size` rows; the last may be shorter.
+    def blocks(
+        self, size: int, *, first_size: int | None = None, first_row: int = 0, check: bool = True
+    ) -> Iterator[Block]:
+        """Yield all rows in order, in blocks of `size` rows, which know the number of their first row.
+
+        The last block may be shorter. Blocks are checked, and float64, unless whoever asks for them does so later.
 
         Rows that are a part of a larger source are cut where that source would be cut: the first block has
         `first_size` rows, and rows are counted from `first_row`.
         """
-        return map(self.checked, self.unchecked_blocks(size, first_size, first_row))
-
-    def unchecked_blocks(self, size: int, first_size: int | None = None, first_row: int = 0) -> Iterator[Block]:
-        """Cut and join chunks into blocks of `size` rows, which know the number of their first row."""
         wanted, held, pieces, is_empty = first_size or size, 0, [], True
         for chunk in self.chunks():
             start, n_chunk = 0, len(chunk.values)
             while start < n_chunk:
                 stop = min(n_chunk, start + wanted - held)
-                pieces.append(chunk.part(start, stop))
+                pieces.append(chunk.at(slice(start, stop)))
                 held += stop - start
                 start = stop
                 if held == wanted:
-                    block, pieces = Block.concatenated(pieces), []
-                    yield block._replace(first_row=first_row)
+                    block, pieces = Block.concatenated(pieces)._replace(first_row=first_row), []
+                    yield self.checked(block) if check else block
                     first_row, wanted, held, is_empty = first_row + held, size, 0, False
         if pieces:
-            yield Block.concatenated(pieces)._replace(first_row=first_row)
+            block = Block.concatenated(pieces)._replace(first_row=first_row)
+            yield self.checked(block) if check else block
         elif is_empty:
             raise self.no_rows()
 
     def fold(self, accumulator: AnyAccumulator) -> AnyAccumulator:
         """Feed all rows to `accumulator` and return it; threads compute its parts, which are added in order."""
-        blocks = self.unchecked_blocks(accumulator.block_rows)
+        blocks = self.blocks(accumulator.block_rows, check=False)  # which threads do
         with single_threaded_blas:
             part_bytes = max(accumulator.part_bytes, 16 * accumulator.block_rows * len(self.columns))
             most = max(1, _AT_ONCE_BYTES // max(1, part_bytes))
@@ -139,7 +136,7 @@ class RowSource(ABC):
 
     def first_part(self, n_rows: int) -> NDArray[Any]:
         """Return about the first `n_rows` rows as they come, from which the scale of what is read once is taken."""
-        return next(self.unchecked_blocks(n_rows)).values
+        return next(self.blocks(n_rows, check=False)).values
 
     def resident(self) -> Any:
         """Return all rows where they are, as float64: an array, unless an engine keeps them elsewhere."""
@@ -188,17 +185,18 @@ class RowSource(ABC):
 
         Keys are generated in the order of the rows, so that nothing else decides which rows are chosen.
         """
-        if self.n_rows is None:
+        n_all, weights = self.n_rows, self.weights
+        if n_all is None:
             return keyed_rows(self.blocks(chunk_rows(len(self.columns))), len(self.columns), n_rows, generator)
-        keys, rows = np.empty(0), np.empty(0, dtype=np.int64)
-        for start in range(0, self.n_rows, CHUNK_ROWS):
-            stop = min(self.n_rows, start + CHUNK_ROWS)
-            weights = None if self.weights is None else self.weights[start:stop]
-            keys = np.append(keys, random_keys(stop - start, weights, generator))
-            rows = np.append(rows, np.arange(start, stop))
-            kept = smallest(keys, n_rows)
-            keys, rows = keys[kept], rows[kept]
-        return keys, self.take(rows)
+        numbers = (  # of rows, in place of rows: only those that are chosen are read
+            Block(
+                np.arange(start, min(n_all, start + CHUNK_ROWS))[:, None],
+                None if weights is None else weights[start : start + CHUNK_ROWS],
+            )
+            for start in range(0, n_all, CHUNK_ROWS)
+        )
+        keys, rows = keyed_rows(numbers, 1, n_rows, generator)
+        return keys, self.take(rows[:, 0].astype(np.int64))
 
     def sampled_by_bag(self, n_rows: int, seed: int) -> list[Floats]:
         """Return at most `n_rows` rows of each bag, sampled without replacement in one pass."""
@@ -216,7 +214,8 @@ class RowSource(ABC):
                 f"{self.name} must be finite; got {value} in {self.place(block, row)}, column "
                 f"{self.columns[column]!r}. Drop or fill such rows first"
             )
-        check_whole_numbers(block.values, self.name, self.columns)
+        if block.values.dtype.kind in "iu":
+            check_whole_numbers(block.values, self.name, self.columns)
         weights = block.weights
         if weights is not None:
             weights = np.ascontiguousarray(weights, dtype=np.float64)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from uptonoise._util.typing import Floats
 from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
-from uptonoise.rows.keys import random_keys, smallest
+from uptonoise.rows.block import Block
+from uptonoise.rows.keys import keyed_rows
 
 _NINES = [sign * value for value in (99, 999, 9_999, 99_999, 999_999, 999.9, 99.99, 999.99) for sign in (1, -1)]
 _LIMITS = [-(2**15), 2**15 - 1, 2**16 - 1, -(2**31), 2**31 - 1, 2**32 - 1, -999.25]
@@ -32,28 +33,9 @@ class SuspiciousValuesWarning(UserWarning):
 
 def warn_of_codes(rows: Floats, columns: Sequence[str], name: str) -> None:
     """Warn where a number that often stands for a missing value lies far from all others of its column."""
-    for place, code, count, low, high in codes_in(rows):
-        warn(
-            f"{name} has {counted(count, 'value')} of {code:g} in the column {columns[place]!r}, far from all others "
-            f"({low:.3g} to {high:.3g}). If {code:g} stands for a missing value, leave such rows out first",
-            SuspiciousValuesWarning,
-        )
-
-
-def codes_in(rows: Floats) -> list[tuple[int, float, int, float, float]]:
-    """Return columns with a code, the code, how often it occurs, and the range of the other values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.rows.suspicious import codes_in
-    >>> codes_in(np.array([[12.5], [14.0], [-999.0], [13.0]]))
-    [(0, -999.0, 1, 12.5, 14.0)]
-    """
     if len(rows) < 2:
-        return []
+        return
     extremes = np.stack([rows.min(axis=0), rows.max(axis=0)])
-    suspects = []
     for place in np.flatnonzero(np.isin(extremes, CODES).any(axis=0)).tolist():
         column = rows[:, place]
         others = column[~np.isin(column, CODES)]
@@ -64,32 +46,32 @@ def codes_in(rows: Floats) -> list[tuple[int, float, int, float, float]]:
             # Half the range each, as the whole range of huge numbers may not be one.
             gap = max(low / 2 - code / 2, code / 2 - high / 2)
             if code in CODES and high > low and gap > high / 2 - low / 2:
-                suspects.append((place, code, int(np.count_nonzero(column == code)), low, high))
-    return suspects
+                warn(
+                    f"{name} has {counted(int(np.count_nonzero(column == code)), 'value')} of {code:g} in the column "
+                    f"{columns[place]!r}, far from all others ({low:.3g} to {high:.3g}). If {code:g} stands for a "
+                    "missing value, leave such rows out first",
+                    SuspiciousValuesWarning,
+                )
 
 
 class ScaleWatch:
     """Compares the first part of a stream, from which its scale was taken, with all of its rows."""
 
     def __init__(self, first: NDArray[np.floating]) -> None:
-        generator = np.random.default_rng(0)
-        self._n_first, self._n_rows = len(first), 0
-        self._first = _finite(first)[smallest(random_keys(len(_finite(first)), None, generator), _KEPT)]
+        self._n_first, self._n_rows, n_columns = len(first), 0, first.shape[1]
+        self._first = keyed_rows([Block(_finite(first))], n_columns, _KEPT, np.random.default_rng(0))[1]
         self._generator = np.random.default_rng(1)
-        self._keys, self._kept = np.empty(0), np.empty((0, first.shape[1]))
+        self._kept = np.empty(0), np.empty((0, n_columns))
 
-    def see(self, values: NDArray[np.floating]) -> None:
+    def see(self, block: Block) -> None:
         """Keep some of the next rows."""
-        self._n_rows += len(values)
-        keys = np.concatenate([self._keys, random_keys(len(values), None, self._generator)])
-        chosen = smallest(keys, _KEPT)
-        before = len(self._keys)
-        new = np.asarray(values[chosen[chosen >= before] - before], dtype=np.float64)
-        self._keys, self._kept = keys[chosen], np.concatenate([self._kept[chosen[chosen < before]], new])
+        self._n_rows += len(block.values)
+        plain = Block(block.values)
+        self._kept = keyed_rows([plain], plain.values.shape[1], _KEPT, self._generator, self._kept)
 
     def warn(self, columns: Sequence[str], name: str) -> None:
         """Warn where the scale of the first part is not that of all rows."""
-        kept = _finite(self._kept)
+        kept = _finite(self._kept[1])
         if self._n_rows <= self._n_first or not len(kept) or not len(self._first):
             return
         first, whole = _spreads(self._first), _spreads(kept)

@@ -74,11 +74,7 @@ class RemoteRows(RowSource):
         self._record = record
         self._parts, self._opening = list(parts), opening
         self._known_sizes = None if sizes is None else list(sizes)
-
-    @property
-    def is_weighted(self) -> bool:
-        """Whether one of the columns holds weights."""
-        return self._opening.weights is not None
+        self.is_weighted = opening.weights is not None
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -130,6 +126,7 @@ class RemoteRows(RowSource):
             raise ValueError(f"{self.name} has no column left beside the weights {weights!r}")
         new = copy(self)
         new._opening, new.columns = replace(self._opening, columns=left, weights=weights), left
+        new.is_weighted = True
         return new
 
     def record(self) -> SourceRecord:

@@ -39,7 +39,7 @@ from uptonoise.engines.files.text import (
     typed_key,
     wrong_encoding,
 )
-from uptonoise.rows import Missing, RowSource, is_date_text
+from uptonoise.rows import DATE_TEXT, Missing, RowSource
 
 CSV_SUFFIXES = (".csv", ".tsv", ".tab")
 TEXT_SUFFIXES = (*CSV_SUFFIXES, ".txt", ".dat", ".asc", ".data")
@@ -174,7 +174,7 @@ class CsvFile(TableFile):
             *present[0],
             is_truth=is_truth(texts[0]),
             is_text=not any(numbers) and not any(percentages),
-            is_date=all(map(is_date_text, texts)),
+            is_date=all(map(DATE_TEXT.fullmatch, map(str.strip, texts))),
             is_percentage=any(percentages),
             too_long=next(filter(is_too_long, texts), None),
         )

@@ -29,7 +29,7 @@ from uptonoise.engines.files.text import (
     shortened,
     text_sample,
 )
-from uptonoise.rows import is_date_text, numbered_columns
+from uptonoise.rows import DATE_TEXT, numbered_columns
 
 _COMMENT_MARKS = ("#", "%", "//")
 _UNITS_IN_NOTE = 6
@@ -168,7 +168,7 @@ class Layout:
 
     def _is_value(self, value: str) -> bool:
         is_some_number = is_number(value, self.decimal) or other_decimal(value, self.decimal) is not None
-        return is_some_number or is_percentage(value, self.decimal) or is_date_text(value)
+        return is_some_number or is_percentage(value, self.decimal) or DATE_TEXT.fullmatch(value.strip()) is not None
 
     def _match_widths(self) -> None:
         """Name the column that all rows have and the header has not: empty ones at the end, or names of rows."""

@@ -59,7 +59,8 @@ class NumpyFile(TableFile):
                 values = np.empty((len(columns), rows.stop - start))
                 for number, name in enumerate(columns):
                     column = table.readers[name](rows)
-                    check_whole_numbers(column[:, None], str(self.path), [name])
+                    if column.dtype.kind in "iu":
+                        check_whole_numbers(column[:, None], str(self.path), [name])
                     with np.errstate(over="ignore"):  # what is too large for float64 is refused as infinite
                         values[number] = column
                 groups = None if by is None else _groups(table.readers[by](rows))

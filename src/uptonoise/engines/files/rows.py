@@ -29,7 +29,7 @@ from uptonoise.rows import (
     SourceRecord,
     categories_in,
     check_missing,
-    suspected_columns,
+    no_measurement,
 )
 
 _MOST_IDS = 5_000_000  # of groups, bags or clusters
@@ -127,8 +127,9 @@ class FileRows(RowSource):
         suspected = {}
         if self._nobody_chose:
             values = self.files[0].first_values(self._file_columns)
-            first = np.stack([values[name] for name in self._file_columns], axis=1)
-            suspected = suspected_columns(self.columns, first)
+            for called, name in zip(self.columns, self._file_columns, strict=True):
+                if why := no_measurement(called, values[name]):
+                    suspected[called] = why
         stamps = tuple(FileStamp.of(file.path) for file in self.files)
         coded = [name for name in self._file_columns if self.files[0].origin(name) != name]
         categories = categories_in(coded) if coded else {}

@@ -139,7 +139,7 @@ class TensorRows(DeviceRows):
 class TensorBagRows(TensorRows, BagRows):
     """The rows of bags on a GPU, one bag after the other."""
 
-    unchecked_blocks = RowSource.unchecked_blocks  # rows come to this machine's memory by chunks, not as views
+    blocks = RowSource.blocks  # rows come to this machine's memory by chunks, not as views
 
     def __init__(
         self, values: Tensor, bounds: Bounds, ids: Sequence[Any] | NDArray[Any] | None = None, name: str = "X"
@@ -204,7 +204,7 @@ def _with_weights(source: TensorRows, weights: Any) -> TensorRows:
             f"weights must have one entry for each row of {source.name} ({source.n_rows}); "
             f"got shape {source.weights.shape}"
         )
-    source.weights_there = torch.from_numpy(source.weights).to(source.device)
+    source.weights_there, source.is_weighted = torch.from_numpy(source.weights).to(source.device), True
     return source
 
 

@@ -29,7 +29,7 @@ class StreamedRows(DeviceRows):
         self.name, self.columns, self.named = source.name, source.columns, source.named
         self.n_rows, self.bag_ids = source.n_rows, source.bag_ids
         self.can_be_read_again = source.can_be_read_again
-        self.weights = source.weights
+        self.weights, self.is_weighted = source.weights, source.weights is not None
 
     def clustered(self, column: str) -> RowSource | None:
         """Return the rows of this machine as bags, by one of the columns: sums by cluster are made here."""
@@ -62,7 +62,7 @@ class StreamedRows(DeviceRows):
     def device_blocks(self) -> Iterator[DeviceBlock]:
         """Yield the rows as they arrive: while the device works on one buffer, the other one is filled."""
         n_rows, buffers = self._buffers()
-        for number, block in enumerate(self.source.unchecked_blocks(n_rows)):
+        for number, block in enumerate(self.source.blocks(n_rows, check=False)):
             yield buffers[number % 2].filled(block)
 
     def _buffers(self) -> tuple[int, list[_Buffer]]:
