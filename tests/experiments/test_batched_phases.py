@@ -38,7 +38,9 @@ def test_batches_agree_with_the_statistic(sizes: tuple[int, int], signal: str) -
     for constants, pvalue in zip(VARIANTS, batch[:, 0], strict=True):
         single = [
             float(
-                decomposed(pair.left.at(place), pair.right.at(place), constants, features_at(pair, place)).test().pvalue
+                decomposed(pair.left.at(place), pair.right.at(place), constants, features_at(pair, place))
+                .test()
+                .pvalue()
             )
             for place in blocks.places.values()
         ]

@@ -84,8 +84,8 @@ def test_few_rows_have_heavier_tails():
     pair = sketched((10, 10), 1)
     block = decomposed(pair.left.at(pair.blocks.largest), pair.right.at(pair.blocks.largest)).test()
     many = replace(block, few_rows=np.asarray(1e6))
-    far = 4 * block.moments[0]
-    assert block.pvalue_of(far) > 1.1 * many.pvalue_of(far)
+    far = 4 * block.null.mean
+    assert block.pvalue(far) > 1.1 * many.pvalue(far)
 
 
 def test_a_few_clusters_of_which_one_is_large_have_heavier_tails():
@@ -110,12 +110,11 @@ def test_few_rows_with_heavy_tails_vary_less_than_gaussian_ones():
         X, Y = rng.pareto(1.5, (2, 100, 1))
         left = un.Sketch.for_samples(X, Y, random_state=0).update(X)
         pair = Pair.of(left, un.Sketch.like(left).update(Y))
-        block = decomposed_at(pair, pair.blocks.largest)[0].test()
-        mean, variance = block.moments
-        ratios.append(float(block.statistic / mean))
-        narrower.append(float(variance / mean**2))
-        mean, variance = block.without_caution.moments
-        gaussian.append(float(variance / mean**2))
+        block = decomposed_at(pair, pair.blocks.largest).test()
+        ratios.append(float(block.statistic / block.null.mean))
+        narrower.append(float(block.null.variance / block.null.mean**2))
+        plain = block.without_caution.null
+        gaussian.append(float(plain.variance / plain.mean**2))
     observed = np.var(ratios)
     assert abs(observed - np.mean(narrower)) < abs(observed - np.mean(gaussian))
 
@@ -139,7 +138,7 @@ def test_each_part_of_the_ridge_takes_off_directions(name: str, off: float, size
     pair = sketched(sizes, d)
     place = pair.blocks.largest
     as_it_is, without = (
-        float(decomposed(pair.left.at(place), pair.right.at(place), constants).test().traces[0])
+        float(decomposed(pair.left.at(place), pair.right.at(place), constants).test().null.s1)
         for constants in (CONSTANTS, CONSTANTS._replace(**{name: off}))
     )
     assert as_it_is < 0.85 * without

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from uptonoise.twosample.phase.covariance import CONSTANTS, across, covariance_part, of_both_errors
+from uptonoise.fourier import as_complex
+from uptonoise.twosample.phase.covariance import CONSTANTS, covariance_part, of_both_errors
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.statistic import decomposed
 
@@ -14,19 +15,15 @@ def many_samples(rng: np.random.Generator, noise: float, n_samples: int = 3_000,
     rows = rng.exponential(size=(n_samples, n_rows)) + noise * rng.normal(size=(n_samples, n_rows))
     angles = rows[:, :, None] * FREQUENCIES
     features = np.concatenate([np.cos(angles), np.sin(angles)], axis=-1)
-    cos, sin = np.split(features.mean(axis=1), 2, axis=-1)
     covariance = np.stack([np.cov(sample, rowvar=False) for sample in features])
-    return SampleMoments(cos, sin, covariance, np.full(n_samples, float(n_rows)))
+    return SampleMoments(as_complex(features.mean(axis=1)), covariance, np.full(n_samples, float(n_rows)))
 
 
 @pytest.mark.parametrize(("noise", "error_without"), [(0.0, 0.0), (1.0, 0.5), (3.0, 0.5)])
 def test_what_both_errors_make_is_counted_once(rng, noise: float, error_without: float) -> None:
     left, right = many_samples(rng, noise), many_samples(rng, noise)
     derivative = CONSTANTS._replace(own_phase=0.0)
-    A, B = (
-        covariance_part(sample, other, across(sample, other, derivative), derivative)[0]
-        for sample, other in ((left, right), (right, left))
-    )
+    A, B = (covariance_part(sample, other, derivative).covariance for sample, other in ((left, right), (right, left)))
     observed, plain = np.cov(left.S(right), rowvar=False), np.mean(A + B, axis=0)
     once = plain - np.mean(of_both_errors(left, right), axis=0)
     deviations = np.sqrt(np.diag(observed))

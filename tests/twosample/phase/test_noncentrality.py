@@ -103,7 +103,6 @@ def test_shrinkage_from_traces_is_that_of_the_statistic(rng):
     X, Y = rng.gamma(2, size=(2, 300, 2))
     left = un.Sketch.for_samples(X, Y).update(X)
     pair = fitted_shift(left, un.Sketch.like(left).update(Y[:200]))
-    decomposition = decomposed(pair.left, pair.right)
+    decomposition = decomposed(pair.left, pair.right, nuisance=pair.nuisance)
     for lam in (np.asarray(1.0), np.asarray(0.2)):
-        ridge = decomposition.ridge(lam, pair.nuisance)
-        np.testing.assert_allclose(decomposition.shrinkage(lam, pair.nuisance), ridge.shrinkage, rtol=1e-9)
+        np.testing.assert_allclose(decomposition.shrinkage(lam), decomposition.ridge(lam).shrinkage, rtol=1e-9)

@@ -8,7 +8,7 @@ import uptonoise as un
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise.datasets import make_chi2_samples, symmetric_noise
 from uptonoise.twosample.phase.offset import fitted_shift
-from uptonoise.twosample.phase.pair import SampleMoments, Shift
+from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.statistic import decomposed
 
 
@@ -28,7 +28,7 @@ def shift_pvalue(X, Y, seed=0, sketched=own_centres):
 
 
 def block_pvalue(fit, place):
-    return float(decomposed(fit.left.at(place), fit.right.at(place)).test(fit.nuisance[place]).pvalue)
+    return float(decomposed(fit.left.at(place), fit.right.at(place), nuisance=fit.nuisance[place]).test().pvalue())
 
 
 @pytest.fixture(autouse=True)
@@ -77,13 +77,20 @@ class TestShift:
         hits = []
         for seed in range(150):
             X, Y = make_chi2_samples(200, 1, freedoms=(4, 4), noise=(1.0, 0.0), random_state=seed)
-            low, high = fitted_shift(*own_centres(X + 1, Y, seed)).shift.interval()[0]
+            low, high = fitted_shift(*own_centres(X + 1, Y, seed)).shift.interval[0]
             hits.append(low < 1 < high)
         assert 0.9 <= np.mean(hits) <= 0.99
 
-    def test_interval_is_that_of_t(self):
-        interval = Shift(np.array([2.0, 0.0]), np.diag([4.0, 0.0]), 10.0).interval(0.9)
-        np.testing.assert_allclose(interval, [[2 - 2 * 1.812461, 2 + 2 * 1.812461], [0, 0]], atol=1e-5)
+    def test_interval_is_that_of_t(self, samples):
+        shift = fitted_shift(*own_centres(*samples)).shift
+        half = stats.t(shift.freedom).ppf(0.975) * np.sqrt(np.diag(shift.covariance))
+        np.testing.assert_allclose(shift.interval, np.stack([shift.shift - half, shift.shift + half], axis=1))
+
+    def test_doubt_is_how_far_its_error_turns_phases(self, samples):
+        fit = fitted_shift(*own_centres(*samples))
+        W = fit.X.frequencies
+        errors = np.sqrt([w @ fit.shift.covariance @ w for w in W])
+        np.testing.assert_allclose(fit.doubt, np.sqrt(stats.chi2(3).isf(1e-4)) * errors)
 
     def test_directions_of_nuisance_are_derivatives(self, samples):
         left, right = one_centre(*samples)
@@ -99,7 +106,7 @@ class TestShift:
         X[:, 1], Y[:, 1] = 7.0, 4.0
         fit = fitted_shift(*one_centre(X, Y))
         assert fit.shift.shift[1] == pytest.approx(3, abs=1e-3)
-        assert fit.shift.interval()[1] == pytest.approx([3, 3], abs=1e-2)
+        assert fit.shift.interval[1] == pytest.approx([3, 3], abs=1e-2)
         assert shift_pvalue(X, Y) > 0.01
 
 
@@ -159,7 +166,7 @@ class TestPvalue:
         fit = fitted_shift(left, right)
         off = SampleMoments.of(left, left.centre + 0.3 * np.sqrt(np.diag(fit.shift.covariance)))
         still = SampleMoments.of(left, left.centre)
-        moved, plain = (decomposed(sample, fit.right).test(fit.nuisance).pvalue for sample in (off, still))
+        moved, plain = (decomposed(sample, fit.right, nuisance=fit.nuisance).test().pvalue() for sample in (off, still))
         assert float(moved) == pytest.approx(float(plain), abs=0.05)
 
 

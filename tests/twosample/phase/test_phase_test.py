@@ -27,7 +27,7 @@ class TestSums:
         waves = np.exp(1j * (X @ W.T))
         phi_Y = np.exp(1j * (Y @ W.T)).mean(0)
         influences = (waves * phi_Y.conj()).imag
-        np.testing.assert_allclose(left.projected(-right.sin, right.cos), np.cov(influences.T), atol=1e-12)
+        np.testing.assert_allclose(left.projected(-right.phi.imag, right.phi.real), np.cov(influences.T), atol=1e-12)
 
     @pytest.mark.parametrize(("n_runs", "rtol"), [(60, 0.3), pytest.param(100, 0.25, marks=pytest.mark.slow)])
     def test_phase_differences_and_their_errors(self, n_runs, rtol):

@@ -195,7 +195,7 @@ def _few_clusters_pvalue(statistic: float, left: SampleMoments, right: SampleMom
         return 1.0 if statistic <= _ROUNDING else float(representable(0.0))
     freedoms = [float(sample.size) - 1 for sample in (left, right)]
     spread = sum(float(np.trace(part)) ** 2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
-    return float(representable(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.cos) / trace)))
+    return float(representable(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.phi) / trace)))
 
 
 def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:

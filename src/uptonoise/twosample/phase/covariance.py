@@ -68,42 +68,32 @@ CONSTANTS: Constants = Constants()
 class CovariancePart(NamedTuple):
     """What one sample adds to Cov(S), its degrees of freedom, and which share of it has no guard for skewness.
 
-    That share is 0 at equal sizes, for the larger sample, and where this one does not have more noise.
+    That share is 0 at equal sizes, for the larger sample, and where this one does not have more noise. `across` has the
+    directions across which the rows of the sample move S, as long as the other's amplitudes.
     """
 
     covariance: Floats
     freedom: Floats
     unguarded: Floats
+    across: Complex
 
 
-def across(sample: SampleMoments, other: SampleMoments, constants: Constants) -> Complex:
-    """Return the directions across which the rows of a sample move S, as long as the other's amplitudes."""
+def covariance_part(sample: SampleMoments, other: SampleMoments, constants: Constants) -> CovariancePart:
+    """Return what one sample adds to Cov(S); where it is the smaller one, guarded by what the larger one says of it."""
     of_own = constants.own_phase * sample.size[..., None] * np.abs(sample.phi) * sample.phi
     both = of_own + other.size[..., None] * np.abs(other.phi) * other.phi
     length = np.abs(both)
-    return np.asarray(np.abs(other.phi) * np.divide(both, length, out=np.zeros_like(both), where=length > 0))
-
-
-def covariance_part(
-    sample: SampleMoments, other: SampleMoments, across: Complex, constants: Constants
-) -> CovariancePart:
-    """Return what one sample adds to Cov(S); where it is the smaller one, guarded."""
+    across = np.abs(other.phi) * np.divide(both, length, out=np.zeros_like(both), where=length > 0)
     size = sample.size[..., None, None]
     covariance = sample.projected(-across.imag, across.real) / size
     if not np.any(sample.size < other.size):
-        return CovariancePart(covariance, sample.size - 1, np.zeros_like(sample.size))
-    expected = other.projected(-across.imag, across.real) / size
-    return _guarded(covariance, expected, sample.size, other, constants)
+        return CovariancePart(covariance, sample.size - 1, np.zeros_like(sample.size), across)
 
-
-def _guarded(
-    covariance: Floats, expected: Floats, size: Floats, large: SampleMoments, constants: Constants
-) -> CovariancePart:
-    """Return the smaller sample's part of Cov(S), guarded by what the larger sample says that it should be."""
-    unequal = np.maximum(1 - size / large.size, 0.0)
+    expected, size = other.projected(-across.imag, across.real) / size, sample.size
+    unequal = np.maximum(1 - size / other.size, 0.0)
     variances, wanted = (np.maximum(np.linalg.diagonal(matrix), _TINY) for matrix in (covariance, expected))
     # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
-    kurtosis = (large.cos**2 + large.sin**2) / (size[..., None] * wanted)
+    kurtosis = (other.phi.real**2 + other.phi.imag**2) / (size[..., None] * wanted)
     error = wanted * np.sqrt(kurtosis / size[..., None])
     gap = wanted - variances
     # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller. Less noise means
@@ -112,19 +102,18 @@ def _guarded(
     not_cleaner = np.minimum(1, constants.cleaner * error / np.maximum(-gap, _TINY)) ** 2
     borrowed = constants.borrowed * unequal * np.mean(alike * not_cleaner, axis=-1)
     unguarded = unequal * np.mean(np.where(gap < 0, 1 - alike, 0.0), axis=-1)
-    own, other = scaled(covariance, 1 / np.sqrt(variances)), scaled(expected, 1 / np.sqrt(wanted))
     share = borrowed[..., None, None]
-    mixed = (1 - share) * own + share * other
+    mixed = (1 - share) * scaled(covariance, 1 / np.sqrt(variances)) + share * scaled(expected, 1 / np.sqrt(wanted))
     raised = variances + unequal[..., None] * alike * np.maximum(gap, 0)
     # Rows that are all equal have no correlations of their own: what is mixed has a diagonal of 1 all the same.
     factors = np.sqrt(raised / np.maximum(np.linalg.diagonal(mixed), _TINY))
-    freedom = 1 / ((1 - borrowed) ** 2 / (size - 1) + borrowed**2 / (large.size - 1))
-    return CovariancePart(scaled(mixed, factors), freedom, unguarded)
+    freedom = 1 / ((1 - borrowed) ** 2 / (size - 1) + borrowed**2 / (other.size - 1))
+    return CovariancePart(scaled(mixed, factors), freedom, unguarded, across)
 
 
 def of_both_errors(left: SampleMoments, right: SampleMoments) -> Floats:
     """Return the covariance of the part of S that is a product of the errors of both samples' means."""
-    m, X, Y = left.cos.shape[-1], left.covariance, right.covariance
+    m, X, Y = left.phi.shape[-1], left.covariance, right.covariance
     crossed = X[..., m:, :m] * Y[..., :m, m:]
     products = X[..., m:, m:] * Y[..., :m, :m]
     products += X[..., :m, :m] * Y[..., m:, m:]

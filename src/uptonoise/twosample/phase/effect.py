@@ -252,7 +252,7 @@ class Phases(NamedTuple):
         spreads = column_spreads(pair.X, pair.Y)
         ahead = _aligning_shifts(W, SampleMoments.of(differences, centre).phi, spreads)
         m = differences.n_frequencies
-        certain = SampleMoments(np.ones(m), np.zeros(m), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # a point at 0
+        certain = SampleMoments(np.ones(m, dtype=complex), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # a point at 0
         phases = phase_differences(SampleMoments.of(differences, centre + ahead), certain, W @ (centre + ahead))
         return cls(phases, W, spreads, pair.columns, max(differences.effective_size - 1, 1.0))
 

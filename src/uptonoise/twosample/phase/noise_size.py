@@ -206,11 +206,11 @@ def _on_columns(frequencies: Floats) -> NDArray[np.bool_]:
 
 def _log_amplitudes(sample: SampleMoments) -> tuple[Floats, Floats]:
     """Return log|phi|^2 without its bias, and the covariance of its errors."""
-    m, n = len(sample.cos), sample.size
+    m, n = len(sample.phi), sample.size
     squares = np.maximum(sample.squared_amplitudes, 1e-9)  # the error of such a frequency keeps it from taking part
     C = sample.covariance**2
     second = (C[:m, :m] + C[:m, m:] + C[m:, :m] + C[m:, m:]) / np.outer(squares, squares)
-    covariance = sample.projected(2 * sample.cos / squares, 2 * sample.sin / squares) / n + 2 * second / n**2
+    covariance = sample.projected(2 * sample.phi.real / squares, 2 * sample.phi.imag / squares) / n + 2 * second / n**2
     return np.log(squares) + np.diag(covariance) / 2, covariance
 
 

@@ -20,6 +20,7 @@ interval.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -30,7 +31,7 @@ from uptonoise._util.results import Result, computed
 from uptonoise._util.solvers import nonnegative_least_squares, root
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
-from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise.twosample.phase.pair import Pair
 from uptonoise.twosample.phase.statistic import Decomposition, Ridge
 
 _CONFIDENCE = 0.95
@@ -49,20 +50,6 @@ class NoncentralF(NamedTuple):
     s2: float
     share: float  # q
     denominator: float  # degrees of freedom
-
-    @classmethod
-    def of(cls, block: Ridge) -> NoncentralF:
-        """Return the distribution, and the value of c T, of a statistic."""
-        s1, s2 = (float(trace) for trace in block.traces)
-        statistic = float(block.statistic)
-        along = float((block.z * block.variances) @ block.z)
-        return cls(
-            value=float(block.shrinkage) * statistic,
-            s1=s1,
-            s2=s2,
-            share=along / statistic if statistic > 0 else s2 / s1,
-            denominator=float(block.denominator),
-        )
 
     def cdf(self, noncentrality: float) -> float:
         """Return the probability of at most the value."""
@@ -172,86 +159,82 @@ class Noncentrality(Result):
         )
 
 
-def noncentrality_of(
-    left: SampleMoments, right: SampleMoments, decomposition: Decomposition, nuisance: Floats | None = None
-) -> Noncentrality:
-    """Return the noncentrality of two samples, from their decomposition."""
-    block = noncentral(decomposition, nuisance)
+def noncentrality_of(pair: Pair, decomposition: Decomposition) -> Noncentrality:
+    """Return the noncentrality of two samples, from their decomposition in the largest block."""
+    left, right = pair.left.at(pair.blocks.largest), pair.right.at(pair.blocks.largest)
     rows = float(left.size * right.size / (left.size + right.size))
-    discrepancy, n_reliable = _phase_discrepancy(left, right, decomposition)
-    distribution = NoncentralF.of(block) if block.has_rank else None
+    discrepancy = None
+    amplitudes = np.abs(left.phi), np.abs(right.phi)
+    reliable = (amplitudes[0] * np.sqrt(left.size) > _RELIABLE) & (amplitudes[1] * np.sqrt(right.size) > _RELIABLE)
+    if reliable.any():
+        products, unit = (left.phi * right.phi.conj())[reliable], decomposition.unit[reliable]
+        variances = np.divide(1, unit * np.abs(products), out=np.zeros(len(unit)), where=unit > 0) ** 2
+        discrepancy = float(max(0.0, np.mean(2 * (1 - np.cos(np.angle(products))) - variances)))
+    block, distribution = noncentral(decomposition), None
+    if block.has_rank:
+        s1, s2, statistic = float(block.null.s1), float(block.null.s2), float(block.statistic)
+        distribution = NoncentralF(
+            value=float(block.shrinkage) * statistic,
+            s1=s1,
+            s2=s2,
+            share=float((block.z * block.variances) @ block.z) / statistic if statistic > 0 else s2 / s1,
+            denominator=float(block.null.denominator),
+        )
     return Noncentrality(
         estimate=max(0.0, float(block.noncentrality)) / rows if distribution else 0.0,
         phase_discrepancy=discrepancy,
-        n_reliable=n_reliable,
+        n_reliable=int(reliable.sum()),
         distribution=distribution,
         rows=rows,
     )
 
 
-def noncentral(decomposition: Decomposition, nuisance: Floats | None = None) -> Ridge:
+def noncentral(decomposition: Decomposition) -> Ridge:
     """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c."""
     lam = np.ones(decomposition.S.shape[:-1])
     for _ in range(_STEPS):
-        lam = decomposition.ridge(lam).shrinkage if nuisance is None else decomposition.shrinkage(lam, nuisance)
-    return decomposition.ridge(lam, nuisance)
+        lam = decomposition.shrinkage(lam)
+    return decomposition.ridge(lam)
 
 
-def _phase_discrepancy(
-    left: SampleMoments, right: SampleMoments, decomposition: Decomposition
-) -> tuple[float | None, int]:
-    amplitudes = np.abs(left.phi), np.abs(right.phi)
-    sizes = left.size, right.size
-    reliable = np.logical_and(*(size * np.sqrt(n) > _RELIABLE for size, n in zip(amplitudes, sizes, strict=True)))
-    if not reliable.any():
-        return None, 0
-    products = (left.phi * right.phi.conj())[reliable]
-    unit = decomposition.unit[reliable]
-    variances = np.divide(1, unit * np.abs(products), out=np.zeros(len(unit)), where=unit > 0) ** 2
-    discrepancy = np.mean(2 * (1 - np.cos(np.angle(products))) - variances)
-    return float(max(0.0, discrepancy)), int(reliable.sum())
-
-
-def reference_effects(
-    left: SampleMoments, right: SampleMoments, frequencies: Floats, known: slice, up_to_shift: bool
-) -> Floats:
+def reference_effects(pair: Pair) -> Floats:
     """Return what S would be, of shape (m, d), if one column of the less noisy sample were otherwise.
 
     A shift of column j by half of its spread turns the phase at w by w_j spread/2; up to a shift, a skewness of 1 turns
-    it by (w_j spread)^3/6. The spreads come from the frequencies at `known`.
+    it by (w_j spread)^3/6. In the largest block, abs(phi)^2 is near exp(-sum of (w_j spread_j)^2).
     """
-    of_both = np.stack([_spreads(sample.at(known), frequencies[known]) for sample in (left, right)])
-    smaller = np.where(of_both > 0, of_both, np.inf).min(axis=0)
+    frequencies, known = pair.X.frequencies, pair.blocks.largest
+    W, smaller = frequencies[known], np.full(frequencies.shape[1], np.inf)
+    units = np.abs(W).max(axis=0)
+    of_samples = [np.clip(sample.squared_amplitudes, 0, 1) for sample in (pair.left, pair.right)]
+    for squares, size in zip(of_samples, (pair.left.size, pair.right.size), strict=True):
+        heard = squares[known] * size > _RELIABLE**2
+        if heard.any():
+            scaled = np.divide(W[heard], units, out=np.zeros_like(W[heard]), where=units > 0) ** 2
+            variances = nonnegative_least_squares(scaled, -np.log(np.maximum(squares[known][heard], _TINY)))
+            spreads = np.divide(np.sqrt(variances), units, out=np.zeros_like(units), where=units > 0)
+            smaller = np.minimum(smaller, np.where(spreads > 0, spreads, np.inf))
     turns = frequencies * np.where(np.isfinite(smaller), smaller, 0.0)
-    turns = turns**3 / 6 if up_to_shift else turns / 2
-    of_left, of_right = (np.clip(sample.squared_amplitudes, 0, 1) for sample in (left, right))
-    return np.sqrt(of_left * of_right)[:, None] * np.sin(turns)
+    turns = turns / 2 if pair.shift is None else turns**3 / 6
+    return np.asarray(np.sqrt(of_samples[0] * of_samples[1])[:, None] * np.sin(turns))
 
 
-def _spreads(sample: SampleMoments, frequencies: Floats) -> Floats:
-    """Return how far each column spreads: abs(phi)^2 is near exp(-sum of (w_j spread_j)^2); 0 where it is not known."""
-    squares = np.clip(sample.squared_amplitudes, 0, 1)
-    heard = squares * sample.size > _RELIABLE**2
-    if not heard.any():
-        return np.zeros(frequencies.shape[1])
-    units = np.abs(frequencies).max(axis=0)
-    scaled = np.divide(frequencies[heard], units, out=np.zeros_like(frequencies[heard]), where=units > 0) ** 2
-    variances = nonnegative_least_squares(scaled, -np.log(np.maximum(squares[heard], _TINY)))
-    return np.asarray(np.divide(np.sqrt(variances), units, out=np.zeros_like(units), where=units > 0))
-
-
-def powers_against(block: Ridge, effects: Floats, level: float) -> Floats:
-    """Return the power of a block at a significance level, for each column of what S would be."""
-    if not block.has_rank:
-        return np.zeros(effects.shape[1])
-    mean, variance = (float(moment) for moment in block.moments)
-    freedom = 2 * mean**2 / variance
-    needed = fdtri(freedom, min(float(block.few_rows), _MANY_ROWS), 1 - level) * mean
-    distribution = NoncentralF.of(block)._replace(value=float(block.shrinkage) * needed)
-    powers = []
-    for effect in effects.T:
-        scores = block.root.T @ effect
-        noncentrality = float(scores @ scores)
-        along = float((scores * block.variances) @ scores) / noncentrality if noncentrality > 0 else 0.0
-        powers.append(1 - distribution._replace(share=along).cdf(noncentrality))
-    return np.array(powers)
+def reference_power(pair: Pair, statistics: Iterable[Ridge], level: float) -> float:
+    """Return the power of the best block against :func:`reference_effects`, for the median column."""
+    effects, powers = reference_effects(pair), []
+    for place, block, weight in zip(pair.blocks.places.values(), statistics, pair.blocks.weights, strict=True):
+        if not block.has_rank:
+            powers.append([0.0] * effects.shape[1])
+            continue
+        mean, variance = float(block.null.mean), float(block.null.variance)
+        needed = fdtri(2 * mean**2 / variance, min(float(block.few_rows), _MANY_ROWS), 1 - level * weight) * mean
+        value, s1, s2 = float(block.shrinkage) * needed, float(block.null.s1), float(block.null.s2)
+        of_block = []
+        for effect in effects[place].T:
+            scores = block.root.T @ effect
+            noncentrality = float(scores @ scores)
+            along = float((scores * block.variances) @ scores) / noncentrality if noncentrality > 0 else 0.0
+            distribution = NoncentralF(value, s1, s2, along, float(block.null.denominator))
+            of_block.append(1 - distribution.cdf(noncentrality))
+        powers.append(of_block)
+    return float(np.median(np.max(powers, axis=0)))

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtri, stdtrit
 
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.wording import counted
@@ -43,6 +44,7 @@ _ASCENTS = 200
 _MOST_STEPS = 20
 _CONVERGED = 1e-3  # standard errors of a step
 _HALVINGS = 20
+_BEYOND_DOUBT = 1e-4  # the probability that a shift is further off than its doubt
 
 
 def fitted_shift(
@@ -61,52 +63,42 @@ def fitted_shift(
     missing = why_no_shift(X, Y, moves)
     if missing is not None:
         raise ValueError(missing)
-    blocks = FrequencyBlocks.of(X, Y)
-    place = blocks.largest
+    place = FrequencyBlocks.of(X, Y).largest
     origin_Y = centre_of(Y)
     origin_X = np.where(moves, centre_of(X), origin_Y)
     units = np.abs(X.frequencies[place]).max(axis=0)
     lengths = (1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0))))[moves]
     W = np.ascontiguousarray(X.frequencies[:, moves] * lengths)
-    right = SampleMoments.of(Y, origin_Y, worth=worth)
-    near, near_W = right.at(place), W[place]
+    near, near_W = SampleMoments.of(Y, origin_Y, worth=worth).at(place), W[place]
     start = SampleMoments.of(X, origin_X, place).phi * near.phi.conj()
     ahead = _best_aligned(start, near_W, (origin_X - origin_Y)[moves] / lengths)
     most_steps = most_steps or _MOST_STEPS
     for number in range(most_steps):
-        moved = SampleMoments.of(X, _moved(origin_X, moves, lengths * ahead), place, worth)
+        centre = origin_X.copy()
+        centre[moves] += lengths * ahead
+        moved = SampleMoments.of(X, centre, place, worth)
         product = moved.phi * near.phi.conj()
-        near_G = -product.real[:, None] * near_W
+        G = -product.real[:, None] * near_W
         here = decomposed(moved, near)
         free = here.test()
-        step = _descent(free, product, near_W, near_G)
-        if np.linalg.norm(free.root.T @ near_G @ step) < _CONVERGED or number == most_steps - 1:
+        step = _descent(free, product, near_W, G)
+        if np.linalg.norm(free.root.T @ G @ step) < _CONVERGED or number == most_steps - 1:
             break
         ahead = ahead + step
-    _check_alignment(product, origin_X, origin_Y)
-    covariance, freedom = _error(free, here.test(near_G), near_G)
-    centre, errors = _moved(origin_X, moves, lengths * ahead), np.zeros((X.n_columns, X.n_columns))
-    errors[np.ix_(moves, moves)] = covariance * np.outer(lengths, lengths)
-    left = SampleMoments.of(X, centre, worth=worth)
-    shift = Shift(centre - origin_Y, errors, freedom)
-    return Pair(X, Y, left, right, blocks, shift, -(left.phi * right.phi.conj()).real[:, None] * W)
-
-
-def _moved(origin: Floats, moves: NDArray[np.bool_], ahead: Floats) -> Floats:
-    """Return a centre that is further ahead in the columns that move."""
-    centre = origin.copy()
-    centre[moves] += ahead
-    return centre
-
-
-def _check_alignment(product: Complex, origin_X: Floats, origin_Y: Floats) -> None:
-    """Raise where phases do not agree at any shift that could be looked for."""
-    reached, possible = float(product.real.sum()), float(np.abs(product).sum())
-    if np.array_equal(origin_X, origin_Y) and reached < _ALIGNED * possible:
+    if np.array_equal(origin_X, origin_Y) and float(product.real.sum()) < _ALIGNED * float(np.abs(product).sum()):
         raise ValueError(
             "X and Y share a centre that was given, and lie too far apart to find their shift from there; sketch each "
             "about a centre of its own, which Sketch.like does where none was given"
         )
+    pair = Pair.of(X, Y, worth, (centre, origin_Y))
+    shift = _estimate(centre - origin_Y, free, here._replace(nuisance=G).test(), G, lengths, moves)
+    variances = np.einsum("md,de,me->m", X.frequencies, shift.covariance, X.frequencies)
+    n_shifted = max(np.count_nonzero(np.diag(shift.covariance)), 1)
+    return pair._replace(
+        shift=shift,
+        nuisance=-(pair.left.phi * pair.right.phi.conj()).real[:, None] * W,
+        doubt=np.sqrt(chdtri(n_shifted, _BEYOND_DOUBT) * np.maximum(variances, 0)),
+    )
 
 
 def why_no_shift(X: Sketch, Y: Sketch, movable: Movable = None) -> str | None:
@@ -139,67 +131,62 @@ def _best_aligned(product: Complex, W: Floats, apart: Floats) -> Floats:
     starts = [np.zeros_like(apart), _grid_start(product, W)]
     if apart.any():
         starts.append(-apart)
-    tops = [_ascended(product, W, start) for start in starts]
-    return max(tops, key=lambda ahead: float(_turned_back(product, W, ahead).real.sum()))
+    curvature = np.linalg.pinv((W.T * np.abs(product)) @ W, hermitian=True)
+    best, best_sum = starts[0], -np.inf
+    for ahead in starts:
+        for _ in range(_ASCENTS):  # up the sum of C, by steps that never overshoot
+            step = curvature @ (W.T @ (product * np.exp(-1j * (W @ ahead))).imag)
+            ahead = ahead + step
+            if np.abs(W @ step).max() < 1e-6:
+                break
+        reached = float((product * np.exp(-1j * (W @ ahead))).real.sum())
+        if reached > best_sum:
+            best, best_sum = ahead, reached
+    return best
 
 
 def _grid_start(product: Complex, W: Floats) -> Floats:
-    """Return where the phases of each column's own frequencies agree best; 0 for a column that has none."""
+    """Return where the phases of each column's own frequencies agree best; 0 for a column that has none.
+
+    The grid goes as far as the frequencies of a column are unambiguous together.
+    """
     own = np.count_nonzero(W, axis=1) == 1
     start = np.zeros(W.shape[1])
     for column in range(W.shape[1]):
         mine = own & (W[:, column] != 0)
-        if mine.any():
-            # A frequency and its negative say the same.
-            w = np.abs(W[mine, column])
-            upright = np.where(W[mine, column] > 0, product[mine], product[mine].conj())
-            start[column] = _grid_best(upright, w)
+        if not mine.any():
+            continue
+        # A frequency and its negative say the same.
+        w = np.abs(W[mine, column])
+        upright = np.where(W[mine, column] > 0, product[mine], product[mine].conj())
+        step = 1 / (_GRID_STEPS * float(w.max()))
+        turns = even_turns(_GRID, step * w)
+        agreement = turns.real @ np.abs(upright) / max(float(np.abs(upright).sum()), np.finfo(np.float64).tiny)
+        # From one of two shifts that far apart the frequencies look as from the other, so half of it is told apart.
+        again = (agreement > _AMBIGUOUS) & (np.cumsum(agreement < _APART) > 0)
+        reach = int(again.argmax()) // 2 if again.any() else _GRID
+        sums = np.array([(turns[:reach] @ either).real for either in (upright, upright.conj())])  # forward, and back
+        back, place = divmod(int(sums.argmax()), reach)
+        start[column] = -place * step if back else place * step
     return start
-
-
-def _grid_best(product: Complex, w: Floats) -> float:
-    """Return the best point of a grid as far as positive frequencies are unambiguous together."""
-    step = 1 / (_GRID_STEPS * float(w.max()))
-    turns = even_turns(_GRID, step * w)
-    agreement = turns.real @ np.abs(product) / max(float(np.abs(product).sum()), np.finfo(np.float64).tiny)
-    # From one of two shifts that far apart the frequencies look as from the other, so half of it is told apart.
-    again = (agreement > _AMBIGUOUS) & (np.cumsum(agreement < _APART) > 0)
-    reach = int(again.argmax()) // 2 if again.any() else _GRID
-    sums = np.array([(turns[:reach] @ either).real for either in (product, product.conj())])  # forward, and back
-    back, place = divmod(int(sums.argmax()), reach)
-    return -place * step if back else place * step
-
-
-def _ascended(product: Complex, W: Floats, ahead: Floats) -> Floats:
-    """Go up the sum of C by steps that never overshoot."""
-    curvature = np.linalg.pinv((W.T * np.abs(product)) @ W, hermitian=True)
-    for _ in range(_ASCENTS):
-        slopes = W.T @ _turned_back(product, W, ahead).imag
-        step = curvature @ slopes
-        ahead = ahead + step
-        if np.abs(W @ step).max() < 1e-6:
-            break
-    return ahead
-
-
-def _turned_back(product: Complex, W: Floats, ahead: Floats) -> Complex:
-    """Return phi_X conj phi_Y with the phases of X about a centre that is further ahead."""
-    return np.asarray(product * np.exp(-1j * (W @ ahead)))
 
 
 def _descent(free: Ridge, product: Complex, W: Floats, G: Floats) -> Floats:
     """Return the Gauss-Newton step of T, halved until T does not grow."""
     step: Floats = -np.linalg.pinv(free.root.T @ G) @ free.z
     for _ in range(_HALVINGS):
-        S = _turned_back(product, W, step).imag
+        S = (product * np.exp(-1j * (W @ step))).imag
         if np.sum((S @ free.root) ** 2) <= free.statistic:
             break
         step = step / 2
     return step
 
 
-def _error(free: Ridge, bound: Ridge, G: Floats) -> tuple[Floats, float]:
-    """Return the covariance of the shift and its freedom, from the scores with and without what a shift explains."""
+def _estimate(shift: Floats, free: Ridge, bound: Ridge, G: Floats, lengths: Floats, moves: NDArray[np.bool_]) -> Shift:
+    """Return a shift with its error, from the scores with and without what a shift explains."""
     inverse = np.linalg.pinv(free.root.T @ G)
-    covariance = (inverse * free.variances) @ inverse.T / bound.shrinkage**2
-    return covariance, max(float(bound.nu * bound.shrinkage), 1.0)
+    covariance, freedom = np.zeros((len(shift), len(shift))), max(float(bound.nu * bound.shrinkage), 1.0)
+    of_moved = (inverse * free.variances) @ inverse.T / bound.shrinkage**2
+    covariance[np.ix_(moves, moves)] = of_moved * np.outer(lengths, lengths)
+    half = stdtrit(freedom, 0.975) * np.sqrt(np.diag(covariance))
+    return Shift(shift, covariance, freedom, np.stack([shift - half, shift + half], axis=1))

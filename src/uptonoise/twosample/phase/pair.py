@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtri, stdtrit
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.wording import counted
-from uptonoise.fourier import BLOCK_WEIGHTS, Sketch
+from uptonoise.fourier import BLOCK_WEIGHTS, Sketch, as_complex
 from uptonoise.rows import (
     LEAST_CLUSTERS,
     RowSource,
@@ -31,14 +30,13 @@ from uptonoise.rows import (
 
 
 class SampleMoments(NamedTuple):
-    """Means and covariances of cosines and sines at m frequencies, and the effective number of rows or clusters.
+    """The characteristic function at m frequencies, and the covariance of cosines and sines over rows or clusters.
 
-    Arrays may have leading dimensions: one sample each. `evenness` is the effective number of clusters over their
-    number: 1 where all weigh the same, and for rows.
+    Arrays may have leading dimensions: one sample each. `size` is the effective number of rows or clusters, and
+    `evenness` that of clusters over their number: 1 where all weigh the same, and for rows.
     """
 
-    cos: Floats
-    sin: Floats
+    phi: Complex
     covariance: Floats
     size: Floats
     evenness: Floats = np.asarray(1.0)
@@ -50,41 +48,36 @@ class SampleMoments(NamedTuple):
         The sample may be `worth` only a share of its rows.
         """
         mean, covariance = sketch.moments_about(centre, block)
-        m = len(mean) // 2
         evenness = sketch.effective_size / sketch.n_clusters if sketch.n_clusters else 1.0
-        return cls(mean[:m], mean[m:], covariance, np.asarray(sketch.effective_size * worth), np.asarray(evenness))
-
-    @property
-    def phi(self) -> Complex:
-        """The characteristic function."""
-        return self.cos + 1j * self.sin
+        return cls(as_complex(mean), covariance, np.asarray(sketch.effective_size * worth), np.asarray(evenness))
 
     @property
     def squared_amplitudes(self) -> Floats:
         """The squares of abs(phi) without what sampling errors add to them, which may leave them negative."""
-        m = self.cos.shape[-1]
+        m = self.phi.shape[-1]
         variances = np.diagonal(self.covariance, axis1=-2, axis2=-1)
-        return np.asarray(self.cos**2 + self.sin**2 - (variances[..., :m] + variances[..., m:]) / self.size[..., None])
+        errors = (variances[..., :m] + variances[..., m:]) / self.size[..., None]
+        return np.asarray(self.phi.real**2 + self.phi.imag**2 - errors)
 
     def at(self, block: slice) -> SampleMoments:
         """Return the moments at some of the frequencies."""
-        cos, sin = self.cos[..., block], self.sin[..., block]
-        many, m, width = self.covariance.shape[:-2], self.cos.shape[-1], 2 * cos.shape[-1]
+        phi = self.phi[..., block]
+        many, m, width = self.covariance.shape[:-2], self.phi.shape[-1], 2 * phi.shape[-1]
         covariance = self.covariance.reshape(*many, 2, m, 2, m)[..., block, :, block].reshape(*many, width, width)
-        return self._replace(cos=cos, sin=sin, covariance=covariance)
+        return self._replace(phi=phi, covariance=covariance)
 
     def each(self) -> Iterator[SampleMoments]:
         """Yield many samples one by one; they may share one covariance."""
         covariances = self.covariance if self.covariance.ndim > 2 else repeat(self.covariance)
-        return map(SampleMoments, self.cos, self.sin, covariances, self.size)
+        return map(SampleMoments, self.phi, covariances, self.size)
 
     def S(self, other: SampleMoments) -> Floats:  # noqa: N802
         """Return Im(phi conj phi'), phi' the other sample's."""
-        return np.asarray(self.sin * other.cos - self.cos * other.sin)
+        return np.asarray(self.phi.imag * other.phi.real - self.phi.real * other.phi.imag)
 
     def projected(self, cosines: Floats, sines: Floats) -> Floats:
         """Return the covariance over rows of a cos(w.x) + b sin(w.x), with one factor a and b per frequency."""
-        m, C = self.cos.shape[-1], self.covariance
+        m, C = self.phi.shape[-1], self.covariance
         a, b = cosines[..., :, None], sines[..., :, None]
         across, along = np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2)
         crossed = a * along * C[..., :m, m:]
@@ -112,7 +105,6 @@ class FrequencyBlocks(NamedTuple):
 Movable = NDArray[np.bool_] | None  # which columns a shift may move; None for all
 
 
-_BEYOND_DOUBT = 1e-4  # the probability that a shift is further off than its doubt
 _SAME = 1e-5  # up to which two characteristic functions are the same; sums of a sketch are exact to 1e-6
 
 
@@ -161,33 +153,7 @@ class Shift(NamedTuple):
     shift: Floats
     covariance: Floats
     freedom: float
-
-    def interval(self, level: float = 0.95) -> Floats:
-        """Return an interval for each column's shift, of shape (d, 2).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from uptonoise.twosample.phase.pair import Shift
-        >>> Shift(np.array([1.0]), np.array([[0.01]]), freedom=100.0).interval().round(3)
-        array([[0.802, 1.198]])
-        """
-        half = stdtrit(self.freedom, (1 + level) / 2) * np.sqrt(np.diag(self.covariance))
-        return np.stack([self.shift - half, self.shift + half], axis=1)
-
-    def doubt(self, frequencies: Floats) -> Floats:
-        """Return how far, in radians, the error of the shift may turn the phase at each frequency.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from uptonoise.twosample.phase.pair import Shift
-        >>> Shift(np.array([1.0]), np.array([[0.01]]), freedom=100.0).doubt(np.array([[1.0], [20.0]])).round(2)
-        array([0.39, 7.78])
-        """
-        variances = np.einsum("md,de,me->m", frequencies, self.covariance, frequencies)
-        n_shifted = max(np.count_nonzero(np.diag(self.covariance)), 1)
-        return np.asarray(np.sqrt(chdtri(n_shifted, _BEYOND_DOUBT) * np.maximum(variances, 0)))
+    interval: Floats  # 95 % of each column's shift, of shape (d, 2)
 
 
 class Pair(NamedTuple):
@@ -203,50 +169,43 @@ class Pair(NamedTuple):
     left: SampleMoments
     right: SampleMoments
     blocks: FrequencyBlocks
+    sizes: tuple[int, int]  # numbers of rows
+    columns: tuple[str, ...]  # from the sketch that has names
+    is_clustered: bool
+    cluster_counts: dict[str, Any]  # fields of a result: how many clusters there are, and how many rows they are worth
+    features: tuple[Complex | None, Complex | None] = (None, None)  # of all rows, where these are few
     shift: Shift | None = None
     nuisance: Floats | None = None
-    features: tuple[Complex | None, Complex | None] = (None, None)  # of all rows, where these are few
+    doubt: Floats | None = None  # how far, in radians, the error of the shift may turn the phase at each frequency
 
     @classmethod
-    def of(cls, X: Sketch, Y: Sketch, worth: float = 1.0) -> Pair:
-        """Return two comparable sketches with their phases about one centre, on which no result depends.
+    def of(cls, X: Sketch, Y: Sketch, worth: float = 1.0, centres: tuple[Floats, Floats] | None = None) -> Pair:
+        """Return two comparable sketches with their phases about one centre, on which no result depends, or about two.
 
         Two sketches of the same rows, as of a sample and its mirror image, are `worth` half of them.
         """
         centre = centre_of(X)
-        left, right = (SampleMoments.of(sketch, centre, worth=worth) for sketch in (X, Y))
-        features = (X.features_about(centre), Y.features_about(centre)) if worth == 1 else (None, None)
-        return cls(X, Y, left, right, FrequencyBlocks.of(X, Y), features=features)
-
-    @property
-    def doubt(self) -> Floats | None:
-        """How far the error of a fitted shift may turn the phase at each frequency; None without a shift."""
-        return None if self.shift is None else self.shift.doubt(self.X.frequencies)
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """The numbers of rows."""
-        return self.X.n_rows, self.Y.n_rows
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of the columns, from the sketch that has names."""
-        return (self.X if self.X.named else self.Y).columns
-
-    @property
-    def is_clustered(self) -> bool:
-        """Whether the rows of a sample came in clusters."""
-        return self.X.is_clustered or self.Y.is_clustered
-
-    @property
-    def cluster_counts(self) -> dict[str, Any]:
-        """The fields of a result that tell how many clusters there are, and how many rows they are worth."""
-        if self.X.n_clusters is None or self.Y.n_clusters is None:
-            return {}
-        return {
-            "n_clusters": (self.X.n_clusters, self.Y.n_clusters),
-            "independent_rows": (self.X.independent_rows, self.Y.independent_rows),
-        }
+        left, right = (
+            SampleMoments.of(sketch, at, worth=worth)
+            for sketch, at in zip((X, Y), centres or (centre, centre), strict=True)
+        )
+        has_features = worth == 1 and centres is None
+        counts: dict[str, Any] = {}
+        if X.n_clusters is not None and Y.n_clusters is not None:
+            counts["n_clusters"] = X.n_clusters, Y.n_clusters
+            counts["independent_rows"] = X.independent_rows, Y.independent_rows
+        return cls(
+            X,
+            Y,
+            left,
+            right,
+            FrequencyBlocks.of(X, Y),
+            sizes=(X.n_rows, Y.n_rows),
+            columns=(X if X.named else Y).columns,
+            is_clustered=X.is_clustered or Y.is_clustered,
+            cluster_counts=counts,
+            features=(X.features_about(centre), Y.features_about(centre)) if has_features else (None, None),
+        )
 
 
 def centre_of(sketch: Sketch) -> Floats:

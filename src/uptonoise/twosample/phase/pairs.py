@@ -248,7 +248,7 @@ def _side_by_side(group: Sequence[Sketch]) -> SampleMoments:
     """Return the moments of all groups, each computed into its place: they are most of the memory."""
     centre = centre_of(group[0])
     parts = SampleMoments.of(group[0], centre)
-    together = SampleMoments(*(np.empty((len(group), *np.shape(part))) for part in parts))
+    together = SampleMoments._make(np.empty((len(group), *part.shape), dtype=part.dtype) for part in parts)
     for number, sketch in enumerate(group):
         for place, part in zip(together, SampleMoments.of(sketch, centre), strict=True):
             place[number] = part
@@ -261,7 +261,7 @@ def _one_with_others(
     block_pvalues = []
     for place in blocks.places.values():
         decomposition = decomposed(left.at(place), right.at(place))
-        block_pvalues.append(decomposition.test().pvalue)
+        block_pvalues.append(decomposition.test().pvalue())
         if place == blocks.largest:
             noncentralities = np.maximum(0.0, noncentral(decomposition).noncentrality) * (
                 1 / left.size + 1 / right.size

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.result import representable
 
@@ -67,17 +67,29 @@ def positivity(
         angles = np.angle(of_X * of_Y.conj())
         turns = np.exp(1j * np.sign(angles) * np.minimum(np.abs(angles), doubt))
         of_X, of_Y = of_X / turns, of_Y * turns
-    product = left.cos * of_Y.real + left.sin * of_Y.imag
-    covariance = _part(left, of_Y) + _part(right, of_X)
+    product = left.phi.real * of_Y.real + left.phi.imag * of_Y.imag
+    parts, heard = [], np.zeros(len(product), dtype=bool)
+    for sample, of_other in ((left, of_Y), (right, of_X)):
+        influences = sample.projected(of_other.real, of_other.imag)
+        missing = np.maximum(np.abs(of_other) ** 2 / sample.size - np.diag(influences), 0)
+        parts.append((influences + np.diag(missing)) / sample.size)
+        heard |= _heard(sample)
+    covariance = parts[0] + parts[1]
     errors = np.sqrt(np.diag(covariance))
     scores = np.divide(-product, errors, out=np.zeros(len(product)), where=errors > 0)
-    compared = (errors > 0) & (scores > -_CLEAR) & (_heard(left) | _heard(right))
+    compared = (errors > 0) & (scores > -_CLEAR) & heard
     if not compared.any():
         return Positivity(float(scores.max()), 1.0, scores)
     statistic = float(scores[compared].max())
-    scaled = covariance[np.ix_(compared, compared)] / np.outer(errors[compared], errors[compared])
     freedom = max(float(np.minimum(left.size, right.size)) - 1, 1.0)
-    return Positivity(statistic, _pvalue(statistic, scaled, freedom, generator), scores)
+    scaled = covariance[np.ix_(compared, compared)] / np.outer(errors[compared], errors[compared])
+    w, V = np.linalg.eigh(scaled)
+    normal = generator.standard_normal((_DRAWS, len(w))) @ (V * np.sqrt(np.maximum(w, 0))).T
+    largest = normal.max(axis=1) / np.sqrt(generator.chisquare(freedom, _DRAWS) / freedom)
+    resampled = (1 + np.count_nonzero(largest >= statistic)) / (1 + _DRAWS)
+    # Draws cannot tell how small a p-value is; where it is that small the sum is close, and never too small.
+    pvalue = float(representable(min(resampled, len(w) * stdtr(freedom, -statistic))))
+    return Positivity(statistic, pvalue, scores)
 
 
 def combined_pvalue(
@@ -96,7 +108,7 @@ def quick_pvalues(of_phases: Floats, left: SampleMoments, right: SampleMoments) 
 
     Positivity counts by the sum over frequencies alone, which is at most too large.
     """
-    product = left.cos * right.cos + left.sin * right.sin
+    product = left.phi.real * right.phi.real + left.phi.imag * right.phi.imag
     errors = np.sqrt(_variances(left, right) + _variances(right, left))
     scores = np.divide(-product, errors, out=np.zeros_like(product), where=errors > 0)
     compared = (errors > 0) & (scores > -_CLEAR) & (_heard(left) | _heard(right))
@@ -110,32 +122,14 @@ def quick_pvalues(of_phases: Floats, left: SampleMoments, right: SampleMoments) 
 
 def _variances(sample: SampleMoments, other: SampleMoments) -> Floats:
     """Return the diagonal of what one sample adds to Cov(C)."""
-    m = sample.cos.shape[-1]
+    m, a, b = sample.phi.shape[-1], other.phi.real, other.phi.imag
     cos, sin = (np.linalg.diagonal(sample.covariance[..., part, part]) for part in (slice(m), slice(m, None)))
     both = np.linalg.diagonal(sample.covariance[..., :m, m:])
-    influences = other.cos**2 * cos + other.sin**2 * sin + 2 * other.cos * other.sin * both
+    influences = a**2 * cos + b**2 * sin + 2 * a * b * both
     size = sample.size[..., None]
-    return np.asarray(np.maximum(influences, (other.cos**2 + other.sin**2) / size) / size)
+    return np.asarray(np.maximum(influences, (a**2 + b**2) / size) / size)
 
 
 def _heard(sample: SampleMoments) -> NDArray[np.bool_]:
     """Return at which frequencies abs(phi) is above what chance makes of 0."""
-    return np.asarray((sample.cos**2 + sample.sin**2) * np.asarray(sample.size)[..., None] > _CHANCE)
-
-
-def _part(sample: SampleMoments, of_other: Complex) -> Floats:
-    """Return what one sample adds to Cov(C), given phi of the other one."""
-    influences = sample.projected(of_other.real, of_other.imag)
-    least = np.abs(of_other) ** 2 / sample.size
-    missing = np.maximum(least - np.diag(influences), 0)
-    return np.asarray((influences + np.diag(missing)) / sample.size)
-
-
-def _pvalue(statistic: float, correlations: Floats, freedom: float, generator: np.random.Generator) -> float:
-    """Return the probability of a maximum at least as large, from draws or from the sum over frequencies."""
-    w, V = np.linalg.eigh(correlations)
-    normal = generator.standard_normal((_DRAWS, len(w))) @ (V * np.sqrt(np.maximum(w, 0))).T
-    largest = normal.max(axis=1) / np.sqrt(generator.chisquare(freedom, _DRAWS) / freedom)
-    resampled = (1 + np.count_nonzero(largest >= statistic)) / (1 + _DRAWS)
-    # Draws cannot tell how small a p-value is; where it is that small the sum is close, and never too small.
-    return float(representable(min(resampled, len(w) * stdtr(freedom, -statistic))))
+    return np.asarray((sample.phi.real**2 + sample.phi.imag**2) * np.asarray(sample.size)[..., None] > _CHANCE)

@@ -28,7 +28,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, checked_number, positive_int
-from uptonoise.fourier import Sketch, turned
+from uptonoise.fourier import Sketch, as_complex, turned
 from uptonoise.rows import read_rows, some_rows, two_clustered
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.cluster_plan import between_clusters, planned_clusters
@@ -243,8 +243,8 @@ def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws:
         )
         pair, block_pvalues = Pair.of(left, right), []
         for place in blocks.places.values():
-            decomposition, _ = decomposed_at(pair, place)
-            block_pvalues.append(decomposition._replace(S=decomposition.S + moved[place]).test().pvalue)
+            decomposition = decomposed_at(pair, place)
+            block_pvalues.append(decomposition._replace(S=decomposition.S + moved[place]).test().pvalue())
         pvalue = float(cauchy_combination(np.array(block_pvalues), blocks.weights))
         pvalues[draw] = combined_pvalue(pvalue, pair.left, pair.right)[0] if positivity else pvalue
     return pvalues
@@ -256,10 +256,9 @@ def _resampled(rows: Floats, size: int, sd: Floats, generator: np.random.Generat
 
 
 def _turned(sample: SampleMoments, angles: Floats) -> SampleMoments:
-    m = len(angles)
-    mean = turned(np.concatenate([sample.cos, sample.sin]), angles)
+    mean = turned(np.concatenate([sample.phi.real, sample.phi.imag]), angles)
     covariance = turned(turned(sample.covariance, angles).T, angles)
-    return sample._replace(cos=mean[:m], sin=mean[m:], covariance=covariance)
+    return sample._replace(phi=as_complex(mean), covariance=covariance)
 
 
 def with_noise(sample: SampleMoments, frequencies: Floats, sd: ArrayLike) -> SampleMoments:
@@ -270,14 +269,14 @@ def with_noise(sample: SampleMoments, frequencies: Floats, sd: ArrayLike) -> Sam
     lengths = np.diag(inner)
     of_difference = np.exp(-(lengths[:, None] + lengths - 2 * inner) / 2)
     of_sum = np.exp(-(lengths[:, None] + lengths + 2 * inner) / 2)
-    mean = np.concatenate([sample.cos, sample.sin])
+    mean = np.concatenate([sample.phi.real, sample.phi.imag])
     products = sample.covariance + np.outer(mean, mean)
     cc, cs, sc, ss = products[:m, :m], products[:m, m:], products[m:, :m], products[m:, m:]
     even, odd = of_difference * (cc + ss), of_sum * (cc - ss)
     plus, minus = of_sum * (sc + cs), of_difference * (sc - cs)
     noisy = np.block([[even + odd, plus - minus], [plus + minus, even - odd]]) / 2
     mean = mean * np.tile(np.exp(-lengths / 2), 2)
-    return sample._replace(cos=mean[:m], sin=mean[m:], covariance=noisy - np.outer(mean, mean))
+    return sample._replace(phi=as_complex(mean), covariance=noisy - np.outer(mean, mean))
 
 
 def _from_means(
@@ -293,8 +292,8 @@ def _from_means(
         for place in blocks.places.values():
             block = decomposed(X.at(place), Y.at(place)).test()
             plain = block.without_caution
-            spread = (plain.denominator - 2) / generator.chisquare(plain.denominator)
-            block_pvalues.append(block.pvalue_of(block.statistic / plain.shrinkage * spread))
+            spread = (plain.null.denominator - 2) / generator.chisquare(plain.null.denominator)
+            block_pvalues.append(block.pvalue(block.statistic / plain.shrinkage * spread))
         merged = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights).tolist()
         if positivity:
             merged = [combined_pvalue(*parts)[0] for parts in zip(merged, X.each(), Y.each(), strict=True)]
@@ -304,8 +303,7 @@ def _from_means(
 
 def _gaussian_means(sample: SampleMoments, size: float, count: int, generator: np.random.Generator) -> SampleMoments:
     """Return samples of a size with Gaussian means about that of `sample`, and its covariance."""
-    m = len(sample.cos)
     values, vectors = np.linalg.eigh(sample.covariance / size)
-    normals = generator.standard_normal((count, 2 * m)) * np.sqrt(np.maximum(values, 0))
-    means = np.concatenate([sample.cos, sample.sin]) + normals @ vectors.T
-    return sample._replace(cos=means[:, :m], sin=means[:, m:], size=np.full(count, float(size)))
+    normals = generator.standard_normal((count, len(values))) * np.sqrt(np.maximum(values, 0))
+    means = np.concatenate([sample.phi.real, sample.phi.imag]) + normals @ vectors.T
+    return sample._replace(phi=as_complex(means), size=np.full(count, float(size)))

@@ -32,10 +32,6 @@ class Skewness(NamedTuple):
     mean: Floats
     variance: Floats
 
-    def times(self, share: Floats) -> Skewness:
-        """Return a share of both."""
-        return Skewness(share * self.mean, share * self.variance)
-
 
 NOT_SKEWED: Skewness = Skewness(np.zeros(()), np.zeros(()))
 

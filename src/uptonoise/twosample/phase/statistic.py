@@ -34,6 +34,7 @@ All arrays may have leading dimensions, one test each.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -42,14 +43,7 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.typing import Complex, Floats
-from uptonoise.twosample.phase.covariance import (
-    CONSTANTS,
-    Constants,
-    across,
-    covariance_part,
-    of_both_errors,
-    scaled,
-)
+from uptonoise.twosample.phase.covariance import CONSTANTS, Constants, covariance_part, of_both_errors, scaled
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.skewness import NOT_SKEWED, Skewness, borrowed_rows, skewness_of_rows
 from uptonoise.twosample.result import representable
@@ -66,6 +60,19 @@ _TINY = np.finfo(np.float64).tiny
 
 Rows = tuple[Complex | None, Complex | None]
 """exp(i w.x) of the rows of both samples, of shape (n, m); None where they are not at hand."""
+
+Traces = tuple[Floats, Floats]
+"""The traces of a matrix and of its square."""
+
+
+class Null(NamedTuple):
+    """The distribution of T under the null hypothesis."""
+
+    s1: Floats  # the traces of the covariance of z, and of its square
+    s2: Floats
+    mean: Floats  # of T
+    variance: Floats
+    denominator: Floats  # degrees of freedom of the F that adds to the variance of T what estimating H adds
 
 
 @dataclass(eq=False)
@@ -88,16 +95,18 @@ class Ridge:
         (tr G, tr G^2) of X's part of H, and of Y's.
     nu : array
         Degrees of freedom of H.
-    caution : array
-        The part of these that the null distribution counts on.
     few_rows : array
         The denominator of the F distribution of T: large, but where there are few rows.
+    caution : array
+        The part of the degrees of freedom that the null distribution counts on.
     excess : array
         By how much T varies less than with Gaussian influences: half of what c^2 Var T lacks.
     skewness : Skewness
         What skewed rows add to c times the mean and to c^2 Var T.
     trace, shrinkage, has_rank : arrays
         tr H, c, and whether anything is left to test.
+    root, z, statistic : arrays
+        What makes z of S, z, and T.
     """
 
     S: Floats
@@ -105,10 +114,10 @@ class Ridge:
     whitening: Floats
     variances: Floats
     twice: Floats
-    parts: tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
+    parts: tuple[Traces, Traces]
     nu: Floats
-    caution: Floats
     few_rows: Floats
+    caution: Floats
     excess: Floats
     skewness: Skewness = NOT_SKEWED
 
@@ -116,40 +125,29 @@ class Ridge:
         self.trace = np.asarray(np.sum(self.variances, axis=-1))
         self.shrinkage = np.asarray(np.maximum(1 - self.trace / np.maximum(self.caution * self.nu, _TINY), _SMALLEST_C))
         self.has_rank = np.asarray(self.trace > _NO_RANK)
+        self.root = np.asarray(self.basis * self.whitening[..., None, :])
+        self.z = np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
+        self.statistic = np.asarray(np.sum(self.z**2, axis=-1))
 
-    # The steps towards a ridge ask for c alone, of very many pairs: what follows is computed when it is first used.
+    # The steps towards a ridge ask for c alone, of very many pairs, so this is computed when it is first used.
     @cached_property
-    def z(self) -> Floats:
-        """The scores."""
-        return np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
-
-    @cached_property
-    def statistic(self) -> Floats:
-        """The statistic T."""
-        return np.asarray(np.sum(self.z**2, axis=-1))
-
-    @cached_property
-    def traces(self) -> tuple[Floats, Floats]:
-        """s1 and s2: the traces of the covariance of z and of its square."""
+    def null(self) -> Null:
+        """The distribution of T under the null hypothesis."""
         scales, squares = self.whitening**2, np.sum(self.variances**2, axis=-1)
         twice = scales * np.linalg.diagonal(self.twice)
-        square = squares - 2 * np.sum(self.variances * twice, axis=-1) + _squared_sum(self.twice**2, scales)
+        square = squares - 2 * np.sum(self.variances * twice, axis=-1)
+        square = square + np.sum(scales * (self.twice**2 @ scales[..., None])[..., 0], axis=-1)
         s1 = np.maximum(self.trace - np.sum(twice, axis=-1), _ALL_ERROR * self.trace)
-        return s1, np.maximum(square, _ALL_ERROR**2 * squares)
-
-    @cached_property
-    def moments(self) -> tuple[Floats, Floats]:
-        """The mean and variance of T under the null hypothesis."""
-        (s1, s2), c = self.traces, self.shrinkage
+        s2, c = np.maximum(square, _ALL_ERROR**2 * squares), self.shrinkage
         gaussian = np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
         excess = self.excess * (s1 / np.maximum(self.trace, _TINY)) ** 2
+        mean = (s1 + self.skewness.mean) / c
         variance = np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian)
-        return (s1 + self.skewness.mean) / c, variance + self.skewness.variance / c**2
-
-    @cached_property
-    def root(self) -> Floats:
-        """What makes z of S."""
-        return np.asarray(self.basis * self.whitening[..., None, :])
+        variance = variance + self.skewness.variance / c**2
+        least = _ALL_ERROR * _NO_RANK  # which s1 and the mean exceed wherever anything is left to test
+        numerator = 2 * s2 / np.maximum(s1, least) ** 2
+        more = (variance / np.maximum(mean, least) ** 2 - numerator) / (1 + numerator)
+        return Null(s1, s2, mean, variance, np.asarray(np.minimum(4 + 2 / np.maximum(more, _TINY), 1e7)))
 
     @property
     def without_caution(self) -> Ridge:
@@ -158,36 +156,20 @@ class Ridge:
         return replace(self, caution=ones, excess=zeros, skewness=NOT_SKEWED)
 
     @property
-    def denominator(self) -> Floats:
-        """The degrees of freedom of the F distribution that adds to the variance of T what estimating H adds."""
-        (s1, s2), (mean, variance) = self.traces, self.moments
-        numerator = 2 * s2 / np.maximum(s1, _TINY) ** 2
-        more = (variance / np.maximum(mean, _TINY) ** 2 - numerator) / (1 + numerator)
-        return np.asarray(np.minimum(4 + 2 / np.maximum(more, _TINY), 1e7))
+    def noncentrality(self) -> Floats:
+        """C T - s1, which estimates what T has beyond its null mean."""
+        return np.asarray(self.shrinkage * self.statistic - self.null.s1)
 
-    @property
-    def pvalue(self) -> Floats:
-        """The p-value; 1 where neither sample varies at any frequency that the other lets through."""
-        return self.pvalue_of(self.statistic)
+    def pvalue(self, statistic: Floats | None = None) -> Floats:
+        """Return the p-value of T, or that another statistic would have.
 
-    def pvalue_of(self, statistic: Floats) -> Floats:
-        """Return the p-value that another statistic would have."""
-        mean, variance = (np.maximum(moment, _TINY) for moment in self.moments)
-        freedom, ratio = 2 * mean**2 / variance, statistic / mean
+        It is 1 where neither sample varies at any frequency that the other lets through.
+        """
+        mean, variance = np.maximum(self.null.mean, _TINY), np.maximum(self.null.variance, _TINY)
+        freedom, ratio = 2 * mean**2 / variance, (self.statistic if statistic is None else statistic) / mean
         with_few = fdtrc(freedom, np.minimum(self.few_rows, _MANY_ROWS), ratio)
         pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
         return np.asarray(np.where(self.has_rank, representable(pvalue), 1.0))
-
-    @property
-    def noncentrality(self) -> Floats:
-        """C T - s1, which estimates what T has beyond its null mean."""
-        return np.asarray(self.shrinkage * self.statistic - self.traces[0])
-
-    @property
-    def contributions(self) -> Floats:
-        """What each frequency adds to T, in units of its mean under the null hypothesis."""
-        added = self.S * np.einsum("...mr,...r->...m", self.root, self.z)
-        return np.asarray(added / np.maximum(self.moments[0], _TINY)[..., None])
 
 
 class Decomposition(NamedTuple):
@@ -198,7 +180,6 @@ class Decomposition(NamedTuple):
     w: Floats
     basis: Floats  # V, with rows times unit
     A: Floats  # V'AV
-    squares: Floats  # of the numbers in A
     twice: Floats  # V'QV
     freedoms: tuple[Floats, Floats]
     sizes: tuple[Floats, Floats]
@@ -207,32 +188,19 @@ class Decomposition(NamedTuple):
     influences: tuple[Floats | None, Floats | None]  # of rows on S, where they are at hand
     borrowed: Floats | None  # of the larger sample's rows, as if they were the smaller one's
     unguarded: Floats  # the share of the smaller sample's variances that has no guard for skewness
+    nuisance: Floats | None  # of shape (..., m, p): S may move along its columns, which is then no difference
 
-    def test(self, nuisance: Floats | None = None) -> Ridge:
-        """Return the statistic of the test, with the ridge that these sizes ask for.
-
-        S may move along the columns of `nuisance`, of shape (..., m, p), without that counting as a difference.
-        """
+    def test(self) -> Ridge:
+        """Return the statistic of the test, with the ridge that these sizes ask for."""
         n, k = self.sizes
         freedom = (1 / n + 1 / k) ** 2 / (1 / n**3 + 1 / k**3)  # Welch's, of samples that vary alike
         lam = np.maximum(_LEAST_RIDGE, self.constants.ridge * self.S.shape[-1] / freedom)
         unequal = 1 - np.minimum(n, k) / np.maximum(n, k)
-        plain = self.ridge(lam * (1 + self.constants.unequal_ridge * unequal), nuisance)
+        plain = self.ridge(lam * (1 + self.constants.unequal_ridge * unequal))
         # Where both samples make the covariance alike, their skewness cancels in S.
         balance = np.minimum(1, plain.nu / (n + k - 2))
         caution = np.asarray(1 - self.constants.caution * (1 - balance))
-        excess, skewness = balance * self._excess(plain), self._skewness(plain)
-        return replace(plain, caution=caution, excess=excess, skewness=skewness)
-
-    def _skewness(self, plain: Ridge) -> Skewness:
-        """Return what the skewness of rows adds to the mean and variance of T, where nothing guards against it."""
-        if self.borrowed is None:
-            return NOT_SKEWED
-        whole = skewness_of_rows(self.borrowed @ plain.root, plain.variances, np.minimum(*self.sizes))
-        return whole.times(self.unguarded)
-
-    def _excess(self, plain: Ridge) -> Floats:
-        """Return by how much less than Gaussian influences those of the rows at hand make T vary."""
+        # By how much less than Gaussian influences those of the rows at hand make T vary.
         excess = np.zeros_like(plain.nu)
         for influences, (trace, square), size in zip(self.influences, plain.parts, self.sizes, strict=True):
             if influences is not None:
@@ -241,114 +209,101 @@ class Decomposition(NamedTuple):
                 expected = np.maximum(np.mean(lengths), size * trace)
                 kappa = np.maximum(1, np.mean(lengths**2) / np.maximum(expected**2, _TINY))
                 excess = excess + ((kappa - 1) * trace**2 - 2 * square) / size
-        return excess
+        skewness = NOT_SKEWED
+        if self.borrowed is not None:  # nothing guards against the skewness of rows
+            whole = skewness_of_rows(self.borrowed @ plain.root, plain.variances, np.minimum(n, k))
+            skewness = Skewness(self.unguarded * whole.mean, self.unguarded * whole.variance)
+        return replace(plain, caution=caution, excess=balance * excess, skewness=skewness)
 
-    def ridge(self, lam: Floats, nuisance: Floats | None = None) -> Ridge:
+    def ridge(self, lam: Floats) -> Ridge:
         """Return the statistic with a given ridge, and no caution."""
-        w = np.maximum(self.w, 0)
-        whitening = 1 / np.sqrt(w + lam[..., None])
-        variances, basis, A, squares, twice = w * whitening**2, self.basis, self.A, self.squares, self.twice
-        if nuisance is not None:
+        whitening = 1 / np.sqrt(self.w + lam[..., None])
+        variances, basis, A, twice = self.w * whitening**2, self.basis, self.A, self.twice
+        if self.nuisance is not None:
             root = basis * whitening[..., None, :]
-            directions = _directions(root.mT @ nuisance)
+            directions = _directions(root.mT @ self.nuisance)
             left_over = np.eye(root.shape[-1]) - directions @ directions.mT  # projects onto what is orthogonal
             variances, turn = np.linalg.eigh((left_over * variances[..., None, :]) @ left_over)
             turn = left_over @ turn
             basis = root @ turn
             A, twice = (turn.mT @ scaled(matrix, whitening) @ turn for matrix in (A, twice))
-            whitening, squares = np.ones_like(whitening), A**2
-        parts = _parts(variances, whitening**2, np.linalg.diagonal(A), squares)
-        nu = _satterthwaite((np.sum(variances, axis=-1), np.sum(variances**2, axis=-1)), parts, self.freedoms)
-        none = np.zeros_like(nu)
-        return Ridge(self.S, basis, whitening, variances, twice, parts, nu, np.ones_like(nu), self.few_rows, none)
+            whitening = np.ones_like(whitening)
+        # H is diagonal, so that G and H - G have the same numbers off the diagonal.
+        scales = whitening**2
+        G = scales * np.linalg.diagonal(A)
+        off_diagonal = np.sum(scales * (A**2 @ scales[..., None])[..., 0], axis=-1) - np.sum(G**2, axis=-1)
+        from_A, from_B = (
+            (np.sum(part, axis=-1), np.sum(part**2, axis=-1) + off_diagonal) for part in (G, variances - G)
+        )
+        nu = self._satterthwaite((np.sum(variances, axis=-1), np.sum(variances**2, axis=-1)), (from_A, from_B))
+        ones, none = np.ones_like(nu), np.zeros_like(nu)
+        return Ridge(self.S, basis, whitening, variances, twice, (from_A, from_B), nu, self.few_rows, ones, none)
 
-    def shrinkage(self, lam: Floats, nuisance: Floats) -> Floats:
-        """Return c of :meth:`ridge` from traces alone, which need no further eigenvectors."""
-        w = np.maximum(self.w, 0)
-        whitening = 1 / np.sqrt(w + lam[..., None])
-        directions = _directions((self.basis * whitening[..., None, :]).mT @ nuisance)
-        H = _without(directions, (w * whitening**2)[..., None] * np.eye(w.shape[-1]))
-        G = _without(directions, scaled(self.A, whitening))
-        whole, *parts = ((_trace(part), np.sum(part**2, axis=(-2, -1))) for part in (H, G, H - G))
-        nu = _satterthwaite(whole, (parts[0], parts[1]), self.freedoms)
-        return np.asarray(np.maximum(1 - _trace(H) / np.maximum(nu, _TINY), _SMALLEST_C))
+    def shrinkage(self, lam: Floats) -> Floats:
+        """Return c of :meth:`ridge`; where there is a nuisance, from traces, which need no further eigenvectors."""
+        if self.nuisance is None:
+            return self.ridge(lam).shrinkage
+        whitening = 1 / np.sqrt(self.w + lam[..., None])
+        directions = _directions((self.basis * whitening[..., None, :]).mT @ self.nuisance)
+        left_over = []
+        for matrix in ((self.w * whitening**2)[..., None] * np.eye(self.w.shape[-1]), scaled(self.A, whitening)):
+            half = matrix - directions @ (directions.mT @ matrix)
+            left_over.append(half - (half @ directions) @ directions.mT)
+        H, G = left_over
+        whole, *parts = ((np.trace(part, axis1=-2, axis2=-1), np.sum(part**2, axis=(-2, -1))) for part in (H, G, H - G))
+        nu = self._satterthwaite(whole, parts)
+        return np.asarray(np.maximum(1 - whole[0] / np.maximum(nu, _TINY), _SMALLEST_C))
+
+    def _satterthwaite(self, whole: Traces, parts: Sequence[Traces]) -> Floats:
+        """Return the degrees of freedom of a sum of two Wishart matrices, from the traces of it and of its parts."""
+        spread = sum(
+            (square + trace**2) / freedom for (trace, square), freedom in zip(parts, self.freedoms, strict=True)
+        )
+        return np.asarray((whole[1] + whole[0] ** 2) / np.maximum(spread, _TINY))
 
 
 def decomposed(
-    left: SampleMoments, right: SampleMoments, constants: Constants = CONSTANTS, rows: Rows = (None, None)
+    left: SampleMoments,
+    right: SampleMoments,
+    constants: Constants = CONSTANTS,
+    rows: Rows = (None, None),
+    nuisance: Floats | None = None,
 ) -> Decomposition:
     """Return S of two samples at the same frequencies, and its covariance decomposed."""
-    S = left.S(right)
-    across_A, across_B = across(left, right, constants), across(right, left, constants)
-    A, freedom_A, unguarded_A = covariance_part(left, right, across_A, constants)
-    B, freedom_B, unguarded_B = covariance_part(right, left, across_B, constants)
-    variances = np.linalg.diagonal(A) + np.linalg.diagonal(B)
+    of_X, of_Y = covariance_part(left, right, constants), covariance_part(right, left, constants)
+    variances = np.linalg.diagonal(of_X.covariance) + np.linalg.diagonal(of_Y.covariance)
     used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
-    part = scaled(A, unit)
-    w, V = np.linalg.eigh(part + scaled(B, unit))
-    rotated, twice = V.mT @ part @ V, V.mT @ scaled(of_both_errors(left, right), unit) @ V
-    freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
-    influences = _influences(rows[0], across_A), _influences(rows[1], across_B)
+    A = scaled(of_X.covariance, unit)
+    w, V = np.linalg.eigh(A + scaled(of_Y.covariance, unit))
+    influences: list[Floats | None] = []
+    for features, of_sample in zip(rows, (of_X, of_Y), strict=True):
+        moved = None if features is None else (features * of_sample.across.conj()).imag
+        influences.append(None if moved is None else moved - moved.mean(axis=0))
     borrowed = None
-    if np.any(unguarded_A):
-        borrowed = borrowed_rows(rows[1], right, left, across_A)
-    elif np.any(unguarded_B):
-        borrowed = borrowed_rows(rows[0], left, right, across_B)
-    unguarded = unguarded_A + unguarded_B
-    basis = unit[..., None] * V
-    few = np.minimum(*((sample.size - 1) ** 2 * sample.evenness for sample in (left, right)))
-    parts = S, unit, w, basis, rotated, rotated**2, twice, freedoms, sizes, few, constants
-    return Decomposition(*parts, influences, borrowed, unguarded)
-
-
-def _influences(rows: Complex | None, across: Complex) -> Floats | None:
-    if rows is None:
-        return None
-    influences = (rows * across.conj()).imag
-    return np.asarray(influences - influences.mean(axis=0))
-
-
-def _parts(
-    H: Floats, scales: Floats, A: Floats, squares: Floats
-) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-    """Return tr G and tr G^2 for both parts of H, G and H - G.
-
-    G is A with rows and columns times the roots of `scales`. H is diagonal: H and A are given by their diagonals, and
-    what is off the diagonal of G, and so of H - G, by the squares of all numbers in A.
-    """
-    G = scales * A
-    off_diagonal = _squared_sum(squares, scales) - np.sum(G**2, axis=-1)
-    from_A, from_B = ((np.sum(part, axis=-1), np.sum(part**2, axis=-1) + off_diagonal) for part in (G, H - G))
-    return from_A, from_B
-
-
-def _squared_sum(squares: Floats, scales: Floats) -> Floats:
-    """Return the sum of the squares of a matrix whose rows and columns are multiplied by the roots of `scales`."""
-    return np.asarray(np.sum(scales * (squares @ scales[..., None])[..., 0], axis=-1))
-
-
-def _satterthwaite(
-    whole: tuple[Floats, Floats],
-    parts: tuple[tuple[Floats, Floats], tuple[Floats, Floats]],
-    freedoms: tuple[Floats, Floats],
-) -> Floats:
-    """Return the degrees of freedom of a sum of two Wishart matrices, from the traces of it, its parts and squares."""
-    spread = sum((square + trace**2) / freedom for (trace, square), freedom in zip(parts, freedoms, strict=True))
-    return np.asarray((whole[1] + whole[0] ** 2) / np.maximum(spread, _TINY))
+    if np.any(of_X.unguarded):
+        borrowed = borrowed_rows(rows[1], right, left, of_X.across)
+    elif np.any(of_Y.unguarded):
+        borrowed = borrowed_rows(rows[0], left, right, of_Y.across)
+    return Decomposition(
+        S=left.S(right),
+        unit=unit,
+        w=np.maximum(w, 0),
+        basis=unit[..., None] * V,
+        A=V.mT @ A @ V,
+        twice=V.mT @ scaled(of_both_errors(left, right), unit) @ V,
+        freedoms=(of_X.freedom, of_Y.freedom),
+        sizes=(left.size, right.size),
+        few_rows=np.minimum(*((sample.size - 1) ** 2 * sample.evenness for sample in (left, right))),
+        constants=constants,
+        influences=(influences[0], influences[1]),
+        borrowed=borrowed,
+        unguarded=of_X.unguarded + of_Y.unguarded,
+        nuisance=nuisance,
+    )
 
 
 def _directions(columns: Floats) -> Floats:
     """Return orthogonal directions of length 1 that span columns; 0 in place of those that are not needed."""
     directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
     return np.asarray(directions * (sizes > 1e-10 * sizes[..., :1])[..., None, :])
-
-
-def _without(directions: Floats, matrix: Floats) -> Floats:
-    """Project directions out of the rows and columns of a matrix."""
-    half = matrix - directions @ (directions.mT @ matrix)
-    return np.asarray(half - (half @ directions) @ directions.mT)
-
-
-def _trace(matrix: Floats) -> Floats:
-    return np.asarray(np.trace(matrix, axis1=-2, axis2=-1))

@@ -20,9 +20,9 @@ from uptonoise._util.validation import checked_flag
 from uptonoise.rows import Coding, two_coded
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.effect import EffectSize, Phases
-from uptonoise.twosample.phase.noncentrality import noncentrality_of, powers_against, reference_effects
+from uptonoise.twosample.phase.noncentrality import noncentrality_of, reference_power
 from uptonoise.twosample.phase.offset import fitted_shift
-from uptonoise.twosample.phase.pair import Pair, SampleMoments, as_sketches, movable_columns
+from uptonoise.twosample.phase.pair import Pair, as_sketches, movable_columns
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, combined_pvalue
 from uptonoise.twosample.phase.result import PhaseResult
 from uptonoise.twosample.phase.statistic import Decomposition, Ridge, decomposed
@@ -103,93 +103,71 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
     statistics: dict[str, Ridge] = {}
     contributions = np.zeros(pair.X.n_frequencies)
     for (name, place), weight in zip(blocks.places.items(), blocks.weights, strict=True):
-        decomposition, nuisance = decomposed_at(pair, place)
-        statistics[name] = decomposition.test(nuisance)
-        contributions[place] += weight * statistics[name].contributions
+        decomposition = decomposed_at(pair, place)
+        block = statistics[name] = decomposition.test()
+        added = block.S * np.einsum("...mr,...r->...m", block.root, block.z)
+        contributions[place] += weight * (added / np.maximum(block.null.mean, np.finfo(np.float64).tiny))
         if place == blocks.largest:
-            noncentrality = noncentrality_of(left.at(place), right.at(place), decomposition, nuisance)
-    pvalues = {name: float(block.pvalue) for name, block in statistics.items()}
-    of_phases = pvalue = _merged_pvalue(pair, statistics)
-    positivity_pvalue = None
+            noncentrality = noncentrality_of(pair, decomposition)
+    of_phases = pvalue = phase_pvalue(pair, statistics)
+    positivity_pvalue, level = None, _ALPHA
     if positivity:
         pvalue, positivity_pvalue = combined_pvalue(of_phases, left, right, pair.doubt)
-    differences, errors = _phase_differences(left, right)
+        level = _ALPHA * (1 - POSITIVITY_SHARE)
+    # The error of arg(phi_X conj phi_Y) is that of S over abs(phi_X phi_Y).
+    product = left.phi * right.phi.conj()
+    from_left = left.projected(-right.phi.imag, right.phi.real) / left.size
+    from_right = right.projected(-left.phi.imag, left.phi.real) / right.size
+    size, errors = np.abs(product), np.sqrt(np.diag(from_left + from_right))
+    errors = np.minimum(np.divide(errors, size, out=np.full(len(size), np.pi), where=size > 0), np.pi)
     return PhaseResult(
         statistic=float(contributions.sum()),
         pvalue=pvalue,
         sizes=pair.sizes,
         columns=pair.columns,
         null="ridge-regularised Hotelling distribution"
-        + (", Cauchy combination of blocks" if len(pvalues) > 1 else ""),
+        + (", Cauchy combination of blocks" if len(statistics) > 1 else ""),
         seed=seed,
         **pair.cluster_counts,
         invariant_to="noise" if shift is None else "noise+shift",
         phase_pvalue=of_phases,
         positivity_pvalue=positivity_pvalue,
-        block_pvalues=pvalues,
+        block_pvalues={name: float(block.pvalue()) for name, block in statistics.items()},
         effect=effect,
         noncentrality=noncentrality,
-        reference_power=_reference_power(pair, statistics, positivity),
+        reference_power=reference_power(pair, statistics.values(), level),
         shift=None if shift is None else shift.shift,
-        shift_interval=None if shift is None else shift.interval(),
+        shift_interval=None if shift is None else shift.interval,
         frequencies=pair.X.frequencies,
-        phase_differences=differences,
+        phase_differences=np.angle(product),
         standard_errors=errors,
         contributions=contributions,
     )
 
 
-def phase_pvalue(pair: Pair) -> float:
-    """Return the p-value of the phases alone, and nothing else that :func:`phase_result` has."""
-    statistics = {}
-    for name, place in pair.blocks.places.items():
-        decomposition, nuisance = decomposed_at(pair, place)
-        statistics[name] = decomposition.test(nuisance)
-    return _merged_pvalue(pair, statistics)
+def phase_pvalue(pair: Pair, statistics: dict[str, Ridge] | None = None) -> float:
+    """Return the p-value of the phases alone; `statistics` are those of the blocks, where they are known."""
+    if statistics is None:
+        statistics = {name: decomposed_at(pair, place).test() for name, place in pair.blocks.places.items()}
+    if pair.shift is None and not any(block.has_rank for block in statistics.values()):
+        # No row differs from the others of its sample: the p-value is that of the flip test.
+        differ = bool(np.abs(pair.left.S(pair.right)).max() > _ROUNDING)
+        return float(representable(2.0 ** (1 - np.minimum(pair.left.size, pair.right.size)))) if differ else 1.0
+    pvalues = np.array([float(block.pvalue()) for block in statistics.values()])
+    return float(cauchy_combination(pvalues, pair.blocks.weights))
 
 
-def decomposed_at(pair: Pair, place: slice) -> tuple[Decomposition, Floats | None]:
-    """Return S and its covariance in a block of frequencies, and the directions there that do not count."""
+def decomposed_at(pair: Pair, place: slice) -> Decomposition:
+    """Return S and its covariance in a block of frequencies."""
     X, Y = (None if features is None else features[:, place] for features in pair.features)
     nuisance = None if pair.nuisance is None else pair.nuisance[place]
-    return decomposed(pair.left.at(place), pair.right.at(place), rows=(X, Y)), nuisance
+    return decomposed(pair.left.at(place), pair.right.at(place), rows=(X, Y), nuisance=nuisance)
 
 
 def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
     """Return the p-value of :func:`phase_result`, and nothing else."""
     of_phases = phase_pvalue(pair)
     return combined_pvalue(of_phases, pair.left, pair.right, pair.doubt)[0] if positivity else of_phases
-
-
-def _merged_pvalue(pair: Pair, statistics: dict[str, Ridge]) -> float:
-    if pair.shift is None and not any(block.has_rank for block in statistics.values()):
-        # No row differs from the others of its sample: the p-value is that of the flip test.
-        differ = bool(np.abs(pair.left.S(pair.right)).max() > _ROUNDING)
-        return float(representable(2.0 ** (1 - np.minimum(pair.left.size, pair.right.size)))) if differ else 1.0
-    pvalues = np.array([float(block.pvalue) for block in statistics.values()])
-    return float(cauchy_combination(pvalues, pair.blocks.weights))
-
-
-def _reference_power(pair: Pair, statistics: dict[str, Ridge], positivity: bool) -> float:
-    """Return the power of the best block against the reference effect, for the median column."""
-    level, blocks = _ALPHA * (1 - POSITIVITY_SHARE if positivity else 1.0), pair.blocks
-    effects = reference_effects(pair.left, pair.right, pair.X.frequencies, blocks.largest, pair.shift is not None)
-    powers = [
-        powers_against(block, effects[place], level * weight)
-        for place, block, weight in zip(blocks.places.values(), statistics.values(), blocks.weights, strict=True)
-    ]
-    return float(np.median(np.max(powers, axis=0)))
-
-
-def _phase_differences(left: SampleMoments, right: SampleMoments) -> tuple[Floats, Floats]:
-    """Return arg(phi_X conj phi_Y) and its standard error, which is that of S over abs(phi_X phi_Y)."""
-    product = left.phi * right.phi.conj()
-    from_left = left.projected(-right.sin, right.cos) / left.size
-    from_right = right.projected(-left.sin, left.cos) / right.size
-    variances = np.diag(from_left + from_right)
-    size = np.abs(product)
-    errors = np.divide(np.sqrt(variances), size, out=np.full(len(size), np.pi), where=size > 0)
-    return np.angle(product), np.minimum(errors, np.pi)
 
 
 def cauchy_combination(pvalues: Floats, weights: Floats) -> Floats:
