@@ -234,7 +234,7 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
     parts = [(i, slice(j, min(j + at_once, n))) for i in range(n - 1) for j in range(i + 1, n, at_once)]
 
     def tested(part: tuple[int, slice]) -> tuple[Floats, Floats]:
-        left, right = (SampleMoments(*(values[chosen] for values in samples)) for chosen in part)
+        left, right = (SampleMoments._make(values[chosen] for values in samples) for chosen in part)
         return _one_with_others(left, right, blocks, positivity, quick=n > _MANY_GROUPS)
 
     pvalues, noncentralities = np.ones((n, n)), np.zeros((n, n))
