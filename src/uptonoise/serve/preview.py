@@ -30,7 +30,7 @@ def preview(paths: list[str], options: dict[str, Any]) -> dict[str, Any]:
         used, left_out, problem = [], {}, command_line_text(error)
     names = list(dict.fromkeys(name for file in firsts for name in file.data_names))
     default = names if used is None else used
-    groups = [name for name in names if all(name in f.data_names and name not in f.not_groups() for f in firsts)]
+    groups = [name for name in names if all(name in f.data_names and name not in f.not_groups for f in firsts)]
     examples = [_examples(file, [name for name in names if name in file.data_names]) for file in firsts]
     columns = [
         {
@@ -48,9 +48,8 @@ def preview(paths: list[str], options: dict[str, Any]) -> dict[str, Any]:
 
 def _examples(file: Any, names: list[str]) -> dict[str, str]:
     """Return the first values of each column as a text."""
-    wrong = file.not_numbers()
-    texts = {name: wrong[name] for name in names if name in wrong}
-    values = file.first_values([name for name in names if name not in wrong])
+    texts = {name: file.not_numbers[name] for name in names if name in file.not_numbers}
+    values = file.first_values([name for name in names if name not in texts])
     for name, column in values.items():
         shown = [_shown(value) for value in np.asarray(column[:_SHOWN_VALUES]).tolist()]
         texts[name] = ", ".join(shown) + (", …" if len(column) > _SHOWN_VALUES else "")

@@ -47,7 +47,8 @@ class Opening:
         source: RowSource
         if isinstance(data, TableFile):
             source = FileRows([data], str(data.path), columns=columns, by=self.by, missing=self.missing, progress=False)
-            source.groups.add(ids)
+            if self.by is not None:
+                source.groups.add(ids)
             source.may_be_empty = True  # another part has rows
         elif isinstance(data, np.ndarray):
             source = ArrayRows(data if data.ndim == 2 else data[:, None], self.name, self.columns)

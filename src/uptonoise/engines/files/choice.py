@@ -6,7 +6,8 @@ that leaves less than a person would expect, it is an error that names the optio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.engines.files.coding import categories_of, is_text
+from uptonoise.engines.files.coding import TEXT, categories_of
 from uptonoise.engines.files.columns import check_excluded, quoted
 from uptonoise.engines.files.table import TableFile
 from uptonoise.rows import NOT_CHOSEN, Coding, check_coding, expanded, left_out_text, no_measurement
@@ -101,10 +102,14 @@ def chosen_columns(
 def _categories(inputs: Sequence[OpenFiles], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the categories of the columns that are text in all inputs."""
     firsts = [given.files[0] for given in inputs]
-    texts = [name for name in names if all(name in file.names and is_text(file, name) for file in firsts)]
+    texts = [
+        name
+        for name in names
+        if all(name in file.names and file.not_numbers.get(name, "").partition(" (")[0] == TEXT for file in firsts)
+    ]
     for name in texts:
         for file in firsts:
-            _check_marks(file, name, file.not_numbers()[name])
+            _check_marks(file, name)
     return categories_of([file for given in inputs for file in given.files], texts)
 
 
@@ -133,28 +138,27 @@ def _numeric(inputs: Sequence[OpenFiles], shared: list[str], left_out: dict[str,
     A column of text in all of them is no measurement. Text in only one of them is a mistake, which the reader tells.
     """
     firsts = [given.files[0] for given in inputs]
-    wrong = [file.not_numbers() for file in firsts]
-    texts = [name for name in shared if all(name in words for words in wrong)]
+    wrong = firsts[0].not_numbers
+    texts = [name for name in shared if all(name in file.not_numbers for file in firsts)]
     for name in texts:
-        for file, words in zip(firsts, wrong, strict=True):
-            _check_marks(file, name, words[name])
-        left_out.setdefault(name, wrong[0][name].partition(" (")[0])
+        for file in firsts:
+            _check_marks(file, name)
+        left_out.setdefault(name, wrong[name].partition(" (")[0])
     if needed and len(texts) == len(shared):
         where = inputs[0].name if len(inputs) == 1 else f"{inputs[0].name} and {inputs[1].name}"
         common = "column" if len(inputs) == 1 else "common column"
-        example = f"; {texts[0]!r} holds {wrong[0][texts[0]]}" if texts else ""
+        example = f"; {texts[0]!r} holds {wrong[texts[0]]}" if texts else ""
         raise ValueError(f"{where} {'has' if len(inputs) == 1 else 'have'} no {common} of numbers{example}")
-    left = set(texts)
-    return [name for name in shared if name not in left]
+    return [name for name in shared if name not in set(texts)]
 
 
-def _check_marks(file: TableFile, name: str, what: str) -> None:
+def _check_marks(file: TableFile, name: str) -> None:
     """Raise where text is numbers with another decimal mark, or with marks for thousands."""
-    options = file.options_to_read(name)
+    what, options = file.not_numbers[name], file.options_to_read.get(name)
     if options:
         problem = f"{file.path}: the column {name!r} looks like numbers with another decimal mark, {what}"
         raise hinted(ValueError, problem, "{decimal} reads it", **options)
-    if file.may_have_thousands(name):
+    if name in file.maybe_thousands:
         problem = f"{file.path}: the column {name!r} may hold decimals or thousands, {what}"
         hint = "{decimal} reads decimals; thousands must be written without a mark; {exclude} leaves the column out"
         raise hinted(ValueError, problem, hint, decimal="," if "," in what else ".", exclude=[name])
@@ -164,9 +168,7 @@ def _measured(inputs: Sequence[OpenFiles], numeric: list[str], left_out: dict[st
     """Return the columns that are neither empty nor indices nor dates nor constant."""
     firsts = [given.files[0] for given in inputs]
     files = [file for given in inputs for file in given.files]
-    wrong = [file.not_numbers() for file in firsts]
-    readable = [[name for name in numeric if name not in words] for words in wrong]
-    samples = [file.first_values(names) for file, names in zip(firsts, readable, strict=True)]
+    samples = [file.first_values([name for name in numeric if name not in file.not_numbers]) for file in firsts]
     used = []
     for name in numeric:
         values = [sample[name] for sample in samples if name in sample]
@@ -193,20 +195,14 @@ def _is_constant(samples: Sequence[Floats | None]) -> bool:
 def _constant(files: Sequence[TableFile], candidates: list[str]) -> list[str]:
     """Return the columns that have one value in all rows; all files are read until another value comes."""
     values: dict[str, float] = {}
-    for piece_values in _all_values(files, candidates):
-        for name, column in zip(list(candidates), piece_values.T, strict=True):
+    for piece in itertools.chain.from_iterable(file.pieces(candidates, None) for file in files if candidates):
+        for name, column in zip(candidates, piece.values.T, strict=True):
             first = values.setdefault(name, float(column[0]) if len(column) else np.nan)
             if len(column) and not bool((column == first).all()):
                 values[name] = np.nan
         if np.isnan(list(values.values())).all():
             return []
     return [name for name, value in values.items() if not np.isnan(value)]
-
-
-def _all_values(files: Sequence[TableFile], names: list[str]) -> Iterator[Floats]:
-    for file in files if names else ():
-        for piece in file.pieces(names, None):
-            yield piece.values
 
 
 def _check_enough(
@@ -226,7 +222,10 @@ def _check_enough(
     if len(dropped) > len(numeric) / 2:
         problem = f"{where}: {len(dropped)} of {counted(len(numeric), 'column')} of numbers would be left out: "
         raise hinted(ValueError, problem + left_out_text(dropped), "{columns} goes on without them", columns=used)
-    alone = [[name for name in _numbers_of(given.files[0]) if name not in apart] for given in inputs]
+    firsts = [given.files[0] for given in inputs]
+    alone = [
+        [name for name in file.data_names if name not in file.not_numbers and name not in apart] for file in firsts
+    ]
     fewest = min(alone, key=len)
     lost = [name for name in fewest if name not in numbers]
     if len(lost) > len(fewest) / 2:
@@ -235,8 +234,3 @@ def _check_enough(
             f"the files has them: {quoted(lost)}"
         )
         raise hinted(ValueError, problem, "give them the same names, or go on with {columns}", columns=used)
-
-
-def _numbers_of(file: TableFile) -> list[str]:
-    wrong = file.not_numbers()
-    return [name for name in file.data_names if name not in wrong]

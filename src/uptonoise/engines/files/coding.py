@@ -23,42 +23,20 @@ class CodedFile(TableFile):
 
     def __init__(self, file: TableFile, coded: dict[str, tuple[str, str]]) -> None:
         self._file, self._coded = file, coded
-        self.path, self.named, self.n_rows = file.path, file.named, file.n_rows
-        self.first_row, self.notes = file.first_row, file.notes
+        self.path, self.named, self.n_rows, self.rows_before = file.path, file.named, file.n_rows, file.rows_before
+        self.first_row, self.notes, self.options_to_read = file.first_row, file.notes, file.options_to_read
+        self.not_numbers, self.not_groups, self.group_kinds = file.not_numbers, file.not_groups, file.group_kinds
         self.names, self.data_names = (*file.names, *coded), file.data_names
-
-    def origin(self, name: str) -> str:
-        """Return the column of text that a column is made of, or the column itself."""
-        return self._coded[name][0] if name in self._coded else name
-
-    def not_numbers(self) -> dict[str, str]:
-        """Return the columns of the file that hold no numbers."""
-        return self._file.not_numbers()
-
-    def not_groups(self) -> dict[str, str]:
-        """Return the columns that cannot be groups."""
-        return self._file.not_groups()
-
-    def options_to_read(self, name: str) -> dict[str, str]:
-        """Return the option that would make numbers of a column."""
-        return {} if name in self._coded else self._file.options_to_read(name)
+        self.origins = {name: column for name, (column, _) in coded.items()}
 
     def first_values(self, names: Sequence[str]) -> dict[str, Floats]:
         """Return the first values of columns of numbers, and of those of 0 and 1."""
         coded = super().first_values([name for name in names if name in self._coded])
         return coded | self._file.first_values([name for name in names if name not in self._coded])
 
-    def group_kind(self, name: str) -> str | None:
-        """Return what the groups of a column are, in words."""
-        return self._file.group_kind(name)
-
     def split(self, n_rows: int) -> Sequence[TableFile]:
         """Return parts of consecutive rows that have the same columns."""
         return [CodedFile(part, self._coded) for part in self._file.split(n_rows)]
-
-    def row(self, number: int) -> str:
-        """Return how messages call a row."""
-        return self._file.row(number)
 
     def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield the pieces of the file, with columns of 0 and 1 where these were asked for."""
@@ -83,10 +61,9 @@ def _indicator(labels: dict[str, Groups], column: str, category: str) -> Floats:
     return np.asarray(of_keys[codes])  # a missing value has the code -1, which is the last
 
 
-def with_coded_columns(file: TableFile, columns: Sequence[str] | None) -> TableFile:
+def with_coded_columns(file: TableFile, columns: Sequence[str]) -> TableFile:
     """Return a file that has all of these columns, where those that it lacks are categories of its columns."""
-    lacking = [] if columns is None else [name for name in columns if name not in file.names]
-    places = {name: split_name(name, file.names) for name in lacking}
+    places = {name: split_name(name, file.names) for name in columns if name not in file.names}
     coded = {name: place for name, place in places.items() if place is not None}
     return CodedFile(file, coded) if coded else file
 
@@ -101,8 +78,3 @@ def categories_of(files: Sequence[TableFile], columns: Sequence[str]) -> dict[st
                     used = set(range(len(keys)) if codes is None else codes.tolist())
                     seen.add(column, {str(keys[place]) for place in used if place >= 0}, str(file.path))
     return seen.sorted()
-
-
-def is_text(file: TableFile, name: str) -> bool:
-    """Tell whether a column of a file is text, which may be categories."""
-    return file.not_numbers().get(name, "").partition(" (")[0] == TEXT

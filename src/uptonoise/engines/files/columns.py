@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from uptonoise._util.errors import hinted
 from uptonoise.engines.files.table import TableFile
 from uptonoise.rows import as_column_names
@@ -18,21 +20,44 @@ def used_columns(
 
     Raise where a file lacks one, or has no numbers in it.
     """
-    first = files[0]
-    check_excluded(files, columns, exclude)
+    first, is_chosen = files[0], columns is not None
+    if np.size(exclude):  # which is 1 for what is no list
+        check_excluded(files, columns, exclude)
     used = (
         tuple(name for name in first.data_names if name != by and name not in exclude)
         if columns is None
         else as_column_names(columns, "columns")
     )
-    if not used and columns is None:
+    if not used and not is_chosen:
         raise ValueError(f"{first.path} has no column{'' if by is None else f' beside by={by!r}'}; one is needed")
     if not used:
         raise ValueError("columns must name at least one column; got none")
     if by in used:
         raise ValueError(f"by={by!r} says which group a row belongs to; take it out of columns")
+    wanted = used if by is None else (*used, by)
+    expected = {*wanted, *exclude}
     for file in files:
-        _check_file(file, first, used, by, exclude, is_chosen=columns is not None)
+        present, named = set(file.names), [name for name in file.names if name]
+        if len(set(named)) < len(named):
+            twice = quoted(sorted({name for name in named if named.count(name) > 1}))
+            raise ValueError(f"{file.path} must have distinct column names; more than once: {twice}. Rename them")
+        lacking = [name for name in wanted if name not in present]
+        if lacking and (is_chosen or file is first):
+            raise ValueError(f"{file.path} has no column {quoted(lacking)}; its columns are {quoted(file.names)}")
+        extra = [] if is_chosen else [name for name in file.data_names if name not in expected]
+        if lacking or extra:
+            differs = [f"lacks {quoted(lacking)}"] * bool(lacking) + [f"has also {quoted(extra)}"] * bool(extra)
+            raise hinted(
+                ValueError,
+                f"{file.path} must have the columns of {first.path}; it {' and '.join(differs)}",
+                "name the columns to use with {columns}, or give only files that agree",
+                columns=[name for name in used if name in present],
+            )
+        for name in used:
+            if name in file.not_numbers:
+                raise _no_numbers(file, name, by, is_chosen)
+        if by is not None:
+            _check_groups(file, first, by)
     return used
 
 
@@ -50,65 +75,29 @@ def check_excluded(files: Sequence[TableFile], columns: Sequence[str] | None, ex
         )
 
 
-def _check_file(
-    file: TableFile,
-    first: TableFile,
-    used: Sequence[str],
-    by: str | None,
-    exclude: Sequence[str],
-    *,
-    is_chosen: bool,
-) -> None:
-    """Raise where a file lacks a column that is used, or a column cannot be used."""
-    named = [name for name in file.names if name]
-    if len(set(named)) < len(named):
-        twice = quoted(sorted({name for name in named if named.count(name) > 1}))
-        raise ValueError(f"{file.path} must have distinct column names; more than once: {twice}. Rename them")
-    wanted = [*used, *([] if by is None else [by])]
-    present, expected = set(file.names), {*wanted, *exclude}
-    lacking = [name for name in wanted if name not in present]
-    if lacking and (is_chosen or file is first):
-        raise ValueError(f"{file.path} has no column {quoted(lacking)}; its columns are {quoted(file.names)}")
-    extra = [] if is_chosen else [name for name in file.data_names if name not in expected]
-    if lacking or extra:
-        differs = [f"lacks {quoted(lacking)}"] * bool(lacking) + [f"has also {quoted(extra)}"] * bool(extra)
-        raise hinted(
-            ValueError,
-            f"{file.path} must have the columns of {first.path}; it {' and '.join(differs)}",
-            "name the columns to use with {columns}, or give only files that agree",
-            columns=[name for name in used if name in present],
-        )
-    wrong = file.not_numbers()
-    for name in used:
-        if name in wrong:
-            raise _no_numbers(file, name, wrong, by, is_chosen)
-    if by is not None:
-        _check_groups(file, first, by)
-
-
 def _check_groups(file: TableFile, first: TableFile, by: str) -> None:
     problem = f"{file.path}: the column {by!r} must hold"
-    if by in file.not_groups():
-        raise ValueError(f"{problem} groups, as text or whole numbers; it holds {file.not_groups()[by]}")
-    if file.group_kind(by) != first.group_kind(by):
+    if by in file.not_groups:
+        raise ValueError(f"{problem} groups, as text or whole numbers; it holds {file.not_groups[by]}")
+    expected, kind = first.group_kinds.get(by), file.group_kinds.get(by)
+    if kind != expected:
         raise ValueError(
-            f"{problem} {first.group_kind(by)}, as in {first.path}; it holds {file.group_kind(by)}. Convert one of "
-            "them, so that the same group has the same id everywhere"
+            f"{problem} {expected}, as in {first.path}; it holds {kind}. Convert one of them, so that the same group "
+            "has the same id everywhere"
         )
 
 
-def _no_numbers(file: TableFile, name: str, wrong: dict[str, str], by: str | None, is_chosen: bool) -> ValueError:
+def _no_numbers(file: TableFile, name: str, by: str | None, is_chosen: bool) -> ValueError:
     what = f"the column {name!r}" if name else f"column {file.names.index(name) + 1}, which has no name,"
-    usable = [other for other in file.data_names if other not in wrong and other != by]
-    options = file.options_to_read(name)
+    problem = f"{file.path}: {what} holds {file.not_numbers[name]}"
+    options = file.options_to_read.get(name)
     if options:
-        problem = f"{file.path}: {what} holds {wrong[name]}"
         return hinted(ValueError, problem, f"{{{next(iter(options))}}} reads it", **options)
+    usable = [other for other in file.data_names if other not in file.not_numbers and other != by]
     if not usable:
-        return ValueError(f"{file.path}: {what} holds {wrong[name]}, and no other column holds numbers")
+        return ValueError(f"{problem}, and no other column holds numbers")
     if is_chosen:
-        return ValueError(f"{file.path}: {what} must hold numbers; it holds {wrong[name]}")
-    problem = f"{file.path}: {what} holds {wrong[name]}"
+        return ValueError(f"{file.path}: {what} must hold numbers; it holds {file.not_numbers[name]}")
     return hinted(ValueError, problem, "name the columns to use, as {columns}", columns=usable[:_NAMES_IN_MESSAGE])
 
 

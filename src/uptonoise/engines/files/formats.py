@@ -14,7 +14,7 @@ from uptonoise.engines.files.excel import EXCEL_SUFFIXES
 from uptonoise.engines.files.layout import CsvFormat
 from uptonoise.engines.files.numpy_arrays import NumpyFile
 from uptonoise.engines.files.parquet import PARQUET_SUFFIXES, ParquetFile
-from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
+from uptonoise.engines.files.paths import Paths, data_files, suffix_of
 from uptonoise.engines.files.rows import FileRows
 from uptonoise.engines.files.table import TableFile
 
@@ -81,8 +81,7 @@ class OpenFiles:
             "numpy": NumpyFile,
             "excel": partial(CsvFile, csv_format=excel),
         }
-        paths = data_files(path, _folder_files)
-        self.name = shown_paths(path)
+        paths, self.name = data_files(path, _FOLDER_SUFFIXES)
         kinds = [format or _kind(file) for file in paths]
         if len(set(kinds)) > 1:
             other = paths[next(number for number, kind in enumerate(kinds) if kind != kinds[0])]
@@ -102,18 +101,13 @@ class OpenFiles:
     def described_columns(self) -> dict[str, str | None] | None:
         """Return the columns of the first file with what each holds that is no number; None where it names none."""
         first = self.files[0]
-        wrong = first.not_numbers()
-        return {name: wrong.get(name) for name in first.data_names} if first.named else None
+        return {name: first.not_numbers.get(name) for name in first.data_names} if first.named else None
 
 
 def open_rows(path: Paths, **options: Any) -> FileRows:
     """Return the rows of files of any known format, with the options of :class:`OpenFiles` and of its rows."""
     how = {name: options.pop(name) for name in _HOW if name in options}
     return OpenFiles(path, **how).rows(**options)
-
-
-def _folder_files(folder: Path, files: list[Path]) -> list[Path]:
-    return [file for file in files if suffix_of(file) in _FOLDER_SUFFIXES]
 
 
 def _kind(path: Path) -> str:

@@ -11,29 +11,20 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.excel import sheet_note
 from uptonoise.engines.files.lines import Sheet, blanks_to_tabs, without_comments
 from uptonoise.engines.files.table import first_line
-from uptonoise.engines.files.text import (
-    BLANKS,
-    guessed_delimiter,
-    is_missing,
-    is_number,
-    is_percentage,
-    is_truth,
-    other_decimal,
-    shortened,
-    text_sample,
-)
-from uptonoise.rows import DATE_TEXT, numbered_columns
+from uptonoise.engines.files.text import BLANKS, guessed_delimiter, kind_of, shortened, text_sample
+from uptonoise.rows import numbered_columns
 
 _COMMENT_MARKS = ("#", "%", "//")
 _UNITS_IN_NOTE = 6
 _WORDS = "x,y\n1.5,-2\n"
+_MEASURED = ("number", "truth", "percentage")
+_DATA = ("number", "other decimal", "percentage", "date")  # what names of columns seldom are
 
 
 @dataclass(frozen=True)
@@ -59,17 +50,13 @@ class CsvFormat:
             raise ValueError(f"header must be True, False or None; got {self.header!r}")
         if self.comment is not None and (not isinstance(self.comment, str) or not self.comment.strip()):
             raise ValueError(f"comment must be what a comment line starts with, such as '#'; got {self.comment!r}")
-        if not _is_text_encoding(self.encoding):
+        try:  # some encodings make bytes of bytes, and some cannot go on piece by piece
+            decoder = codecs.getincrementaldecoder(self.encoding)()
+            is_of_text = decoder.decode(_WORDS.encode(self.encoding), final=True) == _WORDS
+        except (LookupError, TypeError, ValueError, AttributeError, AssertionError):
+            is_of_text = False
+        if not is_of_text:
             raise ValueError(f"encoding must be one of text that Python knows, such as 'utf-8'; got {self.encoding!r}")
-
-
-def _is_text_encoding(encoding: Any) -> bool:
-    """Tell whether an encoding makes text of bytes, piece by piece; some make bytes of bytes."""
-    try:
-        decoder = codecs.getincrementaldecoder(encoding)()
-        return bool(decoder.decode(_WORDS.encode(encoding), final=True) == _WORDS)
-    except (LookupError, TypeError, ValueError, AttributeError, AssertionError):
-        return False
 
 
 class Layout:
@@ -103,19 +90,20 @@ class Layout:
         self.has_blanks = delimiter == BLANKS
         self.delimiter = "\t" if self.has_blanks else delimiter
         self.is_clean = self.comment is None and not self.has_blanks
-        if self.comment is None:
+        if self.comment is None and text.lstrip().startswith(_COMMENT_MARKS):
             self._check_comments(text, delimiter)
-        rows = self._parsed(text)
-        if not self.is_whole and len(rows) > 1:
-            rows.pop()  # cut off within a value, perhaps
-        self.n_skipped = next((number for number, row in enumerate(rows) if row), len(rows))
-        if self.n_skipped == len(rows):
-            raise ValueError(f"{path} is empty; its first line must name the columns")
         self.has_header = csv_format.header is not False
-        self.names: tuple[str, ...] = ()
-        self._read_names(rows, marked, csv_format.header)
-        self.rows = [row for row in rows[self.n_skipped :] if row]
-        self._match_widths()
+        table = io.StringIO(text if self.is_clean else self.cleaned(text), newline="")
+        try:
+            rows = list(csv.reader(table, delimiter=self.delimiter))
+            if not self.is_whole and len(rows) > 1:
+                rows.pop()  # cut off within a value, perhaps
+            self.n_skipped = next((number for number, row in enumerate(rows) if row), len(rows))
+            if self.n_skipped == len(rows):
+                raise ValueError(f"{path} is empty; its first line must name the columns")
+            self.names = self._read_names(rows, marked, csv_format.header)
+        except csv.Error as error:
+            raise ValueError(f"{path} is not a CSV file: {first_line(error)}") from None
         self._skip_units(rows)
         if self.has_blanks and csv_format.delimiter is None:
             self.notes.append(f"{path}: the values are separated by blanks")
@@ -125,17 +113,11 @@ class Layout:
         text = text if self.comment is None else without_comments(text, self.comment)
         return blanks_to_tabs(text) if self.has_blanks else text
 
-    def _parsed(self, text: str) -> list[list[str]]:
-        try:
-            return list(csv.reader(io.StringIO(self.cleaned(text), newline=""), delimiter=self.delimiter))
-        except csv.Error as error:
-            raise ValueError(f"{self.path} is not a CSV file: {first_line(error)}") from None
-
     def _check_comments(self, text: str, delimiter: str) -> None:
         """Raise where the file starts with lines that look like comments, not like names of columns."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        mark = next((mark for mark in _COMMENT_MARKS if lines and lines[0].startswith(mark)), None)
-        if mark is None or (lines[0].startswith((mark + delimiter, mark + " " + delimiter)) and delimiter != BLANKS):
+        mark = next(mark for mark in _COMMENT_MARKS if lines[0].startswith(mark))
+        if lines[0].startswith((mark + delimiter, mark + " " + delimiter)) and delimiter != BLANKS:
             return
         widths = [len(line.split()) if delimiter == BLANKS else line.count(delimiter) for line in lines[:2]]
         is_marked_twice = len(lines) > 1 and lines[1].startswith(mark)
@@ -144,42 +126,38 @@ class Layout:
         problem = f"{self.path}: the first line looks like a comment ({shortened(lines[0])})"
         raise hinted(ValueError, problem, "{comment} skips such lines", comment=mark)
 
-    def _read_names(self, rows: list[list[str]], marked: str | None, header: bool | None) -> None:
+    def _read_names(self, rows: list[list[str]], marked: str | None, header: bool | None) -> tuple[str, ...]:
+        """Return the names of the columns, and set `rows`, the first rows of data; a comment may hold the names."""
         first = [value.strip() for value in rows[self.n_skipped]]
-        looks_like_data = any(self._is_value(value) for value in first) and not _are_counted(first)
-        if header is False:
-            self.names = numbered_columns(len(first))
-            return
+        looks_like_data = any(kind_of(value, self.decimal) in _DATA for value in first) and not _are_counted(first)
+        commented: list[str] = []
         if header is None and looks_like_data and marked is not None:
-            names = next(iter(self._parsed(marked)), [])
-            if len(names) == len(first):
-                self.names = tuple(name.strip() for name in names)
-                self.notes.append(f"{self.path}: the names of the columns are those of the comment {shortened(marked)}")
-                return
-        if header is None and looks_like_data:
+            commented = next(csv.reader(io.StringIO(self.cleaned(marked), newline=""), delimiter=self.delimiter), [])
+        if header is False:
+            names = numbered_columns(len(first))
+        elif marked is not None and len(commented) == len(first):
+            names = tuple(name.strip() for name in commented)
+            self.notes.append(f"{self.path}: the names of the columns are those of the comment {shortened(marked)}")
+        elif header is None and looks_like_data:
             line = shortened(self.delimiter.join(first))
             problem = f"{self.path} must name its columns in the first line; got {line}, which looks like data"
             hint = "{header} reads a file without names, {header_} takes this line as names"
             raise hinted(ValueError, problem, hint, header=False, header_=True)
-        if header is None and any(is_number(name, ".") for name in first):
-            self.notes.append(f"{self.path}: the numbers in the first line are taken as names of columns")
-        self.names = tuple(first)
-        self.n_skipped += 1
-
-    def _is_value(self, value: str) -> bool:
-        is_some_number = is_number(value, self.decimal) or other_decimal(value, self.decimal) is not None
-        return is_some_number or is_percentage(value, self.decimal) or DATE_TEXT.fullmatch(value.strip()) is not None
-
-    def _match_widths(self) -> None:
-        """Name the column that all rows have and the header has not: empty ones at the end, or names of rows."""
-        widths = {len(row) for row in self.rows}
-        if not self.has_header or widths != {len(self.names) + 1}:
-            return
-        if all(not row[-1].strip() for row in self.rows):
-            self.names = (*self.names, "")
-        elif len({row[0] for row in self.rows}) == len(self.rows):
-            self.names = ("", *self.names)
-            self.notes.append(f"{self.path}: the first value of each line has no name; it is taken as the row's name")
+        else:
+            if header is None and any(kind_of(name, ".") == "number" for name in first):
+                self.notes.append(f"{self.path}: the numbers in the first line are taken as names of columns")
+            names = tuple(first)
+            self.n_skipped += 1
+        self.rows = [row for row in rows[self.n_skipped :] if row]
+        # The column that all rows have and the header has not: an empty one at the end, or names of rows.
+        if self.has_header and {len(row) for row in self.rows} == {len(names) + 1}:
+            if all(not row[-1].strip() for row in self.rows):
+                return (*names, "")
+            if len({row[0] for row in self.rows}) == len(self.rows):
+                note = f"{self.path}: the first value of each line has no name; it is taken as the row's name"
+                self.notes.append(note)
+                return ("", *names)
+        return names
 
     def _skip_units(self, rows: list[list[str]]) -> None:
         """Leave out the row below the names where it holds text above columns of numbers."""
@@ -188,23 +166,21 @@ class Layout:
         first, rest = self.rows[0], self.rows[1:]
         if len(first) != len(self.names):
             return
-        numeric = [
-            place
-            for place in range(len(first))
-            if all(len(row) > place and (self._is_measured(row[place]) or is_missing(row[place])) for row in rest)
-            and any(self._is_measured(row[place]) for row in rest)
+        units = []
+        for place, unit in enumerate(first):
+            kinds = {kind_of(row[place], self.decimal) if len(row) > place else "text" for row in rest}
+            if kinds <= {*_MEASURED, "missing"} and kinds != {"missing"}:
+                units.append(unit.strip())
+        kinds_of_units = [kind_of(unit, self.decimal) for unit in units]
+        texts = [
+            unit for unit, kind in zip(units, kinds_of_units, strict=True) if kind != "missing" or unit in ("-", ".")
         ]
-        units = [first[place].strip() for place in numeric]
-        texts = [unit for unit in units if not is_missing(unit) or unit in ("-", ".")]
-        if 2 * len(texts) < max(len(units), 1) or any(self._is_value(unit) or is_truth(unit) for unit in units):
+        if 2 * len(texts) < max(len(units), 1) or any(kind in (*_DATA, "truth") for kind in kinds_of_units):
             return
         shown = ", ".join(texts[:_UNITS_IN_NOTE]) + (", ..." if len(texts) > _UNITS_IN_NOTE else "")
         self.notes.append(f"{self.path}: the line below the names is left out, it looks like units ({shown})")
         self.n_skipped = next(number for number, row in enumerate(rows) if row is first) + 1
         self.rows = rest
-
-    def _is_measured(self, value: str) -> bool:
-        return is_number(value, self.decimal) or is_truth(value) or is_percentage(value, self.decimal)
 
     def wrong_length(self, line: int, row: list[str]) -> ValueError:
         """Return the error about a line with too many or too few values."""

@@ -13,14 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from uptonoise.engines.files.excel import EXCEL_SUFFIXES, sheet_as_csv
+from uptonoise.engines.files.excel import sheet_as_csv
 from uptonoise.engines.files.table import arrow
 
 _BLOCK_CHARACTERS = 1 << 20
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 _QUOTED_OR_BLANKS = re.compile(r'"[^"\n\r]*"|[ \t]+')
-
-Cleaner = Callable[[str], str]
 
 
 class Sheet(NamedTuple):
@@ -30,15 +27,6 @@ class Sheet(NamedTuple):
 
 
 Packing = str | Sheet | None
-
-
-def packing_of(path: Path, sheet: str | None = None) -> Packing:
-    """Return how a file is compressed; its first bytes say so, since names lie."""
-    if path.suffix.lower() in EXCEL_SUFFIXES:
-        return Sheet(sheet)
-    with path.open("rb") as file:
-        start = file.read(4)
-    return next((packing for mark, packing in _PACKED.items() if start.startswith(mark)), None)
 
 
 def unpacked(path: Path, packing: Packing) -> BinaryIO:
@@ -82,7 +70,7 @@ def blanks_to_tabs(text: str) -> str:
 class CleanedBytes(io.RawIOBase):
     """The bytes of a text file in UTF-8, cleaned some whole lines at a time."""
 
-    def __init__(self, raw: BinaryIO, encoding: str, clean: Cleaner) -> None:
+    def __init__(self, raw: BinaryIO, encoding: str, clean: Callable[[str], str]) -> None:
         self._raw, self._clean = raw, clean
         self._decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
         self._rest, self._ready, self._is_done = "", b"", False
@@ -94,15 +82,12 @@ class CleanedBytes(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer with the next bytes."""
         while not self._ready and not self._is_done:
-            self._fill()
+            data = self._raw.read(_BLOCK_CHARACTERS)
+            self._is_done = not data
+            text = self._rest + self._decoder.decode(data, self._is_done)
+            end = len(text) if self._is_done else max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1
+            self._rest = text[end:]
+            self._ready = self._clean(text[:end]).encode()
         size = min(len(buffer), len(self._ready))
         buffer[:size], self._ready = self._ready[:size], self._ready[size:]
         return size
-
-    def _fill(self) -> None:
-        data = self._raw.read(_BLOCK_CHARACTERS)
-        self._is_done = not data
-        text = self._rest + self._decoder.decode(data, self._is_done)
-        end = len(text) if self._is_done else max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1
-        self._rest = text[end:]
-        self._ready = self._clean(text[:end]).encode()

@@ -11,7 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,14 @@ from uptonoise.rows import check_whole_numbers, chunk_rows, numbered_columns
 
 _MOST_UNPACKED = 1 << 30  # bytes of an .npz file, whose arrays are held in memory
 
-Reader = Callable[[slice], NDArray[Any]]
+
+class _Table(NamedTuple):
+    """Columns by name: their dtypes, and what reads the rows of a slice for some of them."""
+
+    named: bool
+    n_rows: int
+    dtypes: dict[str, np.dtype[Any]]
+    read: Callable[[slice, Sequence[str]], list[NDArray[Any]]]
 
 
 class NumpyFile(TableFile):
@@ -32,136 +39,99 @@ class NumpyFile(TableFile):
     def __init__(self, path: Path) -> None:
         self.path = path
         with path.open("rb") as file:
-            table = self._table(file)
-            self.named, self.n_rows = table.named, table.n_rows
-            self.names = self.data_names = tuple(table.readers)
-            self._dtypes = table.dtypes
-
-    def not_numbers(self) -> dict[str, str]:
-        """Return the columns that do not hold real numbers."""
-        return {name: _described(dtype) for name, dtype in self._dtypes.items() if dtype.kind not in "biuf"}
-
-    def not_groups(self) -> dict[str, str]:
-        """Return the columns that hold neither text nor real numbers."""
-        return {name: _described(dtype) for name, dtype in self._dtypes.items() if dtype.kind not in "biufU"}
-
-    def group_kind(self, name: str) -> str | None:
-        """Return what the dtype of a column says that its groups are."""
-        return "numbers" if self._dtypes[name].kind in "iuf" else _described(self._dtypes[name])
+            self.named, self.n_rows, dtypes, _ = self._table(file)
+        self.names = self.data_names = tuple(dtypes)
+        others = {name: dtype for name, dtype in dtypes.items() if dtype.kind not in "biuf"}
+        self.not_numbers = {name: _described(dtype) for name, dtype in others.items()}
+        self.not_groups = {name: _described(dtype) for name, dtype in others.items() if dtype.kind != "U"}
+        self.group_kinds = {
+            name: "numbers" if dtype.kind in "iuf" else _described(dtype) for name, dtype in dtypes.items()
+        }
 
     def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield some thousand rows at a time; of an .npy file no more than these is in memory."""
+        groups = [*([] if by is None else [by]), *texts]
         with self.path.open("rb") as file:
             table = self._table(file)
-            n_rows = chunk_rows(len(table.readers))
-            for start in range(0, table.n_rows, n_rows):
-                rows = slice(start, min(start + n_rows, table.n_rows))
+            at_once = chunk_rows(len(table.dtypes))
+            for start in range(0, table.n_rows, at_once):
+                rows = slice(start, min(start + at_once, table.n_rows))
+                arrays = table.read(rows, [*columns, *groups])
                 values = np.empty((len(columns), rows.stop - start))
                 for number, name in enumerate(columns):
-                    column = table.readers[name](rows)
-                    if column.dtype.kind in "iu":
-                        check_whole_numbers(column[:, None], str(self.path), [name])
+                    if arrays[number].dtype.kind in "iu":
+                        check_whole_numbers(arrays[number][:, None], str(self.path), [name])
                     with np.errstate(over="ignore"):  # what is too large for float64 is refused as infinite
-                        values[number] = column
-                groups = None if by is None else _groups(table.readers[by](rows))
-                words = tuple(_groups(table.readers[name](rows)) for name in texts)
-                yield Piece(values.T, groups, rows.stop / table.n_rows, words)
+                        values[number] = arrays[number]
+                words = tuple(map(_groups, arrays[len(columns) :]))
+                of_rows, of_texts = (None, words) if by is None else (words[0], words[1:])
+                yield Piece(values.T, of_rows, rows.stop / table.n_rows, of_texts)
 
     def _table(self, file: BinaryIO) -> _Table:
         try:
-            if self.path.suffix.lower() == ".npy":
-                return _stored_table(file, self._wrong_shape)
-            return _table_of(_unpacked(self.path, file), self._wrong_shape)
-        except _ShapeError as error:
-            raise ValueError(str(error)) from None
+            return _stored_table(file) if self.path.suffix.lower() == ".npy" else _unpacked_table(file)
+        except _NoTableError as error:
+            raise ValueError(f"{self.path} {error}") from None
         except (ValueError, EOFError, OSError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
             raise ValueError(
                 f"{self.path} is not a numpy file of plain numbers, or it is cut short or damaged: {first_line(error)}"
             ) from None
 
-    def _wrong_shape(self, shapes: dict[str, tuple[int, ...]]) -> Exception:
-        some = ", ".join(f"{name!r} of shape {shape}" for name, shape in list(shapes.items())[:8]) or "nothing"
-        return _ShapeError(
-            f"{self.path} must hold one array with a row for each observation, or columns (1-D arrays) that are "
-            f"equally long; it holds {some}"
-        )
+
+class _NoTableError(Exception):
+    """Arrays that are no table, or too large a one."""
 
 
-class _ShapeError(Exception):
-    """Arrays that are no table."""
+def _wrong_shape(shapes: dict[str, tuple[int, ...]]) -> _NoTableError:
+    some = ", ".join(f"{name!r} of shape {shape}" for name, shape in list(shapes.items())[:8]) or "nothing"
+    return _NoTableError(
+        "must hold one array with a row for each observation, or columns (1-D arrays) that are equally long; it holds "
+        f"{some}"
+    )
 
 
-class _Table:
-    """Columns by name: what reads some of their rows, and their dtypes."""
-
-    def __init__(self, readers: dict[str, Reader], dtypes: dict[str, np.dtype[Any]], n_rows: int, named: bool) -> None:
-        self.readers, self.dtypes, self.n_rows, self.named = readers, dtypes, n_rows, named
-
-
-def _stored_table(file: BinaryIO, wrong_shape: Callable[[dict[str, tuple[int, ...]]], Exception]) -> _Table:
+def _stored_table(file: BinaryIO) -> _Table:
     """Return the columns of an .npy file, which are read from the file when they are needed."""
     shape, is_fortran, dtype = npy_header(file)
-    start = file.tell()
+    offset = file.tell()
     if dtype.hasobject:
         raise ValueError("it holds Python objects, which are never loaded")
-    if math.prod(shape) * dtype.itemsize > os.fstat(file.fileno()).st_size - start:
+    if math.prod(shape) * dtype.itemsize > os.fstat(file.fileno()).st_size - offset:
         raise ValueError(f"it is shorter than its shape {shape} needs")
     if len(shape) not in (1, 2) or shape[1:] == (0,) or (dtype.names and len(shape) != 1):
-        raise wrong_shape({"the array": shape})
+        raise _wrong_shape({"the array": shape})
     n_rows, width = shape[0], shape[1] if len(shape) == 2 else 1
-    held: dict[tuple[int, int], NDArray[Any]] = {}
+    dtypes = {name: dtype[name] for name in dtype.names or ()} or dict.fromkeys(numbered_columns(width), dtype)
+    places = {name: place for place, name in enumerate(dtypes)}
 
-    def block(rows: slice) -> NDArray[Any]:
-        key = rows.start, rows.stop
-        if key not in held:
-            held.clear()
-            held[key] = _read(
-                file, start + rows.start * width * dtype.itemsize, (rows.stop - rows.start) * width, dtype
-            )
-        return held[key].reshape(-1, width)
+    def values(first: int, count: int) -> NDArray[Any]:
+        file.seek(offset + first * dtype.itemsize)
+        content = file.read(count * dtype.itemsize)
+        if len(content) < count * dtype.itemsize:
+            raise ValueError("it got shorter while it was read")
+        return np.frombuffer(content, dtype=dtype)
 
-    def reader(place: int) -> Reader:
-        if is_fortran and len(shape) == 2:
-            first = start + place * n_rows * dtype.itemsize
-            return lambda rows: _read(file, first + rows.start * dtype.itemsize, rows.stop - rows.start, dtype)
-        return lambda rows: block(rows)[:, place]
+    def read(rows: slice, names: Sequence[str]) -> list[NDArray[Any]]:
+        n_here = rows.stop - rows.start
+        if is_fortran and width > 1:  # column by column
+            return [values(places[name] * n_rows + rows.start, n_here) for name in names]
+        block = values(rows.start * width, n_here * width).reshape(n_here, width)
+        return [np.asarray(block[:, 0][name] if dtype.names else block[:, places[name]]) for name in names]
 
-    def field_reader(name: str) -> Reader:
-        return lambda rows: np.asarray(block(rows)[:, 0][name])
-
-    if dtype.names:
-        fields = {name: dtype[name] for name in dtype.names}
-        return _Table({name: field_reader(name) for name in fields}, fields, n_rows, True)
-    names = numbered_columns(width)
-    readers = {name: reader(place) for place, name in enumerate(names)}
-    return _Table(readers, dict.fromkeys(names, dtype), n_rows, False)
+    return _Table(bool(dtype.names), n_rows, dtypes, read)
 
 
-def _read(file: BinaryIO, offset: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    file.seek(offset)
-    content = file.read(count * dtype.itemsize)
-    if len(content) < count * dtype.itemsize:
-        raise ValueError("it got shorter while it was read")
-    return np.frombuffer(content, dtype=dtype)
-
-
-def _unpacked(path: Path, file: BinaryIO) -> dict[str, NDArray[Any]]:
-    """Return all arrays of an .npz file, unless they are more than should be in memory."""
+def _unpacked_table(file: BinaryIO) -> _Table:
+    """Return the columns of all arrays of an .npz file, unless they are more than should be in memory."""
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         size = sum(member.file_size for member in members)
         if size > _MOST_UNPACKED:
-            raise _ShapeError(
-                f"{path} holds {size / 1e9:.1f} GB, which must be in memory at once; save it as .npy or Parquet, which "
-                "are read in pieces"
+            raise _NoTableError(
+                f"holds {size / 1e9:.1f} GB, which must be in memory at once; save it as .npy or Parquet, which are "
+                "read in pieces"
             )
-        return {member.filename.removesuffix(".npy"): member_array(archive, member) for member in members}
-
-
-def _table_of(
-    arrays: dict[str, NDArray[Any]], wrong_shape: Callable[[dict[str, tuple[int, ...]]], Exception]
-) -> _Table:
-    """Return the columns of arrays in memory."""
+        arrays = {member.filename.removesuffix(".npy"): member_array(archive, member) for member in members}
     columns, named = arrays, True
     if len(arrays) == 1:
         array = next(iter(arrays.values()))
@@ -172,9 +142,9 @@ def _table_of(
             columns, named = dict(zip(numbered_columns(table.shape[1]), table.T, strict=True)), False
     lengths = {len(column) if column.ndim == 1 else -1 for column in columns.values()}
     if len(lengths) != 1 or lengths == {-1}:
-        raise wrong_shape({name: array.shape for name, array in arrays.items()})
-    readers: dict[str, Reader] = {name: column.__getitem__ for name, column in columns.items()}
-    return _Table(readers, {name: column.dtype for name, column in columns.items()}, lengths.pop(), named)
+        raise _wrong_shape({name: array.shape for name, array in arrays.items()})
+    dtypes = {name: column.dtype for name, column in columns.items()}
+    return _Table(named, lengths.pop(), dtypes, lambda rows, names: [columns[name][rows] for name in names])
 
 
 def _groups(column: NDArray[Any]) -> Groups:

@@ -7,9 +7,9 @@ from copy import copy
 from pathlib import Path
 
 from uptonoise.engines.files.arrow import TypedFile, batch_piece
-from uptonoise.engines.files.paths import Paths, data_files, shown_paths, suffix_of
+from uptonoise.engines.files.paths import Paths, data_files
 from uptonoise.engines.files.rows import FileRows, with_row_options
-from uptonoise.engines.files.table import Piece, arrow, first_line
+from uptonoise.engines.files.table import Piece, arrow
 from uptonoise.rows import Missing, RowSource, chunk_rows
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -54,30 +54,27 @@ def scan_parquet(
     ...     un.Sketch([[1.0, 2.0]]).update(scan_parquet(path))
     Sketch(1,000 rows, 1 frequency, 2 columns: x, y)
     """
-    files = [ParquetFile(file) for file in data_files(path, _parquet_files)]
-    name = shown_paths(path)
+    paths, name = data_files(path, PARQUET_SUFFIXES)
+    files = [ParquetFile(file) for file in paths]
     return FileRows(files, name, columns=columns, exclude=exclude, by=by, missing=missing, progress=progress)
-
-
-def _parquet_files(folder: Path, files: list[Path]) -> list[Path]:
-    return [file for file in files if suffix_of(file) in PARQUET_SUFFIXES]
 
 
 class ParquetFile(TypedFile):
     """One Parquet file, or some of its row groups."""
 
+    format = "a Parquet file"
+
     def __init__(self, path: Path) -> None:
         pa, pq = arrow(), arrow("pyarrow.parquet")
+        self.path = path
         path.open("rb").close()  # for Python's own word where it cannot be opened
         try:
             with pq.ParquetFile(path) as file:
                 super().__init__(path, file.schema_arrow, file.metadata.num_rows)
-                groups = range(file.metadata.num_row_groups)
-                self._sizes = [file.metadata.row_group(group).num_rows for group in groups]
+                self._groups = range(file.metadata.num_row_groups)
+                self._sizes = [file.metadata.row_group(group).num_rows for group in self._groups]
         except (pa.ArrowException, OSError) as error:
-            raise _unreadable(path, error) from None
-        self._groups = groups
-        self._rows_before = 0
+            raise self.unreadable(error) from None
 
     def split(self, n_rows: int) -> list[ParquetFile]:
         """Return runs of row groups, of `n_rows` rows each or somewhat more."""
@@ -87,14 +84,10 @@ class ParquetFile(TypedFile):
             if held >= n_rows or group == len(self._sizes) - 1:
                 part = copy(self)
                 part._groups, part.n_rows = range(start, group + 1), held
-                part._rows_before = sum(self._sizes[:start])
+                part.rows_before = sum(self._sizes[:start])
                 parts.append(part)
                 start, held = group + 1, 0
         return parts
-
-    def row(self, number: int) -> str:
-        """Return how messages call a row: by its place in the whole file."""
-        return super().row(self._rows_before + number)
 
     def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield the batches of the file's row groups."""
@@ -112,10 +105,6 @@ class ParquetFile(TypedFile):
         except FileNotFoundError:
             raise  # it was there when it was opened first; the message names it
         except (pa.ArrowException, OSError) as error:
-            raise _unreadable(self.path, error) from None
+            raise self.unreadable(error) from None
         finally:
             pa.default_memory_pool().release_unused()  # some 200 MB, for rows that are not read again
-
-
-def _unreadable(path: Path, error: BaseException) -> ValueError:
-    return ValueError(f"{path} is not a Parquet file, or it is cut short or damaged: {first_line(error)}")

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.coding import with_coded_columns
 from uptonoise.engines.files.columns import used_columns
-from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
+from uptonoise.engines.files.groups import GroupIds, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
 from uptonoise.rows import (
     NOT_CHOSEN,
@@ -70,6 +70,9 @@ class FileRows(RowSource):
     may_be_empty: bool = False
     keeps_missing: bool = False  # rows with missing values come as they are, for those who can use them
     most_values: int | None = None  # for those who hold all rows in memory
+    n_read: int = 0
+    n_dropped: int | None = None
+    groups: GroupIds  # of `by`, where there is one
 
     def __init__(
         self,
@@ -85,21 +88,21 @@ class FileRows(RowSource):
         called: Sequence[str] | None = None,
     ) -> None:
         check_missing(missing)
-        files = [with_coded_columns(file, columns) for file in files]
+        files = list(files) if columns is None else [with_coded_columns(file, columns) for file in files]
         self.name, self.named = name, files[0].named
         self._file_columns = used_columns(files, columns, by, exclude)
         self.columns = self._file_columns if called is None else tuple(called)
-        self.n_read, self.n_dropped = 0, cast(int | None, None)
         self._gaps = self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
         self._nobody_chose = columns is None and left_out is None and self.named
         if left_out is None:
-            taken = {*self._file_columns, by, *map(files[0].origin, self._file_columns)}
+            taken = {*self._file_columns, by, *files[0].origins.values()}
             others = [name for file in files for name in file.data_names if name not in taken]
             left_out = {name: "excluded" if name in exclude else NOT_CHOSEN for name in others}
         self._left_out = left_out
-        self.groups = GroupIds()
         self._stamps: dict[Path, tuple[int, int]] = {}
-        self.bag_ids = None if by is None else self.groups.ids
+        if by is not None:
+            self.groups = GroupIds()
+            self.bag_ids = self.groups.ids
         self.files, self.by, self.missing, self._progress = files, by, missing, progress
         counts = [file.n_rows for file in files if file.n_rows is not None]
         self.n_rows = sum(counts) if len(counts) == len(files) and missing == "error" else None
@@ -112,13 +115,44 @@ class FileRows(RowSource):
         options: dict[str, Any] = {"missing": self.missing, "progress": self._progress, "left_out": self._left_out}
         return FileRows(self.files, self.name, columns=used, by=column, **options)
 
-    def chunks(self) -> Iterator[Block]:
+    def chunks(self, *, quietly: bool = False) -> Generator[Block, None, None]:
         """Yield all rows, some thousand at a time; one file is open at a time."""
-        with (
-            Progress(f"reading {self.name}", self.n_rows, self._progress) as progress,
-            closing(self._read(progress)) as blocks,
-        ):
-            yield from blocks
+        n_kept = n_read = bytes_before = 0
+        self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
+        with Progress(f"reading {self.name}", self.n_rows, False if quietly else self._progress) as progress:
+            sizes = [file.path.stat().st_size for file in self.files]
+            if self.most_values is not None:
+                self._check_number(self.n_rows or 0, self.most_values)
+            for size, file in zip(sizes, self.files, strict=True):
+                first_row = 0
+                with _unchanged(file.path, self._stamps), closing(file.pieces(self._file_columns, self.by)) as pieces:
+                    for piece in pieces:
+                        block = Block(piece.values)
+                        if piece.groups is not None or not np.isfinite(piece.values).all():
+                            block = self._complete_rows(file, first_row, piece)
+                        first_row += len(piece.values)
+                        n_kept += len(block.values)
+                        if self.most_values is not None:
+                            self._check_number(n_kept, self.most_values)
+                        progress.advance(len(piece.values), (bytes_before + piece.fraction * size) / sum(sizes))
+                        if len(block.values):
+                            yield block
+                n_read += first_row
+                bytes_before += size
+        self.n_read, self.n_dropped, self._gaps = n_read, n_read - n_kept, self._gaps_so_far
+        if not n_kept and not self.may_be_empty:
+            dropped = f" without a missing value ({counted(n_read, 'row')} with one)" if n_read else ""
+            raise ValueError(f"{self.name} has no rows{dropped}; at least one is needed")
+
+    def head(self, n_rows: int = 1_000) -> Floats:
+        """Return the values of the first rows, at most `n_rows`; no more than their pieces are read."""
+        values: list[Floats] = []
+        with closing(self.chunks(quietly=True)) as blocks:
+            for block in blocks:
+                values.append(block.values)
+                if sum(map(len, values)) >= n_rows:
+                    break
+        return np.ascontiguousarray(np.concatenate(values)[:n_rows])
 
     def record(self) -> SourceRecord:
         """Return what the last pass has left out, and what was noticed about the files."""
@@ -131,7 +165,7 @@ class FileRows(RowSource):
                 if why := no_measurement(called, values[name]):
                     suspected[called] = why
         stamps = tuple(FileStamp.of(file.path) for file in self.files)
-        coded = [name for name in self._file_columns if self.files[0].origin(name) != name]
+        coded = [name for name in self._file_columns if name in self.files[0].origins]
         categories = categories_in(coded) if coded else {}
         return SourceRecord(
             self.n_read, self.n_dropped or 0, gaps, self._left_out, notes, suspected, stamps, categories
@@ -139,8 +173,7 @@ class FileRows(RowSource):
 
     def _shown(self, place: int) -> str:
         """Return what messages call a column: a column of a category is called as the column of the file."""
-        name, origin = self._file_columns[place], self.files[0].origin(self._file_columns[place])
-        return self.columns[place] if origin == name else origin
+        return self.files[0].origins.get(self._file_columns[place], self.columns[place])
 
     def complete(self) -> Self:
         """Return the same rows without those that have missing values."""
@@ -148,48 +181,15 @@ class FileRows(RowSource):
         complete.missing, complete.n_rows = "drop", None
         return complete
 
-    def head(self, n_rows: int = 1_000) -> Floats:
-        """Return the values of the first rows, at most `n_rows`; no more than their pieces are read."""
-        values: list[Floats] = []
-        with closing(self._read(Progress(self.name, show=False))) as blocks:
-            for block in blocks:
-                values.append(block.values)
-                if sum(map(len, values)) >= n_rows:
-                    break
-        return np.ascontiguousarray(np.concatenate(values)[:n_rows])
-
-    def _read(self, progress: Progress) -> Generator[Block, None, None]:
-        sizes = [file.path.stat().st_size for file in self.files]
-        n_kept = n_read = bytes_before = 0
-        self._gaps_so_far = np.zeros(len(self.columns), dtype=np.int64)
-        self._check_number(self.n_rows or 0)
-        for size, file in zip(sizes, self.files, strict=True):
-            first_row = 0
-            with _unchanged(file.path, self._stamps), closing(file.pieces(self._file_columns, self.by)) as pieces:
-                for piece in pieces:
-                    block = self._block(file, first_row, piece)
-                    first_row += len(piece.values)
-                    n_kept += len(block.values)
-                    self._check_number(n_kept)
-                    progress.advance(len(piece.values), (bytes_before + piece.fraction * size) / sum(sizes))
-                    if len(block.values):
-                        yield block
-            n_read += first_row
-            bytes_before += size
-        self.n_read, self.n_dropped, self._gaps = n_read, n_read - n_kept, self._gaps_so_far
-        if not n_kept and not self.may_be_empty:
-            dropped = f" without a missing value ({counted(n_read, 'row')} with one)" if n_read else ""
-            raise ValueError(f"{self.name} has no rows{dropped}; at least one is needed")
-
-    def _check_number(self, n_rows: int) -> None:
-        """Raise where so many rows do not fit into memory, for those who hold all."""
-        if self.most_values is not None and n_rows * len(self.columns) > self.most_values:
+    def _check_number(self, n_rows: int, most_values: int) -> None:
+        """Raise where so many rows do not fit into memory."""
+        if n_rows * len(self.columns) > most_values:
             raise ValueError(
-                f"{self.name} must have at most {self.most_values // len(self.columns):,} rows with "
+                f"{self.name} must have at most {most_values // len(self.columns):,} rows with "
                 f"{counted(len(self.columns), 'column')}, which are held in memory; got more. Give fewer"
             )
 
-    def _block(self, file: TableFile, first_row: int, piece: Piece) -> Block:
+    def _complete_rows(self, file: TableFile, first_row: int, piece: Piece) -> Block:
         """Return the complete rows of a piece; raise where a value is infinite, or missing and not to be dropped."""
         values, groups = piece.values, piece.groups
         usable = ~np.isinf(values) if self.keeps_missing else np.isfinite(values)
@@ -203,7 +203,19 @@ class FileRows(RowSource):
             groups = None if groups is None else groups.at(kept)
         if groups is None:
             return Block(values)
-        return Block(values, None, self._numbered(file, first_row, groups, np.flatnonzero(kept)))
+        if len(self.groups.ids) > _MOST_IDS:
+            raise ValueError(
+                f"{file.path}: the column {self.by!r} must have at most {_MOST_IDS:,} different entries, which are "
+                "held in memory; got more"
+            )
+        try:
+            return Block(values, None, self.groups.numbered(groups))
+        except NoGroupError as error:
+            row = np.flatnonzero(kept)[np.argmax(np.asarray(groups.codes) == error.code)]
+            raise ValueError(
+                f"{file.path}: the column {self.by!r} must hold groups, as text or whole numbers; got {error.key!r} "
+                f"in {file.row(first_row + row)}"
+            ) from None
 
     def _check_gaps(self, file: TableFile, first_row: int, piece: Piece, usable: NDArray[np.bool_]) -> None:
         values, groups, drops = piece.values, piece.groups, self.missing == "drop"
@@ -218,50 +230,24 @@ class FileRows(RowSource):
             row = int(np.argmax(groups.missing(len(values))))
             raise _missing_value(file, f"{file.row(first_row + row)}, column {self.by!r}")
 
-    def _numbered(self, file: TableFile, first_row: int, groups: Groups, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        if len(self.groups.ids) > _MOST_IDS:
-            raise ValueError(
-                f"{file.path}: the column {self.by!r} must have at most {_MOST_IDS:,} different entries, which are "
-                "held in memory; got more"
-            )
-        try:
-            return self.groups.numbered(groups)
-        except NoGroupError as error:
-            row = rows[np.argmax(np.asarray(groups.codes) == error.code)]
-            raise ValueError(
-                f"{file.path}: the column {self.by!r} must hold groups, as text or whole numbers; got {error.key!r} "
-                f"in {file.row(first_row + row)}"
-            ) from None
-
 
 @contextmanager
 def _unchanged(path: Path, stamps: dict[Path, tuple[int, int]]) -> Iterator[None]:
     """Raise where a file changes while it is read, or from pass to pass: the rows may be neither old nor new ones."""
-    before = stamps.setdefault(path, _stamp(path))
+    if path not in stamps:
+        status = path.stat()
+        stamps[path] = status.st_size, status.st_mtime_ns
+    failure: Exception | None = None
     try:
         yield
-    except GeneratorExit:  # nobody wants more rows
-        raise
     except Exception as error:
-        if _stamp(path) != before:
-            raise _changed(path, before) from error
-        raise
-    if _stamp(path) != before:
-        raise _changed(path, before)
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return -1, -1
-    return status.st_size, status.st_mtime_ns
-
-
-def _changed(path: Path, before: tuple[int, int]) -> ValueError:
-    now = _stamp(path)[0]
-    how = "was removed" if now < 0 else f"changed (from {before[0]:,} to {now:,} bytes)"
-    return ValueError(f"{path} {how} while it was read; run it again when nobody writes to it")
+        failure = error
+    now = path.stat() if path.exists() else None
+    if now is None or (now.st_size, now.st_mtime_ns) != stamps[path]:
+        how = "was removed" if now is None else f"changed (from {stamps[path][0]:,} to {now.st_size:,} bytes)"
+        raise ValueError(f"{path} {how} while it was read; run it again when nobody writes to it") from failure
+    if failure is not None:
+        raise failure
 
 
 def _missing_value(file: TableFile, place: str) -> ValueError:

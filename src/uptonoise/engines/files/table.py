@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,10 +60,23 @@ class TableFile(ABC):
         The names of its columns.
     data_names : tuple of str
         Those that are used where none are chosen.
+    not_numbers, not_groups : dict
+        The columns that cannot be used as numbers, and those that cannot say which group a row belongs to, each with
+        what it holds instead.
+    group_kinds : dict
+        What the groups of a column are, in words, where its type tells it.
+    options_to_read : dict
+        The option that would make numbers of a column that holds none, where there is such an option.
+    maybe_thousands : set
+        The columns of text that may be numbers with a mark for thousands, such as 1,500.
+    origins : dict
+        The column of the file that a column of 0 and 1 for a category is made of.
     named : bool
-        Whether the file itself names them.
+        Whether the file itself names its columns.
     n_rows : int or None
         The number of rows, where it is known without reading them.
+    rows_before : int
+        How many rows of the file lie before those that are meant here.
     first_row : str
         Which row has the number 1, for messages.
     notes : sequence of str
@@ -73,26 +86,17 @@ class TableFile(ABC):
     path: Path
     names: tuple[str, ...]
     data_names: tuple[str, ...]
+    not_numbers: dict[str, str]
+    not_groups: Mapping[str, str] = {}
+    group_kinds: Mapping[str, str] = {}
+    options_to_read: Mapping[str, dict[str, str]] = {}
+    maybe_thousands: Collection[str] = ()
+    origins: Mapping[str, str] = {}
     named: bool = True
     n_rows: int | None = None
+    rows_before: int = 0
     first_row: str = "the first is 1"
     notes: Sequence[str] = ()
-
-    @abstractmethod
-    def not_numbers(self) -> dict[str, str]:
-        """Return the columns that cannot be used as numbers, each with what it holds instead."""
-
-    @abstractmethod
-    def not_groups(self) -> dict[str, str]:
-        """Return the columns that cannot say which group a row belongs to, each with what it holds instead."""
-
-    def options_to_read(self, name: str) -> dict[str, str]:
-        """Return the option that would make numbers of a column that holds none, where there is such an option."""
-        return {}
-
-    def may_have_thousands(self, name: str) -> bool:
-        """Tell whether a column of text may be numbers with a mark for thousands, such as 1,500."""
-        return False
 
     def first_values(self, names: Sequence[str]) -> dict[str, Floats]:
         """Return the first values of columns of numbers; NaN where one is missing."""
@@ -100,10 +104,6 @@ class TableFile(ABC):
             piece = next(pieces, None)
         values = np.empty((0, len(names))) if piece is None else piece.values[:SAMPLE_ROWS]
         return dict(zip(names, values.T, strict=True))
-
-    def group_kind(self, name: str) -> str | None:
-        """Return what the groups of a column are, in words; None where only the rows tell."""
-        return None
 
     def split(self, n_rows: int) -> Sequence[TableFile]:
         """Return the file in parts of consecutive rows, about `n_rows` or more, that can be read by themselves."""
@@ -113,10 +113,6 @@ class TableFile(ABC):
     def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield these columns of all rows, at most `chunk_rows` at a time; the file is closed when this ends."""
 
-    def origin(self, name: str) -> str:
-        """Return the column of the file that a column is made of: itself, but for columns of categories."""
-        return name
-
     def row(self, number: int) -> str:
         """Return how messages call the row with this number, counted from 0."""
-        return f"row {number + 1:,} ({self.first_row})"
+        return f"row {self.rows_before + number + 1:,} ({self.first_row})"
