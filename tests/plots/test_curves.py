@@ -6,7 +6,7 @@ import pytest
 
 import uptonoise as un
 from uptonoise import plots
-from uptonoise.plots.curves import curves
+from uptonoise.plots.characteristic import curves
 
 from .helpers import legend_texts, rendered
 

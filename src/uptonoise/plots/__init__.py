@@ -12,15 +12,11 @@ from uptonoise.plots.cards import card_of
 from uptonoise.plots.characteristic import plot_characteristic, plot_phase, plot_phase_gap
 from uptonoise.plots.densities import plot_densities
 from uptonoise.plots.heat_map import plot_heat_map
-from uptonoise.plots.intervals import plot_effect, plot_extra_noise
-from uptonoise.plots.locations import plot_locations
+from uptonoise.plots.locations import plot_locations, plot_places
+from uptonoise.plots.named_rows import plot_column_shares, plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
 from uptonoise.plots.overview import plot, plot_overview
-from uptonoise.plots.places import plot_places
-from uptonoise.plots.planning import plot_plan
 from uptonoise.plots.posterior import plot_calibration, plot_posterior
-from uptonoise.plots.pvalues import plot_ladder, plot_pvalues
-from uptonoise.plots.results import plot_column_shares, plot_null, plot_phase_differences
-from uptonoise.plots.robustness import plot_robustness
+from uptonoise.plots.results import plot_null, plot_phase_differences
 from uptonoise.plots.style import (
     GREY,
     LOOKS,
@@ -33,7 +29,7 @@ from uptonoise.plots.style import (
     short_name,
     styled,
 )
-from uptonoise.plots.timeline import plot_timeline
+from uptonoise.plots.trends import plot_plan, plot_robustness, plot_timeline
 
 __all__ = [
     "GREY",

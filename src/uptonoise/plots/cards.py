@@ -19,7 +19,16 @@ from uptonoise.comparison import ColumnComparison, Comparison, GroupComparison, 
 from uptonoise.inference import Calibration, Posterior
 from uptonoise.learning import RobustnessCurve
 from uptonoise.monitor import History, MonitorState, format_wealth
-from uptonoise.twosample import EffectSize, ExtraNoise, Noncentrality, PairwiseResult, PhaseResult, TwoSampleResult
+from uptonoise.plots.named_rows import Row, row_of
+from uptonoise.twosample import (
+    EffectSize,
+    ExtraNoise,
+    Noncentrality,
+    PairwiseResult,
+    PhaseResult,
+    Plan,
+    TwoSampleResult,
+)
 
 _WIDTH, _HEIGHT = 270, 130
 _LINES = 6  # of a list in a card
@@ -47,43 +56,33 @@ def card_of(result: Any) -> str:
 
 @card_of.register
 def _of_comparison(result: Comparison) -> str:
-    first, second = result.names
     up_to_offset = result.verdict in (Verdict.OFFSET, Verdict.BEYOND_OFFSET)
     effect = result.effect_beyond_offset if up_to_offset else result.effect
-    differing = [column.column for column in result.by_column if column.adjusted_beyond_noise <= result.alpha]
+    bound = effect.upper_bound(result.alpha)
+    below = f"below {upper(bound)} SD ({100 * (1 - result.alpha):g} % confidence)" if math.isfinite(bound) else ""
+    differing = [column for column in result.by_column if column.adjusted_beyond_noise <= result.alpha]
     facts = [
-        ("rows", f"{first} {result.sizes[0]:,}, {second} {result.sizes[1]:,}"),
+        ("rows", ", ".join(f"{name} {size:,}" for name, size in zip(result.names, result.sizes, strict=True))),
         ("effect beyond noise and offset" if up_to_offset else "effect beyond noise", _effect_text(effect)),
-        ("bound", _bound_text(effect.upper_bound(result.alpha), result.alpha)),
+        ("bound", below),
         ("margin", f"{result.margin:g} SD"),
         *[(f"{question}?", f"{answer} ({why})") for question, answer, why in result.ladder()],
     ]
     if len(result.columns) > 1:
-        facts.append(("columns beyond noise", _few(differing) or "none by itself"))
+        facts.append(("columns beyond noise", _few([column.column for column in differing]) or "none by itself"))
     facts += [("clusters", text) for label, text in result.findings() if label == "clusters"]
     facts += [("warning", text) for text in result.dependent]
-    drawing = _effects([("", effect)], result.margin) if result.shown is None else _densities(result)
-    return card(result.sentence, facts, drawing)
-
-
-def _bound_text(bound: float, alpha: float) -> str:
-    return f"below {upper(bound)} SD ({100 * (1 - alpha):g} % confidence)" if math.isfinite(bound) else ""
-
-
-def _densities(result: Comparison) -> str:
-    """Draw the densities of the column that differs most clearly."""
-    assert result.shown is not None
+    if result.shown is None:
+        return card(result.sentence, facts, _effects([row_of("", effect)], result.margin))
+    # The column that differs beyond noise most clearly; where none does, the one that differs most clearly at all.
     place = 0
     if result.by_column:
-        place = result.columns.index(min(result.by_column, key=lambda column: _clearness(column, result.alpha)).column)
+        clearest = min(result.by_column, key=lambda column: column.at_all)
+        if differing:
+            clearest = min(differing, key=lambda column: column.beyond_noise)
+        place = result.columns.index(clearest.column)
     samples = [rows[:, place] for rows in result.shown]
-    return _curves(samples, result.names, result.columns[place])
-
-
-def _clearness(column: ColumnComparison, alpha: float) -> tuple[bool, float]:
-    """Return what puts columns that differ beyond noise first, then those that differ at all, the clearest first."""
-    beyond = column.adjusted_beyond_noise <= alpha
-    return not beyond, column.beyond_noise if beyond else column.at_all
+    return card(result.sentence, facts, _curves(samples, result.names, result.columns[place]))
 
 
 def _curves(samples: Sequence[Floats], names: Sequence[str], label: str) -> str:
@@ -114,31 +113,26 @@ def _of_column(result: ColumnComparison) -> str:
         ("effect", _effect_text(result.effect)),
         ("offset", "" if result.offset is None else f"{number(result.offset.shift)} ({interval(*result.offset[2:])})"),
     ]
-    return card(f"The column {result.column}", facts, _effects([("", result.effect)], None))
+    return card(f"The column {result.column}", facts, _effects([row_of("", result.effect)]))
 
 
 @card_of.register
-def _of_groups(result: GroupComparison) -> str:
-    if result.two is not None:
+def _of_groups(result: GroupComparison | PairwiseResult) -> str:
+    if isinstance(result, PairwiseResult):
+        sentence, pairs, alpha = repr(result).split("\n")[0], result, 0.05
+    elif result.two is not None:
         return _of_comparison(result.two)
-    return card(result.sentence, _group_facts(result.pairs, result.alpha), _matrix(result.pairs))
-
-
-@card_of.register
-def _of_pairs(result: PairwiseResult) -> str:
-    sentence = repr(result).split("\n")[0]
-    return card(sentence, _group_facts(result, 0.05), _matrix(result))
-
-
-def _group_facts(pairs: PairwiseResult, alpha: float) -> list[tuple[str, str]]:
+    else:
+        sentence, pairs, alpha = result.sentence, result.pairs, result.alpha
     i, j = pairs.ordered()
-    clearest = [
-        (f"{pairs.names[a]} and {pairs.names[b]}", f"adjusted p {pvalue(float(pairs.adjusted[a, b]))}")
-        for a, b in zip(i[:4].tolist(), j[:4].tolist(), strict=True)
-    ]
     n_differ = int(np.count_nonzero(pairs.adjusted[i, j] <= alpha))
-    sizes = f"{len(pairs.names):,}, of {min(pairs.sizes):,} to {counted(max(pairs.sizes), 'row')}"
-    return [("groups", sizes), ("pairs that differ", f"{n_differ:,} of {len(i):,}"), *clearest]
+    facts = [
+        ("groups", f"{len(pairs.names):,}, of {min(pairs.sizes):,} to {counted(max(pairs.sizes), 'row')}"),
+        ("pairs that differ", f"{n_differ:,} of {len(i):,}"),
+    ]
+    for a, b in zip(i[:4].tolist(), j[:4].tolist(), strict=True):
+        facts.append((f"{pairs.names[a]} and {pairs.names[b]}", f"adjusted p {pvalue(float(pairs.adjusted[a, b]))}"))
+    return card(sentence, facts, _matrix(pairs))
 
 
 def _matrix(pairs: PairwiseResult) -> str:
@@ -173,9 +167,28 @@ def _of_test(result: TwoSampleResult) -> str:
     if result.n_clusters is not None:
         facts.append(("clusters", f"{result.n_clusters[0]:,} and {result.n_clusters[1]:,}"))
     facts += [("", line.strip()) for line in result._more()]
+    sentence = f"{result.test}: p {_sign(result.pvalue)}"
     permuted = np.asarray(getattr(result, "permuted", ()))
-    drawing = _histogram(permuted, result.statistic) if len(permuted) else _pvalue_line(result.pvalue)
-    return card(f"{result.test}: p {_sign(result.pvalue)}", facts, drawing)
+    if len(permuted):
+        counts, edges = np.histogram(permuted, bins=24)
+        low, high = float(min(edges[0], result.statistic)), float(max(edges[-1], result.statistic))
+        x = Axis(low, high if high > low else low + 1.0)
+        drawing = Drawing(x, Axis(0, float(counts.max())), width=_WIDTH, height=_HEIGHT)
+        for count, left, right in zip(counts.tolist(), edges, edges[1:], strict=False):
+            if count:
+                drawing.bar((float(left), float(right)), (0, count), "first")
+        drawing.upright(result.statistic, "second", thin=False)
+        drawing.x_axis("statistic (dashed), permutations", most=4)
+        text = f"The statistic {result.statistic:.3g} and those of {len(permuted):,} permutations"
+        return card(sentence, facts, drawing.svg(text))
+    if math.isnan(result.pvalue):
+        return card(sentence, facts)
+    place = max(result.pvalue, _SMALLEST_P)
+    drawing = Drawing(Axis(min(1e-4, place), 1.0, log=True), Axis(0, 1), width=_WIDTH, height=70)
+    drawing.upright(0.05, "second", thin=False)
+    drawing.dot(place, 0.5, "first", radius=5)
+    drawing.x_axis("p-value; dashed: 0.05", most=4)
+    return card(sentence, facts, drawing.svg(f"p-value {pvalue(result.pvalue)} on a log axis"))
 
 
 @card_of.register
@@ -187,100 +200,71 @@ def _of_phase(result: PhaseResult) -> str:
         ("columns", _few(result.columns)),
         ("frequencies", f"{len(result.frequencies):,}"),
         ("null", result.null),
+        ("warning", "too noisy: a large p-value says nothing" if result.too_noisy else ""),
     ]
-    facts.append(("warning", "too noisy: a large p-value says nothing" if result.too_noisy else ""))
-    parts = [(part.name, result.effect.in_column(part.name)) for part in result.effect.parts]
-    parts.sort(key=lambda part: -part[1].low)
-    return card(f"{result.test}: p {_sign(result.pvalue)}", facts, _effects(parts[:_LINES], None))
+    return card(f"{result.test}: p {_sign(result.pvalue)}", facts, _effects(_by_column(result.effect)))
 
 
 @card_of.register
 def _of_effect(result: EffectSize) -> str:
-    parts = sorted(((part.name, result.in_column(part.name)) for part in result.parts), key=lambda part: -part[1].low)
     facts = [("below", f"{upper(result.upper_bound())} SD (95 %)"), ("seen", f"{result.seen:.0%}")]
-    return card(_effect_text(result), facts, _effects(parts[:_LINES], None))
+    return card(_effect_text(result), facts, _effects(_by_column(result)))
 
 
 @card_of.register
 def _of_noncentrality(result: Noncentrality) -> str:
     facts = [("95 % interval", interval(result.low, result.high)), ("reliable frequencies", f"{result.n_reliable:,}")]
-    return card(f"Noncentrality {number(result.estimate)} per row", facts, _effects([("", result)], None))
+    return card(f"Noncentrality {number(result.estimate)} per row", facts, _effects([row_of("", result)]))
 
 
 @card_of.register
 def _of_noise(result: ExtraNoise) -> str:
     sentence, *lines = repr(result).split("\n")
-    rows = [_Interval(float(v), *map(float, ends)) for v, ends in zip(result.variances, result.interval(), strict=True)]
-    named = list(zip(result.columns, rows, strict=True))[:_LINES]
-    return card(sentence, [("", line.strip()) for line in lines], _effects(named, None))
+    ends = result.interval().tolist()
+    rows = [
+        (name, value, *end) for name, value, end in zip(result.columns, result.variances.tolist(), ends, strict=True)
+    ]
+    return card(sentence, [("", line.strip()) for line in lines], _effects(rows[:_LINES]))
 
 
-class _Interval:
-    """A number with its interval."""
+def _by_column(effect: EffectSize) -> list[Row]:
+    """Return the effect in the columns where it is surest to be large."""
+    rows = [row_of(part.name, effect.in_column(part.name)) for part in effect.parts]
+    return sorted(rows, key=lambda row: -row[2])[:_LINES]
 
-    def __init__(self, estimate: float, low: float, high: float) -> None:
-        self.estimate, self.low, self.high = estimate, low, high
 
-
-def _effects(rows: Sequence[tuple[str, Any]], margin: float | None) -> str:
+def _effects(rows: Sequence[Row], margin: float | None = None) -> str:
     """Draw numbers with their intervals, one line each."""
-    known = [(name, row) for name, row in rows if math.isfinite(row.estimate)]
-    ends = [end for _, row in known for end in (row.estimate, row.low, row.high) if math.isfinite(end)]
+    known = [row for row in rows if math.isfinite(row[1])]
+    ends = [end for _, *numbers in known for end in numbers if math.isfinite(end)]
     if not ends:
         return ""
     ends += [0.0] if margin is None else [0.0, margin]
     low, high = min(ends), max(ends)
     high = high if high > low else low + 1.0
-    left = 86.0 if any(name for name, _ in known) else 10.0
-    drawing = Drawing(
-        Axis(low, high), Axis(0, len(known)), width=_WIDTH, height=18 * len(known) + 34, left=left, bottom=26
-    )
+    left = 86.0 if any(name for name, *_ in known) else 10.0
+    height = 18 * len(known) + 34
+    drawing = Drawing(Axis(low, high), Axis(0, len(known)), width=_WIDTH, height=height, left=left, bottom=26)
     if margin is not None:
         drawing.upright(margin, "second", thin=False)
     if low < 0:
         drawing.upright(0.0, "muted")
-    for place, (name, row) in enumerate(known):
+    for place, (name, estimate, least, most) in enumerate(known):
         y = len(known) - place - 0.5
-        drawing.line([max(row.low, low), min(row.high, high)], [y, y], "first", solid=True)
-        drawing.dot(row.estimate, y, "first")
+        drawing.line([max(least, low), min(most, high)], [y, y], "first", solid=True)
+        drawing.dot(estimate, y, "first")
         if name:
             drawing.text(left - 6, float(drawing.down(y)) + 4, shortened(name, 12), anchor="end")
     drawing.x_axis(most=4)
-    return drawing.svg("; ".join(f"{name or 'value'} {number(row.estimate, 2)}" for name, row in known))
-
-
-def _histogram(permuted: Floats, statistic: float) -> str:
-    counts, edges = np.histogram(permuted, bins=24)
-    low, high = float(min(edges[0], statistic)), float(max(edges[-1], statistic))
-    drawing = Drawing(
-        Axis(low, high if high > low else low + 1.0), Axis(0, float(counts.max())), width=_WIDTH, height=_HEIGHT
-    )
-    for count, left, right in zip(counts.tolist(), edges, edges[1:], strict=False):
-        if count:
-            drawing.bar((float(left), float(right)), (0, count), "first")
-    drawing.upright(statistic, "second", thin=False)
-    drawing.x_axis("statistic (dashed), permutations", most=4)
-    return drawing.svg(f"The statistic {statistic:.3g} and those of {len(permuted):,} permutations")
-
-
-def _pvalue_line(value: float) -> str:
-    """Draw a p-value on a log axis, with 0.05."""
-    if math.isnan(value):
-        return ""
-    drawing = Drawing(Axis(min(1e-4, max(value, _SMALLEST_P)), 1.0, log=True), Axis(0, 1), width=_WIDTH, height=70)
-    drawing.upright(0.05, "second", thin=False)
-    drawing.dot(max(value, _SMALLEST_P), 0.5, "first", radius=5)
-    drawing.x_axis("p-value; dashed: 0.05", most=4)
-    return drawing.svg(f"p-value {pvalue(value)} on a log axis")
+    return drawing.svg("; ".join(f"{name or 'value'} {number(estimate, 2)}" for name, estimate, *_ in known))
 
 
 @card_of.register
 def _of_posterior(result: Posterior) -> str:
-    means, lows_highs = np.atleast_1d(result.mean()), result.interval(0.9)
-    lows, highs = (np.atleast_1d(ends) for ends in lows_highs)
+    numbers = (np.atleast_1d(values).tolist() for values in (result.mean(), *result.interval(0.9)))
     facts = [
-        (name, f"{number(float(mean))} (90 % from {number(float(low))} to {number(float(high))})")
-        for name, mean, low, high in zip(result.names, means, lows, highs, strict=True)
+        (name, f"{number(mean)} (90 % from {number(low)} to {number(high)})")
+        for name, mean, low, high in zip(result.names, *numbers, strict=True)
     ]
     sentence = f"Posterior of {counted(len(result.theta), 'particle')}, worth {result.ess:,.0f}"
     values, prior = result.resample(_DRAWS, 0)[:, 0], result.prior_draws[:_DRAWS, 0]
@@ -331,12 +315,10 @@ def _of_state(result: MonitorState) -> str:
         ("left in the reference", "" if result.rows_left is None else f"{result.rows_left:,}"),
         ("notes", "; ".join(result.notes)),
     ]
-    rows = [
-        (name, _Interval(float(value), float(value - 2 * error), float(value + 2 * error)))
-        for name, value, error in zip(result.columns, result.differences, result.standard_errors, strict=True)
-    ]
-    rows.sort(key=lambda row: -row[1].estimate if math.isfinite(row[1].estimate) else math.inf)
-    return card(result.sentence, facts, _effects(rows[:_LINES], None))
+    named = zip(result.columns, result.differences.tolist(), result.standard_errors.tolist(), strict=True)
+    rows = [(name, value, value - 2 * error, value + 2 * error) for name, value, error in named]
+    rows.sort(key=lambda row: -row[1] if math.isfinite(row[1]) else math.inf)
+    return card(result.sentence, facts, _effects(rows[:_LINES]))
 
 
 @card_of.register
@@ -360,6 +342,27 @@ def _of_history(result: History) -> str:
         ("change since batch", "" if result.since is None else f"{result.since:,}"),
     ]
     return card(repr(result), facts, drawing.svg("Wealth after each batch, as a power of 10"))
+
+
+@card_of.register
+def _of_plan(result: Plan) -> str:
+    lines = zip(result.n.tolist(), result.k.tolist(), result.power.tolist(), strict=True)
+    facts = [
+        (f"{n:,} {result.units}" if n == k else f"{n:,} and {k:,} {result.units}", f"power {power:.2f}")
+        for n, k, power in lines
+    ][:8]
+    facts.append(("simulated", f"{result.n_draws:,} data sets of each size"))
+    if len(result.n) < 2:
+        return card(result.sentence, facts)
+    x = Axis(float(result.n[0]), float(max(result.n[-1], result.n[0] + 1)))
+    drawing = Drawing(x, Axis(0, 1.02), width=_WIDTH, height=_HEIGHT + 20, left=40)
+    drawing.y_axis(3)
+    drawing.level(result.target, "second", thin=False)
+    drawing.line(result.n, result.power, "first")
+    for n, power in zip(result.n.tolist(), result.power.tolist(), strict=True):
+        drawing.dot(n, power, "first", radius=3)
+    drawing.x_axis(f"{result.units} (dashed: the target)", most=4)
+    return card(result.sentence, facts, drawing.svg(f"Power against the number of {result.units}"))
 
 
 def _effect_text(effect: EffectSize) -> str:

@@ -38,21 +38,33 @@ def plot_densities(comparison: Comparison, column: int | str | None = None, *, a
             "comparison must hold rows of both samples to show their densities; it was made from sketches, with "
             "weights, or from rows that could be read only once"
         )
-    place = _most_telling(comparison) if column is None else column_place(column, comparison.columns)
+    if column is not None:
+        place = column_place(column, comparison.columns)
+    elif comparison.by_column:
+        best = min(comparison.by_column, key=lambda column: (column.adjusted_beyond_noise, column.beyond_noise))
+        place = comparison.columns.index(best.column)
+    else:
+        place = int(np.argmax(comparison.phase.column_shares))
     values = [rows[:, place] for rows in comparison.shown]
-    name = short_name(comparison.columns[place])
+    name = comparison.columns[place]
+    noises = [noise for noise in comparison.noise if noise.column == name and noise.sample is not None]
     with canvas(ax) as ax:
         grid = common_grid(*values)
         entries = []
         for column_values, sample, size, look in zip(values, comparison.names, comparison.sizes, LOOKS, strict=False):
-            entries.append(
-                (draw_density(ax, column_values, grid, look), f"{short_name(sample)}, {counted(size, 'row')}")
-            )
+            drawn = draw_density(ax, column_values, grid, look)
+            entries.append((drawn, f"{short_name(sample)}, {counted(size, 'row')}"))
         ax.set_ylim(bottom=0)
-        entries += _draw_extra_noise(ax, comparison, place, float(np.median(np.concatenate(values))))
+        for noise in noises[:1]:  # one standard deviation to both sides
+            top = ax.get_ylim()[1]
+            ax.set_ylim(top=1.3 * top)  # with room for the legend
+            middle = float(np.median(np.concatenate(values)))
+            bar = ax.errorbar(middle, 1.05 * top, xerr=noise.sd, color="black", capsize=4, linewidth=1.5)
+            entries.append((bar, f"noise added in {short_name(noise.sample)}: SD {noise.sd:.2g}"))
         beyond = np.mean([np.mean((sample < grid[0]) | (sample > grid[-1])) for sample in values])
         note = f"\n({beyond:.1%} of the rows lie beyond)" if beyond > 0.01 else ""
-        dress(ax, f"Densities of {name}", f"{name}, in the data's units{note}", "density")
+        label = short_name(name)
+        dress(ax, f"Densities of {label}", f"{label}, in the data's units{note}", "density")
         add_legend(ax, entries, loc="best")
         return ax
 
@@ -75,22 +87,3 @@ def draw_density(ax: Axes, values: Floats, grid: Floats, look: Look) -> Any:
     ax.fill_between(curve.x, curve.y, color=look.color, alpha=0.12, linewidth=0)
     (line,) = ax.plot(curve.x, curve.y, color=look.color, linestyle=look.line, linewidth=1.8)
     return line
-
-
-def _most_telling(comparison: Comparison) -> int:
-    if comparison.by_column:
-        best = min(comparison.by_column, key=lambda column: (column.adjusted_beyond_noise, column.beyond_noise))
-        return comparison.columns.index(best.column)
-    return int(np.argmax(comparison.phase.column_shares))
-
-
-def _draw_extra_noise(ax: Axes, comparison: Comparison, place: int, centre: float) -> list[tuple[Any, str]]:
-    """Draw one standard deviation of the extra noise to both sides, where one sample is clearly noisier."""
-    name = comparison.columns[place]
-    noise = next((noise for noise in comparison.noise if noise.column == name and noise.sample is not None), None)
-    if noise is None or noise.sample is None:
-        return []
-    top = ax.get_ylim()[1]
-    ax.set_ylim(top=1.3 * top)  # with room for the legend
-    bar = ax.errorbar(centre, 1.05 * top, xerr=noise.sd, color="black", capsize=4, linewidth=1.5)
-    return [(bar, f"noise added in {short_name(noise.sample)}: SD {noise.sd:.2g}")]

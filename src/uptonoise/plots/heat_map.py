@@ -48,36 +48,31 @@ def plot_heat_map(result: PairwiseResult | GroupComparison, show: Shown = "pvalu
     np.fill_diagonal(values, np.nan)
     side = 4.0 + min(5.0, 0.08 * len(pairs.names))
     with canvas(ax, side + 1.2, side) as ax:
-        norm, colours = _scale(values, show)
+        # Dark colours for pairs that differ.
+        colors, colormaps = require("matplotlib.colors"), require("matplotlib").colormaps
+        if show == "pvalues":
+            norm = colors.LogNorm(max(_SMALLEST, min(1e-3, float(np.nanmin(values)))), 1.0)
+            adjusted = f"Adjusted p-values ({pairs.adjust.title()}"
+            title = "p-values (not adjusted" if pairs.adjust == "none" else adjusted
+            title += f"; line: {alpha:g})"
+        else:  # a noncentrality is about the square of a shift
+            norm = colors.PowerNorm(0.5, 0.0, float(np.nanmax(values)) or 1.0)
+            title = "Noncentralities per row, beyond noise"
+        colours = colormaps["Blues_r" if show == "pvalues" else "Blues"]
         image = ax.imshow(np.maximum(values, norm.vmin), norm=norm, cmap=colours, interpolation="nearest")
         ax.set_facecolor("0.75")  # the diagonal
-        cell = _cell_points(ax, pairs.names)
-        title = "Noncentralities per row, beyond noise"
+        # About how many points a cell has, with room for the names and the scale of colours.
+        width, height = inches_of(ax)
+        names_size = 0.08 * min(_NAME_LENGTH, max(map(len, pairs.names)))
+        cell = 72 * max(1.0, min(width - names_size - 0.6, height - names_size)) / len(pairs.names)
         bar = ax.figure.colorbar(image, ax=ax, extend="min" if np.nanmin(values) < norm.vmin else "neither")
         bar.ax.tick_params(labelsize="small")
         if show == "pvalues":
-            title = f"{_adjustment_title(pairs.adjust)}; line: {alpha:g})"
             bar.ax.axhline(alpha, color="black", linewidth=1.5)
         dress(ax, title, "", grid="none")
         _name_groups(ax, pairs.names, cell)
         _write_numbers(ax, values, image, cell)
         return ax
-
-
-def _scale(values: Floats, show: Shown) -> tuple[Any, Any]:
-    """Return how numbers become colours: dark ones for pairs that differ."""
-    colors, colormaps = require("matplotlib.colors"), require("matplotlib").colormaps
-    if show == "pvalues":
-        return colors.LogNorm(max(_SMALLEST, min(1e-3, float(np.nanmin(values)))), 1.0), colormaps["Blues_r"]
-    # A noncentrality is about the square of a shift.
-    return colors.PowerNorm(0.5, 0.0, float(np.nanmax(values)) or 1.0), colormaps["Blues"]
-
-
-def _cell_points(ax: Axes, names: tuple[str, ...]) -> float:
-    """Return about how many points a cell has, with room for the names and the scale of colours."""
-    width, height = inches_of(ax)
-    names_size = 0.08 * min(_NAME_LENGTH, max(map(len, names)))
-    return 72 * max(1.0, min(width - names_size - 0.6, height - names_size)) / len(names)
 
 
 def _name_groups(ax: Axes, names: tuple[str, ...], cell: float) -> None:
@@ -106,7 +101,3 @@ def _write_numbers(ax: Axes, values: Floats, image: Any, cell: float) -> None:
 
 def _cell_text(value: float) -> str:
     return f"{value:.2g}" if value >= 1e-3 or value == 0 else f"{value:.0e}".replace("e-0", "e-")
-
-
-def _adjustment_title(adjust: str) -> str:
-    return "p-values (not adjusted" if adjust == "none" else f"Adjusted p-values ({adjust.title()}"

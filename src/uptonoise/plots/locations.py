@@ -1,4 +1,4 @@
-"""Where two samples differ by the ME test: its locations on a line or a plane, with rows behind them."""
+"""Where two samples differ: the locations of the ME test, and the places of a comparison, with rows behind them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from uptonoise._util.density import common_grid
 from uptonoise._util.typing import Floats
+from uptonoise.comparison import Comparison
 from uptonoise.plots.densities import column_place, draw_density
 from uptonoise.plots.style import GREY, LOOKS, Look, add_legend, canvas, documented, dress, require, short_name
 from uptonoise.rows import some_rows, two_samples
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SHOWN_ROWS = 2_000
+_DRAWN_ROWS = 1_500  # of each sample, over the places of a comparison
+_N_BINS = 40
 
 
 @documented
@@ -47,7 +50,14 @@ def plot_locations(
     >>> plt.close()
     """
     places = _columns_to_show(result, columns)
-    samples = None if rows is None else _rows_to_show(rows, result.columns)
+    samples = None
+    if rows is not None:
+        if not isinstance(rows, tuple | list) or len(rows) != 2:
+            raise ValueError("rows must be a pair, the rows of X and those of Y")
+        sources, n = two_samples(*rows), len(result.columns)
+        if len(sources[0].columns) != n:
+            raise ValueError(f"rows must have the {n} columns of the result; got {len(sources[0].columns)}")
+        samples = [some_rows(source, _SHOWN_ROWS, np.random.default_rng(0)) for source in sources]
     with canvas(ax) as ax:
         if len(places) == 1:
             entries = _draw_on_a_line(ax, result, samples, places[0], names)
@@ -72,15 +82,6 @@ def _columns_to_show(result: MeResult, columns: tuple[int | str, ...] | None) ->
     means = np.average(result.regions, axis=0, weights=weights)
     spreads = np.sqrt(np.average((result.regions - means) ** 2, axis=0, weights=weights)) / result.widths
     return sorted(np.argsort(-np.nan_to_num(spreads), kind="stable")[:2].tolist())
-
-
-def _rows_to_show(rows: tuple[Any, Any], columns: tuple[str, ...]) -> list[Floats]:
-    if not isinstance(rows, tuple | list) or len(rows) != 2:
-        raise ValueError("rows must be a pair, the rows of X and those of Y")
-    sources = two_samples(*rows)
-    if len(sources[0].columns) != len(columns):
-        raise ValueError(f"rows must have the {len(columns)} columns of the result; got {len(sources[0].columns)}")
-    return [some_rows(source, _SHOWN_ROWS, np.random.default_rng(0)) for source in sources]
 
 
 def _draw_on_a_line(
@@ -116,42 +117,30 @@ def _draw_on_a_plane(
         ax.set_xlim(min(grids[0][0], regions[:, 0].min()), max(grids[0][-1], regions[:, 0].max()))
         ax.set_ylim(min(grids[1][0], regions[:, 1].min()), max(grids[1][-1], regions[:, 1].max()))
     else:
-        entries.append((_draw_reaches(ax, result, places), "reach of a bump, one width"))
+        # The bumps themselves, whose centres may lie outside of the data.
+        ellipse = require("matplotlib.patches").Ellipse
+        width, height = 2 * result.widths[places]
+        for centre in result.locations[:, places]:
+            reach = ellipse(tuple(centre), width, height, facecolor="none", edgecolor=GREY, linewidth=0.8)
+            ax.add_patch(reach)
+        ax.autoscale_view()
+        entries.append((reach, "reach of a bump, one width"))
     return entries + _draw_places(ax, result, regions[:, 0], regions[:, 1], names)
-
-
-def _draw_reaches(ax: Axes, result: MeResult, places: list[int]) -> Any:
-    """Draw the bumps themselves, whose centres may lie outside of the data, and return the last of them."""
-    ellipse = require("matplotlib.patches").Ellipse
-    width, height = 2 * result.widths[places]
-    for centre in result.locations[:, places]:
-        outline = ax.add_patch(ellipse(tuple(centre), width, height, facecolor="none", edgecolor=GREY, linewidth=0.8))
-    ax.autoscale_view()
-    return outline
 
 
 def _draw_places(ax: Axes, result: MeResult, x: Floats, y: Floats, names: tuple[str, str]) -> list[tuple[Any, str]]:
     """Mark the places, by which sample has more rows there and by how much each contributes."""
     shares = np.maximum(result.contributions, 0) / max(float(np.max(result.contributions)), 1e-300)
-    entries = []
+    sizes, entries = 30 + 170 * shares, []
     kinds = (
         (result.differences > 0, LOOKS[0], f"{short_name(names[0])} has more rows here"),
         (result.differences < 0, LOOKS[1], f"{short_name(names[1])} has more rows here"),
         (result.differences == 0, Look(GREY, "-", "D"), "as many of both"),
     )
+    options: dict[str, Any] = {"edgecolors": "black", "linewidths": 1, "zorder": 3, "clip_on": False}
     for chosen, look, label in kinds:
         if chosen.any():
-            ax.scatter(
-                x[chosen],
-                y[chosen],
-                s=30 + 170 * shares[chosen],
-                c=look.color,
-                marker=look.marker,
-                edgecolors="black",
-                linewidths=1,
-                zorder=3,
-                clip_on=False,
-            )
+            ax.scatter(x[chosen], y[chosen], s=sizes[chosen], c=look.color, marker=look.marker, **options)
             entries.append((_mark(look, markersize=9, markeredgecolor="black"), label))
     return entries
 
@@ -160,3 +149,47 @@ def _mark(look: Look, **options: Any) -> Any:
     """Return a mark for a legend, in full where those of the picture are faint or of many sizes."""
     line = require("matplotlib.lines").Line2D
     return line([], [], color=look.color, marker=look.marker, **{"linestyle": "none", "markersize": 4} | options)
+
+
+@documented
+def plot_places(comparison: Comparison, *, ax: Axes | None = None) -> Axes:
+    """Plot the places where one sample has more rows than the other, in the columns of the clearest one.
+
+    Parameters
+    ----------
+    {comparison} It must have rows and places.
+    {axes}
+    >>> X, Y = rng.normal(size=(2, 1_000, 2))
+    >>> X[:150] = [2, 2] + 0.3 * rng.normal(size=(150, 2))
+    >>> ax = plots.plot_places(un.compare(rng.permutation(X), Y))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x0', 'x1')
+    >>> plt.close()
+    """
+    if comparison.shown is None or not comparison.places:
+        raise ValueError("comparison must have rows, and places where the samples differ; got none")
+    columns = comparison.places[0].columns
+    places = [place for place in comparison.places if place.columns == columns]
+    labels = [short_name(name) for name in columns]
+    shown = [rows[:, [comparison.columns.index(name) for name in columns]] for rows in comparison.shown]
+    ends = min(rows[:, 0].min() for rows in shown), max(rows[:, 0].max() for rows in shown)
+    with canvas(ax) as ax:
+        entries = []
+        for name, rows, look in zip(comparison.names, shown, LOOKS, strict=False):
+            if len(columns) > 1:
+                few = rows[:_DRAWN_ROWS]
+                (drawn,) = ax.plot(few[:, 0], few[:, 1], ".", color=look.color, markersize=3, alpha=0.5)
+            else:
+                counts, edges = np.histogram(rows, _N_BINS, ends)
+                (drawn,) = ax.step(edges[:-1], counts / len(rows), where="post", color=look.color, linewidth=1.8)
+            entries.append((drawn, short_name(name)))
+        for place in places:
+            middle, width = place.values, place.widths
+            if len(columns) > 1:
+                ellipse = require("matplotlib.patches").Ellipse
+                ax.add_patch(ellipse(middle, 4 * width[0], 4 * width[1], fill=False, linewidth=1.8))
+            else:
+                ax.axvspan(middle[0] - 2 * width[0], middle[0] + 2 * width[0], color="0.85", zorder=0)
+        dress(ax, "Where they differ", labels[0], labels[1] if len(labels) > 1 else "share of rows")
+        add_legend(ax, entries, loc="best")
+        return ax

@@ -14,14 +14,12 @@ from uptonoise.learning import RobustnessCurve
 from uptonoise.monitor import History
 from uptonoise.plots.densities import plot_densities
 from uptonoise.plots.heat_map import plot_heat_map
-from uptonoise.plots.intervals import plot_effect, plot_extra_noise
 from uptonoise.plots.locations import plot_locations
+from uptonoise.plots.named_rows import plot_column_shares, plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
 from uptonoise.plots.posterior import plot_calibration, plot_posterior
-from uptonoise.plots.pvalues import plot_ladder, plot_pvalues
-from uptonoise.plots.results import plot_column_shares, plot_null, plot_phase_differences
-from uptonoise.plots.robustness import plot_robustness
+from uptonoise.plots.results import plot_null, plot_phase_differences
 from uptonoise.plots.style import documented, panels
-from uptonoise.plots.timeline import plot_timeline
+from uptonoise.plots.trends import plot_plan, plot_robustness, plot_timeline
 from uptonoise.twosample import (
     EffectSize,
     ExtraNoise,
@@ -31,13 +29,12 @@ from uptonoise.twosample import (
     PairwiseResult,
     PhaseResult,
     PhdResult,
+    Plan,
     TwoSampleResult,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-_PANELS = 4
 
 
 @documented
@@ -73,6 +70,7 @@ _PICTURES: dict[type[Any], Callable[..., Any]] = {
     PhdResult: plot_null,
     PairwiseResult: plot_heat_map,
     GroupComparison: plot_heat_map,
+    Plan: plot_plan,
     ExtraNoise: plot_extra_noise,
     EffectSize: plot_effect,
     RobustnessCurve: plot_robustness,
@@ -121,13 +119,9 @@ def plot_overview(comparison: Comparison, *, ax: Any = None) -> NDArray[Any]:
     """
     if ax is None:
         with panels(2, 2, width=11, height=7.5) as axes:
-            return _draw_panels(comparison, axes)
-    return _draw_panels(comparison, ax)
-
-
-def _draw_panels(comparison: Comparison, given: Any) -> NDArray[Any]:
-    axes = np.asarray(given, dtype=object).ravel()
-    if len(axes) != _PANELS:
+            return plot_overview(comparison, ax=axes)
+    axes = np.asarray(ax, dtype=object).ravel()
+    if len(axes) != 4:
         raise ValueError(f"ax must be an array of four Axes; got {len(axes)}")
     plot_ladder(comparison, ax=axes[0])
     plot_effect(comparison, ax=axes[1])

@@ -129,7 +129,15 @@ def plot_calibration(
             return _draw_ranks(ax, result, place)
     with panels(2, width=9, height=3.8) as axes:
         _draw_ranks(axes[0], result, place)
-        _draw_coverage(axes[1], result, place)
+        levels, n = np.linspace(0.02, 0.98, 49), len(result.truth)
+        covered = np.array([result.coverage(float(level))[place] for level in levels])
+        low, high = binom.interval(_BAND, n, levels)
+        band = axes[1].fill_between(levels, low / n, high / n, color=GREY, alpha=0.2, linewidth=0)
+        (line,) = axes[1].plot(levels, covered, color=LOOKS[0].color, linewidth=1.8)
+        axes[1].plot([0, 1], [0, 1], color="black", linewidth=0.8)
+        title = f"Coverage for {short_name(result.names[place])}"
+        dress(axes[1], title, "probability of the interval", "share that holds the truth")
+        add_legend(axes[1], [(line, "observed"), (band, "99 % of right posteriors")], loc="upper left")
         return np.asarray(axes)
 
 
@@ -143,18 +151,4 @@ def _draw_ranks(ax: Axes, result: Calibration, place: int) -> Axes:
     name = short_name(result.names[place])
     dress(ax, f"Ranks of {name}", "rank of the truth among draws, as a share", "data sets", "y")
     add_legend(ax, [(bars, "observed"), (band, "99 % of right posteriors")], loc="lower center")
-    return ax
-
-
-def _draw_coverage(ax: Axes, result: Calibration, place: int) -> Axes:
-    levels = np.linspace(0.02, 0.98, 49)
-    covered = np.array([result.coverage(float(level))[place] for level in levels])
-    n = len(result.truth)
-    low, high = binom.interval(_BAND, n, levels)
-    band = ax.fill_between(levels, low / n, high / n, color=GREY, alpha=0.2, linewidth=0)
-    (line,) = ax.plot(levels, covered, color=LOOKS[0].color, linewidth=1.8)
-    ax.plot([0, 1], [0, 1], color="black", linewidth=0.8)
-    name = short_name(result.names[place])
-    dress(ax, f"Coverage for {name}", "probability of the interval", "share that holds the truth")
-    add_legend(ax, [(line, "observed"), (band, "99 % of right posteriors")], loc="upper left")
     return ax

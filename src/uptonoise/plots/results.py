@@ -1,27 +1,14 @@
-"""Results of single tests: phase differences, shares of columns, and the null distribution of a statistic."""
+"""Results of single tests: phase differences, and the null distribution of a statistic."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.plots.style import (
-    FAINT,
-    GREY,
-    LOOKS,
-    MOST,
-    Look,
-    add_legend,
-    canvas,
-    documented,
-    dress,
-    height_of,
-    rows_of_names,
-    short_name,
-)
+from uptonoise.plots.style import FAINT, GREY, LOOKS, Look, add_legend, canvas, documented, dress, short_name
 from uptonoise.twosample import MmdResult, PhaseResult, PhdResult, p_is
 
 if TYPE_CHECKING:
@@ -56,64 +43,24 @@ def plot_phase_differences(result: PhaseResult, *, names: tuple[str, str] = ("X"
     reliable = errors <= _RELIABLE
     with canvas(ax) as ax:
         entries = []
-        for group in _groups_of_frequencies(result):
-            for chosen, opacity in ((group.members & reliable, 1.0), (group.members & ~reliable, FAINT)):
-                marks = ax.errorbar(
-                    lengths[chosen],
-                    differences[chosen],
-                    yerr=errors[chosen],
-                    fmt=group.look.marker,
-                    color=group.look.color,
-                    alpha=opacity,
-                    markersize=4,
-                    elinewidth=0.8,
-                    zorder=group.layer,
-                )
+        for group, members, look, layer in _groups_of_frequencies(result):
+            options: dict[str, Any] = {"fmt": look.marker, "color": look.color, "zorder": layer}
+            for chosen, opacity in ((members & reliable, 1.0), (members & ~reliable, FAINT)):
+                points = lengths[chosen], differences[chosen], errors[chosen]
+                marks = ax.errorbar(*points, alpha=opacity, markersize=4, elinewidth=0.8, **options)
                 if opacity == 1.0:
-                    entries.append((marks, group.label))
+                    entries.append((marks, group))
         ax.axhline(0, color="black", linewidth=0.8)
         reach = min(float(np.max((np.abs(differences) + errors)[reliable], initial=0.0)) or np.pi, np.pi)
         ax.set_ylim(-1.1 * reach, 1.1 * reach)
         ax.set_xlim(left=0)
         first, second = (short_name(name, 16) for name in names)
         several = len(result.columns) > 1
-        label = (
-            "length of frequency, columns in units of their own" if several else "frequency, in 1 / the data's units"
-        )
+        label = "frequency, in 1 / the data's units"
+        if several:
+            label = "length of frequency, columns in units of their own"
         dress(ax, f"Phase of {first} ahead of that of {second}", label, "phase difference (radians)")
         add_legend(ax, entries if several else [], loc="best")
-        return ax
-
-
-@documented
-def plot_column_shares(result: PhaseResult, *, ax: Axes | None = None) -> Axes:
-    """Plot which columns carry the statistic of a phase test, the largest share first.
-
-    Parameters
-    ----------
-    result : PhaseResult
-        What :func:`~uptonoise.phase_test` returned. With more than 20 columns, the others share the last bar.
-    {axes}
-    >>> ax = plots.plot_column_shares(un.phase_test(rng.normal(size=(500, 2)), rng.normal([0, 1], size=(500, 2))))
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['x1', 'x0']
-    >>> plt.close()
-    """
-    order = np.argsort(-result.column_shares, kind="stable")
-    shown, others = order[:MOST], order[MOST:]
-    shares = result.column_shares[shown]
-    labels = [short_name(result.columns[column]) for column in shown]
-    with canvas(ax, height=height_of(len(labels) + bool(len(others)))) as ax:
-        ax.barh(range(len(shown)), shares, color=LOOKS[0].color, height=0.7)
-        if len(others):
-            labels.append(f"{len(others)} more columns")
-            shares = np.append(shares, result.column_shares[others].sum())
-            ax.barh(len(shown), shares[-1], color="white", edgecolor=GREY, hatch="///", height=0.7)
-        for row, share in enumerate(shares):
-            ax.annotate(f"{share:.0%}", (share, row), (3, 0), textcoords="offset points", va="center", fontsize="small")
-        rows_of_names(ax, labels)
-        ax.set_xlim(0, 1.15 * (float(shares.max()) or 1.0))
-        dress(ax, f"Columns that carry the statistic ({p_is(result.pvalue)})", "share", grid="x")
         return ax
 
 
@@ -146,15 +93,6 @@ def plot_null(result: MmdResult | PhdResult, *, ax: Axes | None = None) -> Axes:
         return ax
 
 
-class _Group(NamedTuple):
-    """Frequencies that are marked alike."""
-
-    label: str
-    members: NDArray[np.bool_]
-    look: Look
-    layer: int
-
-
 def _along_axes(result: PhaseResult) -> tuple[Floats, Floats]:
     """Return the lengths of frequencies, and the differences of phases in the direction of positive frequencies."""
     W = result.frequencies
@@ -165,15 +103,16 @@ def _along_axes(result: PhaseResult) -> tuple[Floats, Floats]:
     return np.linalg.norm(W, axis=1), np.where(alone, np.sign(W.sum(axis=1)), 1.0) * result.phase_differences
 
 
-def _groups_of_frequencies(result: PhaseResult) -> list[_Group]:
+def _groups_of_frequencies(result: PhaseResult) -> list[tuple[str, NDArray[np.bool_], Look, int]]:
+    """Return frequencies that are marked alike: a label, which they are, their look, and their layer."""
     W = result.frequencies != 0
     alone = W.sum(axis=1) == 1
     order = np.argsort(-result.column_shares, kind="stable")
     marked = np.sort(order[:_MARKED_COLUMNS])
     groups = [
-        _Group(f"{short_name(result.columns[column])} alone", alone & W[:, column], look, 3)
+        (f"{short_name(result.columns[column])} alone", alone & W[:, column], look, 3)
         for column, look in zip(marked, LOOKS, strict=False)
     ]
-    groups.append(_Group("another column alone", alone & ~W[:, marked].any(axis=1), Look(GREY, "-", "x"), 2))
-    groups.append(_Group("several columns", ~alone, Look("0.7", "-", "."), 2))
-    return [group for group in groups if group.members.any()]
+    groups.append(("another column alone", alone & ~W[:, marked].any(axis=1), Look(GREY, "-", "x"), 2))
+    groups.append(("several columns", ~alone, Look("0.7", "-", "."), 2))
+    return [group for group in groups if group[1].any()]
