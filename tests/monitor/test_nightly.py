@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 import uptonoise as un
-from uptonoise.monitor.lock import locked
-from uptonoise.monitor.nightly import Job
+from uptonoise.monitor.nightly import Job, locked
 
 
 def write(path, rng, n=50, other=False):

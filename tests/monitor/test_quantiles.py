@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from uptonoise.monitor import quantiles
-from uptonoise.monitor.quantiles import quantile_of
+from uptonoise.monitor import difference
+from uptonoise.monitor.difference import quantile_of
 
 N = 40_000
 RNG = np.random.default_rng(0)
@@ -24,8 +24,8 @@ COLUMNS = {
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("level", [0.0, 0.25, 0.5, 0.75, 1.0])
 def test_quantiles_of_long_columns_are_exact(name, level, monkeypatch):
-    monkeypatch.setattr(quantiles, "_FEW", 100)
-    monkeypatch.setattr(quantiles, "_SAMPLED", 1_000)
-    monkeypatch.setattr(quantiles, "CHUNK_ROWS", 3_001)
+    monkeypatch.setattr(difference, "_FEW", 100)
+    monkeypatch.setattr(difference, "_SAMPLED", 1_000)
+    monkeypatch.setattr(difference, "CHUNK_ROWS", 3_001)
     column = COLUMNS[name]
     assert quantile_of(column, level) == np.quantile(column[np.isfinite(column)], level)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uptonoise as un
-from uptonoise.monitor.pairing import given_pairs, random_pairs
+from uptonoise.monitor.batches import given_pairs, random_pairs
 from uptonoise.monitor.reading import Table, read_table
 from uptonoise.monitor.reference import Reference
 
@@ -15,18 +15,24 @@ def table(n: int, start: int = 0, clusters=None) -> Table:
     return Table(np.arange(start, start + n, dtype=float)[:, None], ("x0",), False, clusters)
 
 
+def taken(reference: Reference, n: int) -> tuple[np.ndarray, Reference]:
+    """Return the next rows, and the reference without them."""
+    differences, rest = reference.subtracted(np.zeros((n, 1)))
+    return -differences, rest
+
+
 def test_every_row_is_used_once():
     reference = Reference.new(table(10), seed=1)
-    first, reference = reference.rows(7)
-    second, reference = reference.rows(7)
+    first, reference = taken(reference, 7)
+    second, reference = taken(reference, 7)
     assert sorted(np.concatenate([first, second]).ravel()) == list(range(10))
     assert reference.n_left == 0
-    assert len(reference.rows(1)[0]) == 0
+    assert len(taken(reference, 1)[0]) == 0
 
 
 def test_rows_are_used_again_in_another_order_where_that_is_wanted():
     reference = Reference.new(table(10), seed=1, reuse=True)
-    rows, reference = reference.rows(25)
+    rows, reference = taken(reference, 25)
     assert [sorted(part.ravel()) for part in (rows[:10], rows[10:20])] == [list(range(10))] * 2
     assert not np.array_equal(rows[:10], rows[10:20])
     assert (reference.n_passes, reference.n_left) == (2, 5)
@@ -34,10 +40,10 @@ def test_rows_are_used_again_in_another_order_where_that_is_wanted():
 
 @pytest.mark.parametrize("reuse", [False, True])
 def test_a_resumed_reference_goes_on_where_it_was(reuse):
-    reference = Reference.new(table(10), 1, reuse).rows(4)[1].extended(table(5, 10))
-    reference = reference.rows(13 if reuse else 8)[1]
+    reference = taken(Reference.new(table(10), 1, reuse), 4)[1].extended(table(5, 10))
+    reference = taken(reference, 13 if reuse else 8)[1]
     again = Reference.resumed(table(15), 1, reuse, reference.progress)
-    np.testing.assert_array_equal(again.rows(6)[0], reference.rows(6)[0])
+    np.testing.assert_array_equal(taken(again, 6)[0], taken(reference, 6)[0])
     longer = Reference.resumed(table(18), 1, reuse, reference.progress)
     assert longer.n_left == reference.n_left + 3
 

@@ -33,8 +33,6 @@ from scipy.linalg.lapack import dposv
 from uptonoise._util.typing import Floats
 from uptonoise.monitor.features import OddFeatures
 
-Places = NDArray[np.int64]
-
 MEMORIES = (64.0, 256.0, 1024.0, 4096.0, 16384.0)
 """In rows."""
 
@@ -81,7 +79,7 @@ class Bettor:
         """Return a bettor that knows nothing, for units of about so many rows."""
         m, d, r = features.n_features, features.n_columns, len(MEMORIES)
         memories = np.array(MEMORIES) / rows_of_unit
-        bets = np.zeros((m, n_groups(d) * r))
+        bets = np.zeros((m, (1 if d == 1 else 2 + d) * r))
         sums, products = np.zeros((r, m)), np.zeros((r, m, m))
         return cls(d, features.n_radii, memories, sums, products, np.zeros(r), bets, 0, np.zeros(r))
 
@@ -141,7 +139,8 @@ class Bettor:
         of_columns = single * _own_blocks(d, k)
         bets[:singles, r + memory] = dposv(single.T, sums[:singles], overwrite_a=True)[1]
         alone = dposv(of_columns.T, sums[:singles], overwrite_a=True)[1]
-        bets[_own_places(d, k, r, memory)] = alone
+        features = np.arange(singles)
+        bets[features, (2 + features // k) * r + memory] = alone
 
 
 @cache
@@ -150,20 +149,8 @@ def _own_blocks(n_columns: int, n_radii: int) -> Floats:
     return np.asarray(np.kron(np.eye(n_columns), np.ones((n_radii, n_radii))), dtype=np.float64)
 
 
-@cache
-def _own_places(n_columns: int, n_radii: int, n_memories: int, memory: int) -> tuple[Places, Places]:
-    """Return where the bets have the weights of each column's own player with one memory."""
-    features = np.arange(n_columns * n_radii)
-    return features, (2 + features // n_radii) * n_memories + memory
-
-
 @lru_cache(maxsize=64)
-def _forgetting(n: int, memories: tuple[float, ...]) -> tuple[Floats, Places]:
+def _forgetting(n: int, memories: tuple[float, ...]) -> tuple[Floats, NDArray[np.int64]]:
     """Return what each memory keeps when a block of n units comes, and after how many blocks its weights are due."""
     units = np.array(memories)
     return np.exp(-n / units), np.maximum(1, units / (_REFRESHED * n)).astype(int)
-
-
-def n_groups(n_columns: int) -> int:
-    """Return how many groups of features players look at."""
-    return 1 if n_columns == 1 else 2 + n_columns

@@ -15,9 +15,8 @@ r"""What the bets add up to, and the two guarantees.
 from __future__ import annotations
 
 import math
-from copy import copy
 from dataclasses import dataclass
-from typing import Literal, Self, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,6 @@ from numpy.typing import NDArray
 from uptonoise._util.typing import Floats
 
 Guarantee = Literal["probability", "run length"]
-GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
 
 _AT_ONCE = 0.3  # of the wealth is played from the start
 _AT_A_TIME = 256  # units, whose factors have a product that is no smaller and no larger than a number may be
@@ -77,23 +75,17 @@ class Evidence:
     @classmethod
     def new(cls, guarantee: Guarantee, shares: Floats, rows_of_unit: int) -> Evidence:
         """Return the money before the first batch."""
-        logs = np.log(shares)
-        nothing = np.zeros(len(logs))
-        first, rest = (_AT_ONCE, 1 - _AT_ONCE) if guarantee == "probability" else (0.0, 0.0)
-        money = logs + math.log(first) if first else np.full(len(logs), -np.inf)
-        waiting = math.log(rest) if rest else -math.inf
+        logs, nothing = np.log(shares), np.zeros(len(shares))
+        money, waiting = np.full(len(logs), -np.inf), -math.inf
+        if guarantee == "probability":
+            money, waiting = logs + math.log(_AT_ONCE), math.log(1 - _AT_ONCE)
         numbers = np.zeros(len(logs), dtype=np.int64)
-        early = _EARLY / rows_of_unit
-        return cls(guarantee, logs, money, waiting, early, 0, 0, waiting, nothing, nothing, numbers)
+        return cls(guarantee, logs, money, waiting, _EARLY / rows_of_unit, 0, 0, waiting, nothing, nothing, numbers)
 
     @property
     def total(self) -> float:
         """The logarithm of all money."""
         return float(np.logaddexp(log_sum(self.money), self.waiting))
-
-    def copy(self) -> Self:
-        """Return evidence of its own, which can play on while this one stays as it is."""
-        return copy(self)
 
     def begin_batch(self) -> None:
         """Pay what a new batch brings."""
@@ -128,16 +120,6 @@ class Evidence:
         lower = self.gains <= self.lows
         self.lows = np.where(lower, self.gains, self.lows)
         self.low_batches = np.where(lower, number, self.low_batches)
-
-    @property
-    def leader(self) -> int:
-        """The number of the player with most money."""
-        return int(np.argmax(self.money))
-
-    @property
-    def rising_since(self) -> int:
-        """The number of the first batch of the leader's rise: an estimate of when the change began."""
-        return int(self.low_batches[self.leader]) + 1
 
     def of_groups(self, n_memories: int) -> Floats:
         """Return the logarithm of what each group of players would have, if all were paid to it alone."""

@@ -6,6 +6,7 @@ between one and two thousand batches, equally spaced, and the last one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -32,13 +33,6 @@ class Line(NamedTuple):
     pvalue: float
     alarm: bool
     difference: float
-
-    @classmethod
-    def of(cls, state: MonitorState) -> Line:
-        """Return the line of a state."""
-        pvalue = np.nan if state.pvalue is None else state.pvalue
-        parts = (state.batch, state.name, state.time, state.rows, state.rows_used, state.log_wealth, pvalue)
-        return cls(*parts, state.alarm, state.difference)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +76,9 @@ class History(Result):
         if len(lines) >= _MOST:
             every *= 2
             lines = tuple(line for line in lines if line.batch % every == 0)
-        return replace(self, lines=(*lines, Line.of(state)), every=every, since=state.since)
+        line = Line(*(getattr(state, name) for name in Line._fields))
+        line = line if state.pvalue is not None else line._replace(pvalue=math.nan)
+        return replace(self, lines=(*lines, line), every=every, since=state.since)
 
     def column(self, name: str) -> list[Any]:
         """Return one value of all lines."""

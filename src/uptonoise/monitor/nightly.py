@@ -7,14 +7,15 @@ that was not finished counts as not seen.
 from __future__ import annotations
 
 import glob
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from uptonoise._util.errors import hinted
 from uptonoise.engines import OpenFiles
-from uptonoise.monitor.lock import locked
 from uptonoise.monitor.state import MonitorState
 from uptonoise.monitor.storage import saved_columns
 from uptonoise.monitor.watch import Monitor
@@ -74,7 +75,7 @@ class Job:
                     names = files.described_columns() or monitor.columns
                     known = [name for name in monitor.columns if name in names or split_name(name, names)]
                     batch = self._rows(files, known)
-                    state = monitor.update(batch, name=str(path), version=_size(path))
+                    state = monitor.update(batch, name=str(path), version=f"{path.stat().st_size} bytes")
                     check_dropped(str(path), batch.record(), self.max_dropped)
                     monitor.save(self.state)
                     yield monitor, state
@@ -82,11 +83,16 @@ class Job:
     def _monitor(self) -> Monitor:
         """Return the monitor that goes on, or a new one."""
         files = OpenFiles(self.reference, **self.how)
-        columns = self.columns or self._numeric(files)
+        columns, described = self.columns, None if self.columns else files.described_columns()
+        if described is not None:  # those that hold numbers
+            columns = [name for name, problem in described.items() if problem is None and name != self.clusters]
         reference = self._rows(files, columns)
         is_new = not self.state.exists()
-        if not is_new and columns is not None:
-            self._check_columns(columns)
+        if not is_new and columns is not None and tuple(columns) != (saved := saved_columns(self.state)):
+            raise ValueError(
+                f"columns are {', '.join(saved)} in {self.state}; got {', '.join(columns)}. "
+                "Use the same, or another state"
+            )
         monitor = Monitor(reference, **self.settings) if is_new else Monitor.load(self.state, reference)
         check_dropped(reference.name, reference.record(), self.max_dropped)
         if is_new:
@@ -96,22 +102,6 @@ class Job:
             monitor.restart()
             monitor.save(self.state)
         return monitor
-
-    def _check_columns(self, columns: Sequence[str]) -> None:
-        """Raise where the state is of other columns."""
-        saved = saved_columns(self.state)
-        if tuple(columns) != saved:
-            raise ValueError(
-                f"columns are {', '.join(saved)} in {self.state}; got {', '.join(columns)}. "
-                "Use the same, or another state"
-            )
-
-    def _numeric(self, files: OpenFiles) -> list[str] | None:
-        """Return the columns of files that hold numbers; None where they have no names."""
-        described = files.described_columns()
-        if described is None:
-            return None
-        return [name for name, problem in described.items() if problem is None and name != self.clusters]
 
     def _rows(self, files: OpenFiles, columns: Sequence[str] | None) -> RowSource:
         """Return the rows of files, of which there may be none, with missing values as the monitor wants them."""
@@ -123,7 +113,7 @@ class Job:
 
     def _is_new(self, monitor: Monitor, path: Path) -> bool:
         """Tell whether a file was not seen; raise where it has changed since, or comes too late."""
-        if monitor.has_seen(str(path), _size(path)):
+        if monitor.has_seen(str(path), f"{path.stat().st_size} bytes"):
             return False
         if monitor.has_seen(str(path)):
             raise ValueError(f"{path} has another size than when it was compared; give new rows in a new file")
@@ -158,5 +148,34 @@ def batch_files(patterns: Sequence[str]) -> list[Path]:
     return sorted(files)
 
 
-def _size(path: Path) -> str:
-    return f"{path.stat().st_size} bytes"
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock that goes with a file, or raise where another process does.
+
+    The lock is a file beside it, which stays; the operating system frees it when the process ends, however it ends.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from uptonoise.monitor.nightly import locked
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with locked(pathlib.Path(folder, "state.npz")):
+    ...         with locked(pathlib.Path(folder, "state.npz")):
+    ...             pass
+    Traceback (most recent call last):
+        ...
+    BlockingIOError: another job is working with state.npz; wait until it has ended
+    """
+    with path.with_name(f"{path.name}.lock").open("a") as file:
+        try:
+            if sys.platform == "win32":
+                import msvcrt
+
+                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            else:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BlockingIOError(f"another job is working with {path.name}; wait until it has ended") from None
+        yield

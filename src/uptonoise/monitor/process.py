@@ -7,6 +7,7 @@ how rows are cut into batches does not matter: blocks go on from one batch to th
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,17 +70,12 @@ class Process:
         none = Units.none(n_columns)
         return cls(up_to_offset, features, bettor, evidence, None, None, none, none, np.empty((0, features.n_features)))
 
-    @property
-    def block_units(self) -> int:
-        """How many units a block has, unless the batch is large."""
-        return max(_LEAST_BLOCK, _BLOCK_ROWS // (GROUP if self.up_to_offset else 1))
-
     def after(self, units: Units, spreads: Floats | None, number: int) -> Process:
         """Return the process after a batch of units, the `number`-th.
 
         `spreads` are the units of the difference, where a reference tells them.
         """
-        process = replace(self, evidence=self.evidence.copy())
+        process = replace(self, evidence=copy(self.evidence))  # which can play on
         process.evidence.begin_batch()
         if self.up_to_offset:
             units, waiting = centred_groups(self.ungrouped.joined(units))
@@ -101,27 +97,22 @@ class Process:
         first, rest = waiting.part(0, n_first), waiting.part(n_first, waiting.n_units)
         if spreads is None:
             spreads = spreads_of(first.z) / np.sqrt(2)
-        process = replace(
-            self,
-            lengths=typical_sizes(first.z),
-            moments=Moments.new(spreads, len(self.bettor.memories)),
-            block=Units.none(self.features.n_columns),
-        )
+        lengths = typical_sizes(first.z)
         bettor = self.bettor.copy()
-        bettor.learn(self.features.of(first, process._scale))
-        return replace(process, bettor=bettor)._described(first), rest
-
-    @property
-    def _scale(self) -> Floats:
-        assert self.lengths is not None
-        return self.lengths
+        bettor.learn(self.features.of(first, lengths))
+        moments = Moments.new(spreads, len(bettor.memories)).learnt(first, bettor.memories, alike=not self.up_to_offset)
+        block = Units.none(self.features.n_columns)
+        return replace(self, lengths=lengths, moments=moments, block=block, bettor=bettor), rest
 
     def _bet(self, units: Units) -> Process:
         """Return the process after bets on units; whatever block they complete is learnt before the next bet."""
-        size = max(self.block_units, min(units.n_units // _PARTS, _MOST_UNITS))
+        usual = max(_LEAST_BLOCK, _BLOCK_ROWS // (GROUP if self.up_to_offset else 1))
+        size = max(usual, min(units.n_units // _PARTS, _MOST_UNITS))
         waiting = self.block.joined(units)
-        bettor, evidence = self.bettor, self.evidence
-        lengths, block_features = self._scale, self.block_features
+        bettor, evidence, moments, lengths = self.bettor, self.evidence, self.moments, self.lengths
+        block_features = self.block_features
+        assert lengths is not None
+        assert moments is not None
         start, learnt = self.block.n_units, 0
         while start < waiting.n_units:
             if start == learnt:
@@ -137,12 +128,9 @@ class Process:
                 lengths = followed(lengths, waiting.part(learnt, stop).z, bettor.n_blocks)
                 block_features, learnt = block_features[:0], stop
             start = stop
+        if learnt:
+            moments = moments.learnt(waiting.part(0, learnt), bettor.memories, alike=not self.up_to_offset)
         block = waiting.part(learnt, waiting.n_units)
-        process = replace(self, bettor=bettor, lengths=lengths, block=block, block_features=block_features)
-        return process._described(waiting.part(0, learnt)) if learnt else process
-
-    def _described(self, learnt: Units) -> Process:
-        """Return the process whose estimate of the difference has seen some more units."""
-        assert self.moments is not None
-        moments = self.moments.learnt(learnt, self.bettor.memories, alike=not self.up_to_offset)
-        return replace(self, moments=moments)
+        return replace(
+            self, bettor=bettor, moments=moments, lengths=lengths, block=block, block_features=block_features
+        )

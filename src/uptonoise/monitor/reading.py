@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from uptonoise.fourier import check_design
 from uptonoise.rows import CHUNK_ROWS, RowSource, as_frame, as_rows, is_frame
 
 Missing = Literal["error", "drop", "use"]
-MISSING: tuple[Missing, ...] = get_args(Missing)
 
 _LISTED = 8  # names in a message
 
@@ -61,8 +60,11 @@ def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] |
         _check_finite(X, name)
         return Table(X, names, named=False)
     if is_frame(X):
-        X, clusters = _selected(X, name, clusters, columns)
-        columns = None
+        frame = as_frame(X, name)
+        _check_has(frame.columns, [column for column in (*(columns or ()), clusters) if isinstance(column, str)], name)
+        if isinstance(clusters, str):
+            frame, clusters = frame.drop(clusters), frame[clusters].to_numpy()
+        X, columns = (frame if columns is None else frame.select(list(columns))).to_native(), None
     source = as_rows(X, name=name)
     check_design(source.columns if columns is None else columns, name)
     if source.bag_ids is not None and clusters is not None:
@@ -83,36 +85,24 @@ def _joined(source: RowSource) -> tuple[Floats, NDArray[np.int32] | None]:
     n_rows = source.n_rows or 0
     values = np.empty((n_rows, len(source.columns)))
     bags = None if source.bag_ids is None else np.empty(n_rows, dtype=np.int32)
+
+    def resize(n_rows: int) -> None:
+        # In place: a copy would take as much memory again.
+        values.resize((n_rows, values.shape[1]), refcheck=False)
+        if bags is not None:
+            bags.resize(n_rows, refcheck=False)
+
     stop = 0
     for block in source.chunks():
         start, stop = stop, stop + len(block.values)
         if stop > len(values):
-            _resize(values, bags, stop + stop // 8)
+            resize(stop + stop // 8)
         values[start:stop] = block.values
         if bags is not None and block.bags is not None:
             bags[start:stop] = block.bags
     if stop < len(values):
-        _resize(values, bags, stop)
+        resize(stop)
     return values, bags
-
-
-def _resize(values: Floats, bags: NDArray[np.int32] | None, n_rows: int) -> None:
-    """Change the number of rows in place: a copy would take as much memory again."""
-    values.resize((n_rows, values.shape[1]), refcheck=False)
-    if bags is not None:
-        bags.resize(n_rows, refcheck=False)
-
-
-def _selected(X: Any, name: str, clusters: Any, columns: Sequence[str] | None) -> tuple[Any, Any]:
-    """Return the columns of a frame to use, and the clusters that one of its columns names."""
-    frame = as_frame(X, name)
-    _check_has(frame.columns, [column for column in (*(columns or ()), clusters) if isinstance(column, str)], name)
-    if isinstance(clusters, str):
-        ids = frame[clusters].to_numpy()
-        frame, clusters = frame.drop(clusters), ids
-    if columns is not None:
-        frame = frame.select(list(columns))
-    return frame.to_native(), clusters
 
 
 def _check_has(has: Sequence[str], columns: Sequence[str], name: str) -> None:

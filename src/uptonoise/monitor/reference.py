@@ -102,11 +102,6 @@ class Reference:
         """Units that were not taken in this pass."""
         return len(self.order) - self.used
 
-    def rows(self, n: int) -> tuple[Floats, Reference]:
-        """Return the next rows, at most `n`, and the reference without them; each row is a unit."""
-        places, reference = self._taken(n)
-        return self.values[places], reference
-
     def subtracted(self, rows: Floats) -> tuple[Floats, Reference]:
         """Subtract the next rows from these, in place and as far as they go; return them, and the reference without."""
         places, reference = self._taken(len(rows))

@@ -11,12 +11,13 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from uptonoise._util.validation import checked_number
-from uptonoise.monitor.evidence import GUARANTEES, Guarantee
-from uptonoise.monitor.reading import MISSING, Missing
+from uptonoise.monitor.evidence import Guarantee
+from uptonoise.monitor.reading import Missing
 
 Invariance = Literal["noise", "noise+shift"]
 WhenUsedUp = Literal["stop", "reuse"]
-RUN_LENGTH = 1_000.0
+_CHOICES = {"invariant_to": Invariance, "guarantee": Guarantee, "when_used_up": WhenUsedUp, "missing": Missing}
+_RUN_LENGTH = 1_000.0
 
 
 @dataclass(frozen=True)
@@ -31,29 +32,18 @@ class Settings:
     missing: Missing
     seed: int
 
-    @classmethod
-    def checked(
-        cls,
-        *,
-        alpha: Any,
-        invariant_to: Any,
-        guarantee: Any,
-        run_length: Any,
-        when_used_up: Any,
-        missing: Any,
-        seed: int,
-    ) -> Settings:
-        """Return the settings, or raise where one of them is wrong."""
-        _check_choice("invariant_to", invariant_to, get_args(Invariance))
-        _check_choice("guarantee", guarantee, GUARANTEES)
-        _check_choice("when_used_up", when_used_up, get_args(WhenUsedUp))
-        _check_choice("missing", missing, MISSING)
-        alpha = checked_number(alpha, "alpha", above=True, most=1)
-        if guarantee == "run length":
-            run_length = checked_number(run_length or RUN_LENGTH, "run_length", least=1, above=True)
+    def __post_init__(self) -> None:
+        for name, kind in _CHOICES.items():
+            value, choices = getattr(self, name), get_args(kind)
+            if not isinstance(value, str) or value not in choices:
+                wanted = " or ".join(f'"{choice}"' for choice in choices)
+                raise ValueError(f"{name} must be {wanted}; got {value!r}")
+        alpha, run_length = checked_number(self.alpha, "alpha", above=True, most=1), self.run_length
+        if self.guarantee == "run length":
+            run_length = checked_number(run_length or _RUN_LENGTH, "run_length", least=1, above=True)
         elif run_length is not None:
-            raise ValueError(f'run_length is for guarantee="run length"; got {run_length!r} for {guarantee!r}')
-        return cls(alpha, invariant_to, guarantee, run_length, when_used_up, missing, seed)
+            raise ValueError(f'run_length is for guarantee="run length"; got {run_length!r} for {self.guarantee!r}')
+        self.__dict__.update(alpha=alpha, run_length=run_length)
 
     @property
     def threshold(self) -> float:
@@ -67,12 +57,6 @@ class Settings:
         for name, value in other.items():
             if value is not None and mine[name] != value:
                 raise ValueError(f"{name} is {mine[name]!r} in {where}; got {value!r}. Use the same, or another state")
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        wanted = " or ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f"{name} must be {wanted}; got {value!r}")
 
 
 def as_time(time: Any) -> tuple[float, str]:

@@ -12,20 +12,20 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from uptonoise._util.storage import Archive, load_archive, save_archive
+from uptonoise._util.storage import load_archive, save_archive
 from uptonoise.monitor.difference import spreads_of
 from uptonoise.monitor.history import History, Line
-from uptonoise.monitor.now import Now
+from uptonoise.monitor.now import Now, Seen
 from uptonoise.monitor.process import Process
 from uptonoise.monitor.reading import arranged, read_table
 from uptonoise.monitor.reference import Part, Progress, Reference
-from uptonoise.monitor.seen import Seen
 from uptonoise.monitor.settings import Settings
 from uptonoise.monitor.state import MonitorState
 
 _KIND = "monitor state"
 _VERSION = 1
 _ARRAYS_OF_STATE = ("differences", "standard_errors")
+_PLAIN_OF_STATE = [field.name for field in fields(MonitorState) if field.name not in _ARRAYS_OF_STATE]
 _TEXTS = ("name", "time")  # of a line of the timeline
 
 
@@ -38,7 +38,7 @@ def save_now(path: str | os.PathLike[str], settings: Settings, now: Now) -> None
         "reference": None if now.reference is None else now.reference.progress._asdict(),
         "last_time": now.last_time,
         "rows_used": now.rows_used,
-        "state": _state_header(now.state),
+        "state": now.state and {name: getattr(now.state, name) for name in _PLAIN_OF_STATE},
         "every": now.history.every,
     }
     arrays: dict[str, NDArray[Any]] = {}
@@ -46,7 +46,9 @@ def save_now(path: str | os.PathLike[str], settings: Settings, now: Now) -> None
         arrays[f"seen.{name}"] = np.array(numbers, dtype=np.uint64)
     for name in Line._fields:
         column = now.history.column(name)
-        arrays[f"history.{name}"] = _packed(column) if name in _TEXTS else np.array(column, dtype=float)
+        # Texts as bytes: an array of texts would take four bytes for each letter of the longest.
+        texts = np.frombuffer(json.dumps(column).encode(), dtype=np.uint8) if name in _TEXTS else None
+        arrays[f"history.{name}"] = np.array(column, dtype=float) if texts is None else texts
     if now.state is not None:
         arrays |= {f"state.{name}": getattr(now.state, name) for name in _ARRAYS_OF_STATE}
     if now.process is not None:
@@ -61,12 +63,25 @@ def saved_columns(path: str | os.PathLike[str]) -> tuple[str, ...]:
 
 def load_now(path: str | os.PathLike[str], reference: Any, clusters: Any) -> tuple[Settings, Now]:
     """Read what :func:`save_now` wrote, with the reference that it was made with."""
-    archive = load_archive(path, _KIND, _VERSION)
-    header, arrays = archive
+    header, arrays = load_archive(path, _KIND, _VERSION)
     try:
         settings = Settings(**header["settings"])
-        state = _loaded_state(archive)
-        since = None if state is None else state.since
+        state = since = progress = None
+        if header["state"] is not None:
+            known: dict[str, Any] = {name: arrays[f"state.{name}"] for name in _ARRAYS_OF_STATE}
+            for name, value in header["state"].items():
+                known[name] = tuple(value) if isinstance(value, list) else value
+            state = MonitorState(**known)
+            since = state.since
+        if header["reference"] is not None:
+            parts = tuple(Part(*part) for part in header["reference"]["parts"])
+            progress = Progress(**header["reference"] | {"parts": parts})
+        kinds, columns = get_type_hints(Line), []
+        for name in Line._fields:
+            array = arrays[f"history.{name}"]
+            texts = json.loads(array.tobytes().decode()) if name in _TEXTS else None
+            columns.append([kinds[name](value) for value in array.tolist()] if texts is None else texts)
+        lines = tuple(Line(*values) for values in zip(*columns, strict=True))
         now = Now(
             columns=tuple(header["columns"]),
             named=header["named"],
@@ -75,9 +90,8 @@ def load_now(path: str | os.PathLike[str], reference: Any, clusters: Any) -> tup
             seen=Seen(*(tuple(arrays[f"seen.{name}"].tolist()) for name in Seen._fields)),
             state=state,
             process=rebuilt(Process, arrays, "process") if _has(arrays, "process") else None,
-            history=History(_loaded_lines(archive), header["every"], settings.threshold, since),
+            history=History(lines, header["every"], settings.threshold, since),
         )
-        progress = _loaded_progress(header["reference"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a complete {_KIND}: {error}") from None
     if (progress is None) != (reference is None):
@@ -87,48 +101,9 @@ def load_now(path: str | os.PathLike[str], reference: Any, clusters: Any) -> tup
         return settings, now
     table = read_table(reference, "reference", clusters, list(now.columns) if now.named else None)
     table = arranged(table, now.columns, now.named, settings.missing, "reference")
-    spreads = spreads_of(table.values)
+    spreads = spreads_of(table.values)  # before rows are sorted by cluster, in place
     resumed = Reference.resumed(table, settings.seed, settings.when_used_up == "reuse", progress)
     return settings, now._replace(reference=resumed, spreads=spreads)
-
-
-def _state_header(state: MonitorState | None) -> dict[str, Any] | None:
-    if state is None:
-        return None
-    names = [field.name for field in fields(state) if field.name not in _ARRAYS_OF_STATE]
-    return {name: getattr(state, name) for name in names}
-
-
-def _loaded_state(archive: Archive) -> MonitorState | None:
-    header = archive.header["state"]
-    if header is None:
-        return None
-    lists = {name: tuple(value) for name, value in header.items() if isinstance(value, list)}
-    return MonitorState(**header | lists | {name: archive.arrays[f"state.{name}"] for name in _ARRAYS_OF_STATE})
-
-
-def _loaded_progress(header: dict[str, Any] | None) -> Progress | None:
-    if header is None:
-        return None
-    return Progress(**header | {"parts": tuple(Part(*part) for part in header["parts"])})
-
-
-def _loaded_lines(archive: Archive) -> tuple[Line, ...]:
-    kinds = get_type_hints(Line)
-    columns = []
-    for name in Line._fields:
-        array = archive.arrays[f"history.{name}"]
-        columns.append(_unpacked(array) if name in _TEXTS else [kinds[name](value) for value in array.tolist()])
-    return tuple(Line(*values) for values in zip(*columns, strict=True))
-
-
-def _packed(texts: list[str]) -> NDArray[np.uint8]:
-    """Return texts as bytes: an array of texts would take four bytes for each letter of the longest."""
-    return np.frombuffer(json.dumps(texts).encode(), dtype=np.uint8)
-
-
-def _unpacked(array: NDArray[np.uint8]) -> list[str]:
-    return list(json.loads(array.tobytes().decode()))
 
 
 def flattened(value: Any, name: str) -> dict[str, NDArray[Any]]:

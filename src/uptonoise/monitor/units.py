@@ -51,12 +51,9 @@ class Units(NamedTuple):
         """Return the units from `start` to the one before `stop`."""
         if self.starts is None:
             return Units(self.z[start:stop])
-        first = self._row(start)
-        return Units(self.z[first : self._row(stop)], self.starts[start:stop] - first)
-
-    def _row(self, unit: int) -> int:
-        assert self.starts is not None
-        return int(self.starts[unit]) if unit < len(self.starts) else len(self.z)
+        n = len(self.starts)
+        first, last = (int(self.starts[unit]) if unit < n else len(self.z) for unit in (start, stop))
+        return Units(self.z[first:last], self.starts[start:stop] - first)
 
     def joined(self, other: Units) -> Units:
         """Return these units, then others."""
@@ -81,7 +78,7 @@ def centred_groups(units: Units) -> tuple[Units, Units]:
     """Return groups of units, less the centre of each group, and the units that wait for a group to be complete.
 
     All units that come together are cut into groups of nearly the same size, at least `GROUP`: a batch that is large
-    enough shares no group with another one.
+    enough shares no group with another one. A centre is the trimmed mean; the median where values are missing.
 
     Examples
     --------
@@ -101,16 +98,11 @@ def centred_groups(units: Units) -> tuple[Units, Units]:
     for size in np.unique(sizes):
         of_size = np.flatnonzero(sizes == size)
         rows = starts[of_size][:, None] + np.arange(size)
-        centres[of_size] = _centres(units.z[rows])
+        groups = units.z[rows]  # of shape (g, size, d)
+        if np.isnan(groups).any():
+            present = np.isfinite(groups).any(axis=1, keepdims=True)
+            centres[of_size] = np.nanmedian(np.where(present, groups, 0.0), axis=1)
+        else:
+            trimmed = np.sort(groups, axis=1)[:, size // _TRIMMED : size - size // _TRIMMED]
+            centres[of_size] = trimmed.mean(axis=1)
     return Units(units.z - np.repeat(centres, sizes, axis=0), starts), Units.none(units.z.shape[1])
-
-
-def _centres(groups: Floats) -> Floats:
-    """Return the trimmed mean of each group (g, n, d); the median where values are missing."""
-    n = groups.shape[1]
-    if np.isnan(groups).any():
-        present = np.isfinite(groups).any(axis=1, keepdims=True)
-        filled = np.where(present, groups, 0.0)
-        return np.asarray(np.nanmedian(filled, axis=1))
-    ordered = np.sort(groups, axis=1)
-    return np.asarray(ordered[:, n // _TRIMMED : n - n // _TRIMMED].mean(axis=1))

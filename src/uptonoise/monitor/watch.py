@@ -17,8 +17,7 @@ from uptonoise.monitor.batches import batch_digest, batch_tables, batch_units, k
 from uptonoise.monitor.difference import spreads_of
 from uptonoise.monitor.evidence import Guarantee
 from uptonoise.monitor.history import History
-from uptonoise.monitor.judging import judged
-from uptonoise.monitor.now import Now
+from uptonoise.monitor.now import Now, judged
 from uptonoise.monitor.process import Process
 from uptonoise.monitor.reading import Missing, Table, arranged, read_table
 from uptonoise.monitor.reference import Reference
@@ -103,7 +102,7 @@ class Monitor:
         random_state: RandomState = None,
     ) -> None:
         generator, seed = seeded_generator(random_state)
-        self._settings = Settings.checked(
+        self._settings = Settings(
             alpha=alpha,
             invariant_to=invariant_to,
             guarantee=guarantee,
@@ -117,7 +116,8 @@ class Monitor:
         if columns is not None and not columns:
             raise ValueError("columns must name at least one column; got none")
         if reference is not None:
-            table = self._reference_table(read_table(reference, "reference", clusters, columns))
+            table = read_table(reference, "reference", clusters, columns)
+            table = self._usable(table, table.columns, table.named, "reference")
             spreads = spreads_of(table.values)
             made = Reference.new(table, self._settings.seed, when_used_up == "reuse")
             self._now = self._started(table)._replace(reference=made, spreads=spreads)
@@ -126,17 +126,16 @@ class Monitor:
         elif clusters is not None:
             raise ValueError("clusters is for a reference; give those of two streams to update")
 
-    def _reference_table(self, table: Table) -> Table:
+    def _usable(self, table: Table, columns: tuple[str, ...], named: bool, name: str) -> Table:
         """Return the rows of a reference that can be used, at least one."""
-        table = arranged(table, table.columns, table.named, self._settings.missing, "reference")
+        table = arranged(table, columns, named, self._settings.missing, name)
         if not len(table.values):
-            raise ValueError("reference must have at least one row; got none")
+            raise ValueError(f"{name} must have at least one row; got none")
         return table
 
     def _started(self, table: Table) -> Now:
         """Return the start with the columns of a table."""
-        generator = np.random.default_rng([self._settings.seed, _FEATURES])
-        settings = self._settings
+        settings, generator = self._settings, np.random.default_rng([self._settings.seed, _FEATURES])
         up_to_offset = settings.invariant_to == "noise+shift"
         process = Process.new(table.values.shape[1], settings.guarantee, up_to_offset, generator)
         return self._now._replace(columns=table.columns, named=table.named, process=process)
@@ -245,9 +244,7 @@ class Monitor:
         if now.reference is None:
             raise ValueError("this monitor compares two streams and has no reference")
         table = read_table(rows, "rows", clusters, known_columns(now, rows))
-        table = arranged(table, now.columns, now.named, self._settings.missing, "rows")
-        if not len(table.values):
-            raise ValueError("rows must have at least one row; got none")
+        table = self._usable(table, now.columns, now.named, "rows")
         self._now = now._replace(reference=now.reference.extended(table))
 
     def restart(self) -> None:
