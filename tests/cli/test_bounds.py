@@ -44,7 +44,7 @@ def test_pairs_that_cannot_be_held_are_refused(kind, folder, monkeypatch):
 
 def test_models_refuse_more_bags_rows_and_features_than_fit(folder, monkeypatch):
     fit = ["fit", folder / "a.csv", "--by", "bag", "--label", "y", "-o", folder / "m.npz", "--model"]
-    bounds = "uptonoise.cli.bag_memory."
+    bounds = "uptonoise.cli.bag_reader."
     with monkeypatch.context() as patch:
         patch.setattr(bounds + "_MOST_BAGS", 19)
         assert "must have at most 19 bags" in run(*fit, "plrr").output

@@ -1,7 +1,9 @@
 """How ``uptonoise fit`` and ``predict`` read bags: by one column or several, with numbers or classes as labels.
 
 Rows are read more than once: first the column that tells bags, and others that tell classes or groups, then the values,
-each of which goes to its place. So a large file takes the memory of its values and of one number per row.
+each of which goes to its place. So a large file takes the memory of its values and of one number per row. What would
+take more than about 2 GB is refused before any work. The models themselves have no such bounds: who has the memory fits
+in Python.
 """
 
 from __future__ import annotations
@@ -13,14 +15,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 import uptonoise as un
+from uptonoise._util.wording import counted
 from uptonoise.bags import LabelsOfBags, offsets_of
-from uptonoise.cli.bag_memory import check_bags, check_rows
 from uptonoise.cli.reader import with_column
 from uptonoise.engines import Choice
 from uptonoise.rows import CHUNK_ROWS, RowSource, chunk_rows
 
 if TYPE_CHECKING:
     from uptonoise.cli.reader import Reader
+
+_MOST_BAGS = 1_000_000  # whose ids are Python objects
+_MOST_BYTES = 1_400_000_000  # of values, and of the number of each row's bag
+_MODEL_BYTES = 1_400_000_000  # beside what is loaded before, and noisy copies of a run of bags
+_COPIES = 5  # of the bags in which the best model learns: one as it is, the others noisy; of many bags there are 3
+_FEW_BAGS, _COPIES_OF_MANY = 3_000, 3
+_LANDMARKS = 1_000
+_MATRICES = 8  # of the products of features
+_RIDGE_NUMBERS = 1_000  # of each bag
+_LINEAR = (250, 77)  # features that linear models learn from, about, and more for each column: counted for 1 to 300
 
 Numbers = NDArray[np.int32]  # as many as rows, so half of the usual size counts
 
@@ -47,7 +59,10 @@ class _Keys(NamedTuple):
         pieces: list[Numbers] = []
         for block in source.blocks(chunk_rows(len(source.columns))):
             pieces.append(np.asarray(block.bags, dtype=np.int32))
-            check_bags(len(ids), source.name)
+            if len(ids) > _MOST_BAGS:  # as where a column of values was taken for one of ids
+                raise ValueError(
+                    f"{source.name} must have at most {_MOST_BAGS:,} bags; got more. Does --by name the column of ids?"
+                )
         return cls(np.concatenate(pieces), list(ids))
 
     def of_bags(self, numbers: Numbers, ids: NDArray[Any], name: str) -> NDArray[Any]:
@@ -76,7 +91,12 @@ def read_bags(reader: Reader, path: str, choice: Choice, roles: Roles) -> tuple[
     columns = tuple(name for name in first.columns if of_bags is None or name != roles.label)
     if not columns:
         raise ValueError(f"{path} has no column beside the label {roles.label!r}")
-    check_rows(len(numbers), len(columns), path)
+    n_bytes = len(numbers) * (8 * len(columns) + 4)
+    if n_bytes > _MOST_BYTES:
+        raise ValueError(
+            f"{path} holds {n_bytes / 1e9:.1f} GB of numbers, of which {_MOST_BYTES / 1e9:.1f} GB fit into memory; "
+            "choose columns, or split the file"
+        )
     offsets = offsets_of(np.bincount(numbers))
     values = np.empty((len(numbers), len(columns)))
     _put_rows(first, numbers, offsets[:-1].copy(), values, of_bags, roles.label)
@@ -142,3 +162,51 @@ def _objects(entries: Sequence[Any]) -> NDArray[Any]:
     array = np.empty(len(entries), dtype=object)
     array[:] = entries
     return array
+
+
+def check_fit(n_bags: int, shape: tuple[int, ...], *, is_best: bool) -> None:
+    """Raise where a model of so many bags, whose rows have this shape, takes more memory than there should be.
+
+    Examples
+    --------
+    >>> from uptonoise.cli.bag_reader import check_fit
+    >>> check_fit(1_000, (100_000, 3), is_best=True)
+    >>> check_fit(100_000, (1_000_000, 2), is_best=True)
+    Traceback (most recent call last):
+        ...
+    ValueError: --model best takes about 8 GB for 100,000 bags with 2 columns; give ...
+    """
+    n_copies = n_bags * (_COPIES if n_bags < _FEW_BAGS else _COPIES_OF_MANY)
+    n_bytes = _bytes(n_copies if is_best else n_bags, shape, is_best=is_best)
+    if is_best:
+        n_bytes += 8 * _MATRICES * (_LINEAR[0] + _LINEAR[1] * shape[1]) ** 2
+    if n_bytes > _MODEL_BYTES:
+        what, other = ("--model best", ", or --model plrr") if is_best else ("the model", "")
+        raise ValueError(
+            f"{what} takes about {n_bytes / 1e9:.0f} GB for {n_bags:,} bags with {counted(shape[1], 'column')}; give "
+            f"fewer bags or columns{other}"
+        )
+
+
+def check_predict(n_bags: int, shape: tuple[int, ...], *, is_best: bool) -> None:
+    """Raise where predictions of so many bags take more memory than there should be.
+
+    Examples
+    --------
+    >>> from uptonoise.cli.bag_reader import check_predict
+    >>> check_predict(10_000, (100_000, 3), is_best=True)
+    """
+    n_bytes = _bytes(n_bags, shape, is_best=is_best)
+    if n_bytes > _MODEL_BYTES:
+        raise ValueError(
+            f"predictions take about {n_bytes / 1e9:.0f} GB for {n_bags:,} bags with {counted(shape[1], 'column')}; "
+            "split the file"
+        )
+
+
+def _bytes(n_bags: int, shape: tuple[int, ...], *, is_best: bool) -> int:
+    """Return about how many bytes rows and features of bags take, and of the best model the kernel with landmarks."""
+    n_rows, d = shape
+    linear = _LINEAR[0] + _LINEAR[1] * d
+    of_bag = 300 + 159 * d + 2 * linear + 2 * min(_LANDMARKS, n_bags) if is_best else _RIDGE_NUMBERS
+    return 8 * (n_rows * d + n_bags * of_bag)

@@ -102,7 +102,8 @@ def compare(
         options["margin"] = margin
     with opened(split_columns(columns), reading, answer, scheduler, units) as reader:
         if by is not None:
-            _check_groups(second, weights, frequencies, units.block, paired, column_a or column_b)
+            unused = {"--weights": weights, "--frequencies": frequencies, "--block": units.block}
+            _check_groups(second, column_a or column_b, unused | {"--paired": paired or None})
             source = reader.rows(first, reader.choose(first, kept_apart=[by]), by)
             with reader.noting_warnings():
                 groups = un.compare_groups(source, clusters=units.cluster, **options)
@@ -122,24 +123,15 @@ def compare(
         raise typer.Exit(_DIFFERENT)
 
 
-def _check_groups(
-    second: str | None,
-    weights: str | None,
-    frequencies: int | None,
-    block: int | None,
-    paired: bool,
-    columns: list[str] | None,
-) -> None:
+def _check_groups(second: str | None, columns: list[str] | None, unused: dict[str, Any]) -> None:
     """Raise on what has no meaning for the groups of one file."""
     if second is not None:
         raise ValueError("give one file with --by, or two files without it")
     if columns:
         raise ValueError("give --by, or --column-a and --column-b; got both")
-    for option, value in (("--weights", weights), ("--frequencies", frequencies), ("--block", block)):
+    for option, value in unused.items():
         if value is not None:
             raise ValueError(f"{option} is for two files; leave it out with --by")
-    if paired:
-        raise ValueError("--paired is for two files; leave it out with --by")
 
 
 def _compare_files(
@@ -151,8 +143,15 @@ def _compare_files(
     **options: Any,
 ) -> un.Comparison:
     """Compare two files, or columns of one file."""
+    reader.most_values = _MOST_PAIRED_VALUES if options["paired"] else None
     if pair != (None, None):
-        return _compare_columns(reader, first, second, weights, pair, **options)
+        if second is not None or weights is not None:
+            raise ValueError("--column-a and --column-b are for one file without --weights")
+        if pair[0] is None or pair[1] is None:
+            raise ValueError("--column-a and --column-b must be given together; got one of them")
+        X, Y = reader.column_pair(first, pair[0], pair[1], paired=options["paired"])
+        with reader.noting_warnings():
+            return un.compare(X, Y, names=(", ".join(pair[0]), ", ".join(pair[1])), **options)
     if second is None:
         raise ValueError(
             f"give a second file to compare {first} with, the column of its groups with --by, or two of its columns "
@@ -160,40 +159,16 @@ def _compare_files(
         )
     if options["paired"] and reader.missing == "drop":
         raise ValueError("--missing drop breaks the pairs of --paired; leave one of them out")
-    reader.most_values = _MOST_PAIRED_VALUES if options["paired"] else None
     X, Y = reader.pair(first, second, weights)
-    names = _short_names(first, second)
+    short = ["standard input" if path == "-" else Path(path).name or path for path in (first, second)]
+    names = (first, second) if first != second else (f"{first} (1)", f"{second} (2)")
+    if short[0] != short[1]:
+        names = short[0], short[1]
     with reader.noting_warnings():
         of_rows = None if isinstance(X, un.Sketch) else weights  # sketches have theirs already
         comparison = un.compare(X, Y, names=names, weights=(of_rows, of_rows), **options)
     signs = reader.units_in_text(first, second, names)
     return replace(comparison, dependent=comparison.dependent + signs)
-
-
-def _compare_columns(
-    reader: Reader,
-    path: str,
-    second: str | None,
-    weights: str | None,
-    pair: tuple[list[str] | None, list[str] | None],
-    **options: Any,
-) -> un.Comparison:
-    if second is not None or weights is not None:
-        raise ValueError("--column-a and --column-b are for one file without --weights")
-    if pair[0] is None or pair[1] is None:
-        raise ValueError("--column-a and --column-b must be given together; got one of them")
-    reader.most_values = _MOST_PAIRED_VALUES if options["paired"] else None
-    X, Y = reader.column_pair(path, pair[0], pair[1], paired=options["paired"])
-    with reader.noting_warnings():
-        return un.compare(X, Y, names=(", ".join(pair[0]), ", ".join(pair[1])), **options)
-
-
-def _short_names(first: str, second: str) -> tuple[str, str]:
-    """Return short names for two files that are different."""
-    short = tuple("standard input" if path == "-" else Path(path).name or path for path in (first, second))
-    if short[0] != short[1]:
-        return short[0], short[1]
-    return (first, second) if first != second else (f"{first} (1)", f"{second} (2)")
 
 
 def _write_report(comparison: un.Comparison | un.GroupComparison, path: Path | None, answer: Answer) -> None:

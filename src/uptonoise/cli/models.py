@@ -67,8 +67,7 @@ def fit(
     seed: Seed = 0,
 ) -> None:
     """Learn to predict a number or a class from bags of rows: patients with cells, clusters with galaxies."""
-    from uptonoise.cli.bag_memory import check_fit
-    from uptonoise.cli.bag_reader import Roles, read_bags
+    from uptonoise.cli.bag_reader import Roles, check_fit, read_bags
     from uptonoise.cli.printing import print_model
     from uptonoise.cli.reader import opened
 
@@ -120,13 +119,14 @@ def predict(
 ) -> None:
     """Predict the number or the class of each new bag, as a table of ids and predictions."""
     from uptonoise._util.files import written_whole
-    from uptonoise.cli.bag_memory import check_predict
-    from uptonoise.cli.bag_reader import Roles, read_bags
+    from uptonoise._util.storage import archive_kind
+    from uptonoise.cli.bag_reader import Roles, check_predict, read_bags
     from uptonoise.cli.reader import opened
     from uptonoise.engines import Choice
 
     answer.check_output("--output", output, ".csv")
-    fitted = _loaded(model)
+    kinds = {"bag regressor": un.BagRegressor, "bag classifier": un.BagClassifier}
+    fitted: Any = kinds.get(archive_kind(model) or "", un.BagRidgeCV).load(model)
     known = [fitted.by_] if isinstance(fitted.by_, str) else fitted.by_
     names = known if by is None else split_columns([by], "--by")
     if not names:
@@ -144,14 +144,6 @@ def predict(
         else:
             with written_whole(output, force=answer.force) as file:
                 file.write(text.encode())
-
-
-def _loaded(path: Path) -> Any:
-    from uptonoise._util.storage import archive_kind
-
-    kinds = {"bag regressor": un.BagRegressor, "bag classifier": un.BagClassifier}
-    kind = kinds.get(archive_kind(path) or "", un.BagRidgeCV)
-    return kind.load(path)
 
 
 def _predictions(fitted: Any, bags: un.Bags, interval: float | None) -> dict[str, list[Any]]:

@@ -111,9 +111,13 @@ class Reading:
 
     def chosen(self) -> dict[str, str]:
         """Return the options that differ from their defaults, for the record."""
-        chosen = {field.name: getattr(self, field.name) for field in fields(self)}
-        defaults = {field.name: field.default for field in fields(self)}
-        return {name.replace("_", "-"): _as_text(value) for name, value in chosen.items() if value != defaults[name]}
+        chosen = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value != field.default:
+                text = ", ".join(value) if isinstance(value, list) else str(value)
+                chosen[field.name.replace("_", "-")] = text.lower() if isinstance(value, bool) else text
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -164,12 +168,6 @@ def command_line() -> dict[str, str]:
     return {} if given is None else {"command": given}
 
 
-def _as_text(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def split_columns(columns: list[str] | None, option: str = "--columns") -> list[str] | None:
     """Return the names that an option such as ``--columns`` gives."""
     if not columns:
@@ -186,10 +184,13 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, parameter in inspect.signature(function).parameters.items():
-        if name in groups:
-            parameters += _options_of(groups[name])
-        else:
+        if name not in groups:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            continue
+        of_group = get_type_hints(groups[name], include_extras=True)
+        for field in fields(groups[name]):
+            option = parameter.replace(name=field.name, default=field.default, annotation=of_group[field.name])
+            parameters.append(option.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
     @functools.wraps(function)
     def run(**given: Any) -> None:
@@ -202,57 +203,37 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def _options_of(group: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-        )
-        for field in fields(group)
-    ]
-
-
 def with_one_line_errors(work: Callable[[], None]) -> None:
-    """Do a command's work; print one line instead of a traceback where the input is at fault."""
-    try:
-        with _ending_on_request():
-            work()
-        sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads on, as in a pipe to head
-        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
-        raise typer.Exit(0) from None
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        stop(_message(error))
-    except KeyboardInterrupt:
-        stop("interrupted; nothing was written, run it again")
+    """Do a command's work; print one line instead of a traceback where the input is at fault.
 
-
-@contextmanager
-def _ending_on_request() -> Iterator[None]:
-    """Let a request to end (SIGTERM) pass through the code, so that it removes its temporary files."""
+    A request to end (SIGTERM) passes through the code, so that it removes its temporary files.
+    """
 
     def end(*_: object) -> NoReturn:
         raise SystemExit(128 + signal.SIGTERM)
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, end)
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGTERM, end) if is_main else None
     try:
-        yield
+        work()
+        sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads on, as in a pipe to head
+        sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115
+        raise typer.Exit(0) from None
+    except MemoryError:
+        stop("not enough memory; give fewer columns (--columns)")
+    except (ValueError, OSError, ImportError) as error:
+        if isinstance(error, OSError) and error.strerror and error.filename is not None:
+            stop(f"{error.filename}: {error.strerror}")
+        stop(" ".join(command_line_text(error).split()) or type(error).__name__)
+    except KeyboardInterrupt:
+        stop("interrupted; nothing was written, run it again")
     finally:
-        signal.signal(signal.SIGTERM, before)
+        if is_main:
+            signal.signal(signal.SIGTERM, before)
 
 
 def stop(message: str) -> NoReturn:
     """End with a line on stderr and the exit code of a failure."""
     print(f"uptonoise: {printable(message)}", file=sys.stderr)
     raise typer.Exit(_CANNOT)
-
-
-def _message(error: BaseException) -> str:
-    if isinstance(error, MemoryError):
-        return "not enough memory; give fewer columns (--columns)"
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return " ".join(command_line_text(error).split()) or type(error).__name__

@@ -18,24 +18,15 @@ from rich.text import Text as RichText
 import uptonoise as un
 from uptonoise._util.wording import counted, printable
 from uptonoise.cli.options import Answer
-from uptonoise.comparison import ColumnComparison, Verdict
-from uptonoise.rows import InputRecord
+from uptonoise.comparison import Verdict
 from uptonoise.twosample import pvalue_text
 
 _TABLE_ROWS = 20
 _COLUMNS_IN_LINE = 10
 _WIDTH = 100  # characters of a line where the width of the screen is not known
-_COLOURS = {
-    Verdict.NO_DIFFERENCE: "blue",
-    Verdict.ONLY_NOISE: "blue",
-    Verdict.NEGLIGIBLE: "blue",
-    Verdict.OFFSET: "yellow",
-    Verdict.BEYOND_NOISE: "magenta",
-    Verdict.BEYOND_OFFSET: "magenta",
-    Verdict.SYMMETRIC: "yellow",
-    Verdict.TOO_NOISY: "yellow",
-    Verdict.NOT_RULED_OUT: "yellow",
-}
+_COLOURS = dict.fromkeys(Verdict, "yellow")
+_COLOURS |= dict.fromkeys((Verdict.NO_DIFFERENCE, Verdict.ONLY_NOISE, Verdict.NEGLIGIBLE), "blue")
+_COLOURS |= dict.fromkeys((Verdict.BEYOND_NOISE, Verdict.BEYOND_OFFSET), "magenta")
 
 
 class Text(RichText):
@@ -92,21 +83,17 @@ def _column_table(comparison: un.Comparison) -> Table:
     )
     for column in ordered[:_TABLE_ROWS]:
         adjusted = (column.adjusted_at_all, column.adjusted_beyond_noise, column.adjusted_beyond_offset)
+        noise, added = column.noise, ""
+        if noise is not None and noise.sample is not None:
+            added = f"{noise.sample}: {noise.sd:.2g} ({noise.low:.2g} to {noise.high:.2g})"
         table.add_row(
             Text(column.column),
             *map(pvalue_text, adjusted),
             f"{column.effect.estimate:.2g}",
             "" if column.offset is None else f"{column.offset.shift:.3g}",
-            Text(_noise_text(column)),
+            Text(added),
         )
     return table
-
-
-def _noise_text(column: ColumnComparison) -> str:
-    noise = column.noise
-    if noise is None or noise.sample is None:
-        return ""
-    return f"{noise.sample}: {noise.sd:.2g} ({noise.low:.2g} to {noise.high:.2g})"
 
 
 def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
@@ -132,23 +119,14 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
         comparison = groups.pair(*names)
         effect = f"{comparison.effect.estimate:.2g}"
         table.add_row(*map(Text, names), pvalue_text(pairs.adjusted[i, j]), Text(groups.verdict(*names)), effect)
-    lines = _input_lines(groups.input)
-    lines.add_row("alike", Text(_few(groups.by_similarity) + " (groups that are alike side by side, outliers first)"))
+    lines = Table.grid(padding=(0, 2))
+    for label, text in groups.input.lines():
+        lines.add_row(label, Text(text))
+    alike, others = groups.by_similarity[:_TABLE_ROWS], len(groups.names) - _TABLE_ROWS
+    many = f" and {others:,} more" if others > 0 else ""
+    lines.add_row("alike", Text(f"{', '.join(alike)}{many} (groups that are alike side by side, outliers first)"))
     console.print(lines)
     console.print(table)
-
-
-def _few(names: Sequence[str]) -> str:
-    """Return the first names with commas, and how many more there are."""
-    more = len(names) - _TABLE_ROWS
-    return ", ".join(names[:_TABLE_ROWS]) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _input_lines(record: InputRecord) -> Table:
-    lines = Table.grid(padding=(0, 2))
-    for label, text in record.lines():
-        lines.add_row(label, Text(text))
-    return lines
 
 
 def print_sketch(sketch: un.Sketch, path: Path, answer: Answer) -> None:

@@ -55,12 +55,13 @@ def opened(
     if scheduler is not None:  # Dask's own log would only be in the way of one clear line
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with nullcontext() if scheduler is None else connected(scheduler), ExitStack() as stack:
-        reader = Reader(columns, reading, answer, stack, on_cluster=scheduler is not None)
-        reader.set_units(units or Units())
+        reader = Reader(columns, reading, answer, units or Units(), stack, on_cluster=scheduler is not None)
         try:
             yield reader
-        except ValueError as error:
-            reader.name_copies(error)
+        except ValueError as error:  # which speaks of standard input or a pipe, not of the file that it was copied into
+            error.args = tuple(reader.named(str(part)) for part in error.args)
+            if hasattr(error, "problem"):
+                error.problem = reader.named(error.problem)
             raise
         for note in () if answer.in_words else reader.warnings:  # in words, they are part of the answer
             print(f"uptonoise: warning: {printable(note)}", file=sys.stderr)
@@ -70,30 +71,32 @@ class Reader:
     """Reads files as the options say, and remembers which sources it opened."""
 
     def __init__(
-        self, columns: list[str] | None, reading: Reading, answer: Answer, stack: ExitStack, *, on_cluster: bool
+        self,
+        columns: list[str] | None,
+        reading: Reading,
+        answer: Answer,
+        units: Units,
+        stack: ExitStack,
+        *,
+        on_cluster: bool,
     ) -> None:
+        if units.cluster is not None and units.block is not None:
+            raise ValueError("give --cluster or --block, not both")
+        if units.block is not None and on_cluster:
+            raise ValueError("--block is for files that are read here; use --cluster with --scheduler")
         self.columns, self.reading = columns, reading
         self.exclude = split_columns(reading.exclude, "--exclude") or []
         self.missing: Any = reading.missing.value
         self.progress = None if answer.in_words else False
-        self.on_cluster = on_cluster
+        self.on_cluster, self.units = on_cluster, units
         self.sources: list[Any] = []
         self.notes: list[str] = []
         self.warnings: list[str] = []
-        self.units = Units()
         self.most_values: int | None = None  # of a file whose rows are held in memory
         self.choice = Choice(None, {})
         self._stack = stack
         self._copies: dict[str, str] = {}
         self._opened: dict[str, OpenFiles] = {}
-
-    def set_units(self, units: Units) -> None:
-        """Say which rows belong together."""
-        if units.cluster is not None and units.block is not None:
-            raise ValueError("give --cluster or --block, not both")
-        if units.block is not None and self.on_cluster:
-            raise ValueError("--block is for files that are read here; use --cluster with --scheduler")
-        self.units = units
 
     def rows(self, path: str, choice: Choice, by: str | None = None, called: Sequence[str] | None = None) -> RowSource:
         """Open the rows of a file: in groups, in clusters or blocks where these were asked for, or one by one."""
@@ -164,19 +167,14 @@ class Reader:
         files = OpenFiles(copy, **options)
         files.name = shown
         for table in files.files:
-            table.notes = [self._named(note) for note in table.notes]
+            table.notes = [self.named(note) for note in table.notes]
         return files
 
-    def _named(self, text: str) -> str:
+    def named(self, text: str) -> str:
+        """Return a text with the names of what was copied instead of those of the copies."""
         for copy, shown in self._copies.items():
             text = text.replace(copy, shown)
         return text
-
-    def name_copies(self, error: ValueError) -> None:
-        """Let an error speak of standard input or a pipe, not of the file that it was copied into."""
-        error.args = tuple(self._named(str(part)) for part in error.args)
-        if hasattr(error, "problem"):
-            error.problem = self._named(error.problem)
 
     def choose(self, *paths: str, kept_apart: Sequence[str | None] = ()) -> Choice:
         """Return the columns that all files have and that can be measurements."""
@@ -198,16 +196,13 @@ class Reader:
             raise ValueError("--frequencies must be left out with --like, which brings its own")
         if self.columns is not None and list(self.columns) != list(like.columns):
             raise ValueError(f"--columns must be left out with --like, which has {', '.join(like.columns)}")
-        choice = Choice(list(like.columns) if like.named else None, {})
-        self._check_categories(path, like.columns if like.named else ())
-        return un.Sketch.like(like).update(self.rows(path, with_column(choice, weights)), weights=weights)
-
-    def _check_categories(self, path: str, columns: Sequence[str]) -> None:
-        """Raise where a file has categories that a sketch with columns of 0 and 1 does not know."""
+        columns = list(like.columns) if like.named else []
+        # A file may have categories that a sketch with columns of 0 and 1 does not know.
         files = self.files(path).files
-        lacking = [name for name in columns if name not in files[0].names]
-        places = (split_name(name, files[0].names) for name in lacking)
+        places = [split_name(name, files[0].names) for name in columns if name not in files[0].names]
         check_known(categories_of(files, list(dict.fromkeys(place[0] for place in places if place))), columns, path)
+        choice = with_column(Choice(columns or None, {}), weights)
+        return un.Sketch.like(like).update(self.rows(path, choice), weights=weights)
 
     def pair(self, first: str, second: str, weights: str | None) -> tuple[Any, Any]:
         """Return both samples, each rows or a sketch; rows beside a sketch become a sketch like it."""
@@ -298,9 +293,7 @@ def _print_notes(record: InputRecord) -> None:
 
 def _is_sketch(path: str) -> bool:
     """Tell whether a file is a sketch, by its content."""
-    if path == STANDARD_INPUT or is_pipe(path) or not Path(path).exists():
-        return False
-    if Path(path).is_dir():
+    if path == STANDARD_INPUT or is_pipe(path) or not Path(path).exists() or Path(path).is_dir():
         return False
     check_readable(path)
     if not zipfile.is_zipfile(path):

@@ -49,8 +49,11 @@ def reproduce(
         return
     if everything == bool(names):
         raise ValueError("name experiments, or give --all; uptonoise reproduce --list names them")
-    if not draw:
-        _check_folder(out)
+    existing = next(place for place in (out, *out.absolute().parents) if place.exists())
+    if not draw and not existing.is_dir():  # before any work
+        raise NotADirectoryError(f"--out must be a folder; {existing} is a file")
+    if not draw and not os.access(existing, os.W_OK):
+        raise PermissionError(f"the folder {existing} is not writable")
     missing = []
     for experiment in [experiments.load(name) for name in names or experiments.NAMES]:
         try:
@@ -70,12 +73,3 @@ def reproduce(
             print("\n".join(map(str, written)))
     for line in missing:
         print(line, file=sys.stderr)
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise before any work where a folder cannot be written into."""
-    existing = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not existing.is_dir():
-        raise NotADirectoryError(f"--out must be a folder; {existing} is a file")
-    if not os.access(existing, os.W_OK):
-        raise PermissionError(f"the folder {existing} is not writable")

@@ -30,7 +30,7 @@ from uptonoise.cli.options import (
 
 if TYPE_CHECKING:
     from uptonoise.engines import OpenFiles
-    from uptonoise.monitor import Job, Monitor
+    from uptonoise.monitor import Job
     from uptonoise.rows import InputRecord
 
 EXAMPLES = """Examples:
@@ -46,16 +46,14 @@ UpTo = StrEnum("UpTo", {"noise": "noise", "noise_and_shift": "noise+shift"})
 Guarantee = StrEnum("Guarantee", {"probability": "probability", "run_length": "run length"})
 WhenUsedUp = StrEnum("WhenUsedUp", ["stop", "reuse"])
 
-_MissingOption = Annotated[
-    Missing, rows_option("--missing", metavar="error|drop|use", help="What to do with missing values.")
-]
-
 
 @dataclass(frozen=True)
 class NightlyReading(Reading):
     """How files are read, night after night."""
 
-    missing: _MissingOption = Missing.error  # type: ignore[assignment]
+    missing: Annotated[
+        Missing, rows_option("--missing", metavar="error|drop|use", help="What to do with missing values.")
+    ] = Missing.error  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -124,6 +122,7 @@ def monitor(
     """
     from uptonoise.engines import OpenFiles
     from uptonoise.monitor import Job
+    from uptonoise.rows import FileStamp, InputRecord
 
     if state.suffix != ".npz":
         raise ValueError(f"--state must end with .npz; got {state}")
@@ -143,7 +142,9 @@ def monitor(
         max_dropped=reading.max_dropped,
         how=reading.text_options(),
     )
-    _finish(_watch(job, answer), report, answer, _record(job, files, reading))
+    given = {"reference": reference, "batches": ", ".join(batches), "state": str(state)}
+    stamps = tuple(FileStamp.of(file.path) for file in files.files)
+    _watch(job, report, answer, InputRecord(files=stamps, settings=given | reading.chosen() | command_line()))
 
 
 def _chosen(
@@ -165,20 +166,30 @@ def _chosen(
     return choice.columns
 
 
-def _record(job: Job, files: OpenFiles, reading: Reading) -> InputRecord:
-    """Return what the report names: the files of the reference, what was given, and the command."""
-    from uptonoise.rows import FileStamp, InputRecord
+def _watch(job: Job, report: Path | None, answer: Answer, record: InputRecord) -> None:
+    """Compare all new batches, print what is known after each, and write the report.
 
-    given = {"reference": job.reference, "batches": ", ".join(job.batches), "state": str(job.state)}
-    stamps = tuple(FileStamp.of(file.path) for file in files.files)
-    return InputRecord(files=stamps, settings=given | reading.chosen() | command_line())
-
-
-def _finish(watched: Monitor, report: Path | None, answer: Answer, record: InputRecord) -> None:
-    """Write the report, and end with 1 where there is an alarm, or with 3 where no further row can raise one."""
-    if watched.state is not None and report is not None:
+    It ends with 1 where there is an alarm, or with 3 where no further row can raise one.
+    """
+    runs = job.run()
+    watched, _ = next(runs)
+    n_new = 0
+    try:
+        for _, state in runs:
+            if state is not None:
+                n_new += 1
+                text = json.dumps(state.to_dict(), allow_nan=False) if answer.as_json else printable(state.line)
+                print(text, flush=True)
+    except KeyboardInterrupt:
+        stop("interrupted; the batches that were printed are saved, run it again to go on")
+    known = watched.state
+    if answer.in_words and n_new == 0:
+        print("no new batch")
+    if answer.in_words and known is not None:
+        print(printable(known.sentence))
+    if report is not None and known is not None:
         watched.report(report, force=answer.force, record=record)
-    if watched.state is not None and watched.state.alarm:
+    if known is not None and known.alarm:
         raise typer.Exit(_ALARM)
     if watched.is_used_up:
         print(
@@ -187,26 +198,3 @@ def _finish(watched: Monitor, report: Path | None, answer: Answer, record: Input
             file=sys.stderr,
         )
         raise typer.Exit(_USED_UP)
-
-
-def _watch(job: Job, answer: Answer) -> Monitor:
-    """Compare all new batches, and print what is known after each."""
-    runs = job.run()
-    watched, _ = next(runs)
-    n_new = 0
-    try:
-        for _, state in runs:
-            if state is not None:
-                n_new += 1
-                print(
-                    json.dumps(state.to_dict(), allow_nan=False) if answer.as_json else printable(state.line),
-                    flush=True,
-                )
-    except KeyboardInterrupt:
-        stop("interrupted; the batches that were printed are saved, run it again to go on")
-    if answer.in_words:
-        if n_new == 0:
-            print("no new batch")
-        if watched.state is not None:
-            print(printable(watched.state.sentence))
-    return watched
