@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 import uptonoise as un
-from uptonoise.fourier import compiled
+from uptonoise.fourier import CosineSine, compiled
 
-needs_kernel = pytest.mark.skipif(not compiled.is_compiled(), reason="the kernel is not compiled, or not in use")
+needs_kernel = pytest.mark.skipif(compiled.kernel is None, reason="the kernel is not compiled, or not in use")
 
 
 def in_turns(W):
@@ -27,9 +27,19 @@ def bounds_of(sizes):
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
+def sums_between(X, projection, weights, bounds):
+    out = np.empty((len(bounds) - 1, projection.shape[1]), dtype=np.complex128)
+    compiled.kernel.sums(X, projection, weights, bounds, out)
+    return out
+
+
 def features(X, W, weights=None):
-    out = np.empty((len(X), 2 * len(W)), dtype=np.float32)
-    sums = compiled.features_of_rows(X, in_turns(W), weights, out)
+    return features_in_turns(X, in_turns(W), weights)
+
+
+def features_in_turns(X, projection, weights=None):
+    out, sums = np.empty((len(X), 2 * projection.shape[1]), dtype=np.float32), np.empty(2 * projection.shape[1])
+    compiled.kernel.features(X, projection, weights, out, sums)
     return out, sums
 
 
@@ -48,7 +58,7 @@ def test_sums_are_those_of_the_definition_in_every_shape(rng, d, m, weighted):
     X, W = rng.normal(size=(sum(sizes), d)), rng.normal(size=(m, d))
     weights = rng.exponential(size=len(X)) if weighted else None
     bounds = bounds_of(sizes)
-    sums = compiled.sums_between(X, in_turns(W), weights, bounds)
+    sums = sums_between(X, in_turns(W), weights, bounds)
     waves = plain(X, W, weights)
     expected = np.stack([waves[a:b].sum(axis=0) for a, b in itertools.pairwise(bounds)])
     scale = np.maximum(1, np.array(sizes))[:, None] if weights is None else np.abs(waves).sum()
@@ -81,22 +91,21 @@ def test_no_feature_is_off_by_more_than_5e_7_up_to_10_000_radians(rng, reach):
 def test_equal_rows_whose_rounding_adds_up_stay_within_the_error(rng):
     for _ in range(20):
         x, W = rng.normal(size=(1, 5)), 1_000 * rng.normal(size=(100, 5))
-        sums = compiled.sums_between(np.repeat(x, 1_001, axis=0), in_turns(W), None, np.array([0, 1_001]))
+        sums = sums_between(np.repeat(x, 1_001, axis=0), in_turns(W), None, np.array([0, 1_001]))
         assert np.abs(sums / 1_001 - plain(x, W)).max() < 5e-7
 
 
 @needs_kernel
 def test_the_errors_of_rows_have_no_sign_that_adds_up(rng):
     X, W = rng.normal(size=(100_000, 5)), rng.normal(size=(30, 5))
-    mean = compiled.sums_between(X, in_turns(W), None, np.array([0, len(X)]))[0] / len(X)
+    mean = sums_between(X, in_turns(W), None, np.array([0, len(X)]))[0] / len(X)
     assert np.abs(mean - plain(X, W).mean(axis=0)).max() < 1e-8
 
 
 @needs_kernel
 def test_quarter_turns_are_exact():
     quarters = np.arange(-8, 9.0)[:, None]
-    out = np.empty((17, 2), dtype=np.float32)
-    compiled.features_of_rows(quarters, np.array([[0.25]]), None, out)
+    out, _ = features_in_turns(quarters, np.array([[0.25]]))
     np.testing.assert_allclose(out[:, 0], np.cos(np.pi * quarters[:, 0] / 2), atol=2e-7)
     np.testing.assert_allclose(out[:, 1], np.sin(np.pi * quarters[:, 0] / 2), atol=2e-7)
 
@@ -105,11 +114,11 @@ def test_quarter_turns_are_exact():
 def test_a_sum_depends_on_its_rows_alone(rng):
     X, W = rng.normal(size=(1_000, 3)), rng.normal(size=(37, 3))
     bounds = np.sort(rng.choice(1_001, size=60, replace=False))
-    together = compiled.sums_between(X, in_turns(W), None, bounds)
+    together = sums_between(X, in_turns(W), None, bounds)
     for a, b, sums in zip(bounds[:-1], bounds[1:], together, strict=True):
-        alone = compiled.sums_between(X[a:b].copy(), in_turns(W), None, np.array([0, b - a]))
+        alone = sums_between(X[a:b].copy(), in_turns(W), None, np.array([0, b - a]))
         np.testing.assert_array_equal(alone[0], sums)
-    fewer = compiled.sums_between(X, in_turns(W[5:14]), None, bounds)
+    fewer = sums_between(X, in_turns(W[5:14]), None, bounds)
     np.testing.assert_array_equal(fewer, together[:, 5:14])
 
 
@@ -117,11 +126,10 @@ def test_a_sum_depends_on_its_rows_alone(rng):
 def test_denormal_tiny_and_huge_rows(rng):
     W = rng.normal(size=(9, 1))
     for x in (5e-324, 1e-310, 1e-30, -1e-300, 0.0, -0.0):
-        assert np.abs(compiled.sums_between(np.array([[x]]), in_turns(W), None, np.array([0, 1])) - 1).max() < 5e-7
+        assert np.abs(sums_between(np.array([[x]]), in_turns(W), None, np.array([0, 1])) - 1).max() < 5e-7
     # Only the last digits of float64 tell where in a turn such an angle is; numpy reduces it in the same way.
     turns = rng.uniform(-1e14, 1e14, size=(1_000, 1))
-    out = np.empty((1_000, 2), dtype=np.float32)
-    compiled.features_of_rows(turns, np.array([[1.0]]), None, out)
+    out, _ = features_in_turns(turns, np.array([[1.0]]))
     left = 2 * np.pi * (turns - np.rint(turns))
     np.testing.assert_allclose(out, np.concatenate([np.cos(left), np.sin(left)], axis=1), atol=5e-7)
 
@@ -130,19 +138,21 @@ def test_denormal_tiny_and_huge_rows(rng):
 @pytest.mark.parametrize("size", [1e-100, 1e100])
 def test_weights_that_float32_does_not_hold(rng, size):
     X, W, weights = rng.normal(size=(100, 2)), rng.normal(size=(11, 2)), size * rng.exponential(size=100)
-    sums = compiled.sums_between(X, in_turns(W), weights, np.array([0, 100]))[0]
+    sums = sums_between(X, in_turns(W), weights, np.array([0, 100]))[0]
     np.testing.assert_allclose(sums / weights.sum(), plain(X, W, weights).sum(axis=0) / weights.sum(), atol=5e-7)
 
 
 @needs_kernel
 def test_rows_may_lie_anywhere_in_memory(rng):
     X, W = rng.normal(size=(40, 2)), rng.normal(size=(5, 2))
-    expected = compiled.sums_between(X, in_turns(W), None, np.array([0, 40]))
+    bounds = np.array([0, 40])
+    expected = CosineSine(W, "fast").sums(X, None, bounds)
     odd = np.frombuffer(b"." + X.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(X.shape)
     wide = np.zeros((80, 2))
     wide[::2] = X
     for rows in (odd, wide[::2], np.asfortranarray(X)):
-        np.testing.assert_array_equal(compiled.sums_between(rows, in_turns(W), None, np.array([0, 40])), expected)
+        np.testing.assert_array_equal(CosineSine(W, "fast").sums(rows, None, bounds), expected)
+        np.testing.assert_array_equal(CosineSine(W, "fast")(rows), CosineSine(W, "fast")(X))
 
 
 @needs_kernel
@@ -150,19 +160,19 @@ def test_bad_arguments_are_refused_not_read():
     X, P, bounds = np.zeros((4, 2)), np.zeros((2, 3)), np.array([0, 4])
     for wrong in (np.array([0, 5]), np.array([-1, 4]), np.array([3, 1]), np.array([0, 4, 2])):
         with pytest.raises(ValueError, match="bounds must be int64, in increasing order"):
-            compiled.sums_between(X, P, None, wrong)
+            sums_between(X, P, None, wrong)
     with pytest.raises(ValueError, match="projection must have 2 rows"):
-        compiled.sums_between(X, np.zeros((3, 3)), None, bounds)
+        sums_between(X, np.zeros((3, 3)), None, bounds)
     with pytest.raises(ValueError, match="weights must have 4 rows"):
-        compiled.sums_between(X, P, np.ones(3), bounds)
+        sums_between(X, P, np.ones(3), bounds)
     with pytest.raises(ValueError, match="values must be a contiguous array of 2 dimensions and of the type d"):
-        compiled.sums_between(X.astype(np.float32), P, None, bounds)
+        sums_between(X.astype(np.float32), P, None, bounds)
     with pytest.raises(ValueError, match="at least one column"):
-        compiled.sums_between(np.zeros((4, 0)), np.zeros((0, 3)), None, bounds)
+        sums_between(np.zeros((4, 0)), np.zeros((0, 3)), None, bounds)
     with pytest.raises(ValueError, match="out must have 4 rows and 6 columns"):
-        compiled.features_of_rows(X, P, None, np.empty((4, 5), dtype=np.float32))
+        compiled.kernel.features(X, P, None, np.empty((4, 5), dtype=np.float32), np.empty(6))
     with pytest.raises(ValueError, match="weights must be a contiguous array of 1 dimensions"):
-        compiled.sums_between(X, P, "weights", bounds)
+        sums_between(X, P, np.ones((4, 1)), bounds)
 
 
 @needs_kernel
@@ -188,9 +198,9 @@ def test_both_kernels_give_the_same_within_their_error(rng, weighted):
 @needs_kernel
 def test_threads_that_call_at_once_get_the_same(rng):
     X, W, bounds = rng.normal(size=(20_000, 3)), rng.normal(size=(30, 3)), np.arange(0, 20_001, 100)
-    expected = compiled.sums_between(X, in_turns(W), None, bounds)
+    expected = sums_between(X, in_turns(W), None, bounds)
     with ThreadPoolExecutor(4) as pool:
-        for sums in pool.map(lambda _: compiled.sums_between(X, in_turns(W), None, bounds), range(20)):
+        for sums in pool.map(lambda _: sums_between(X, in_turns(W), None, bounds), range(20)):
             np.testing.assert_array_equal(sums, expected)
 
 
@@ -202,10 +212,16 @@ def test_a_fork_gets_the_same_while_threads_are_in_the_kernel():
 import os, threading
 import numpy as np
 import pandas as pd
-from uptonoise.fourier.compiled import sums_between
+from uptonoise.fourier import compiled
 
 X, P = np.random.default_rng(0).normal(size=(50_000, 3)), np.random.default_rng(1).normal(size=(3, 30))
-sums = lambda: sums_between(X, P, None, np.array([0, 20, 50_000]))
+bounds = np.array([0, 20, 50_000])
+
+def sums():
+    out = np.empty((2, 30), dtype=complex)
+    compiled.kernel.sums(X, P, None, bounds, out)
+    return out
+
 expected = sums()
 threads = [threading.Thread(target=lambda: [sums() for _ in range(20)]) for _ in range(2)]
 for thread in threads:
@@ -249,7 +265,8 @@ import pandas as pd
 from uptonoise.fourier import compiled
 rng = np.random.default_rng(0)
 X, P = rng.normal(size=(1000, 5)), rng.normal(size=(5, 100))
-sums = compiled.sums_between(X, P, None, np.array([0, 10, 1000]))
+sums = np.empty((2, 100), dtype=complex)
+compiled.kernel.sums(X, P, None, np.array([0, 10, 1000]), sums)
 print(compiled.kernel_name())
 print(sums.tobytes().hex())
 """
@@ -274,7 +291,7 @@ def test_instruction_sets_agree():
 
 
 def test_the_environment_chooses_the_kernel():
-    code = "from uptonoise.fourier import compiled; print(compiled.is_compiled(), compiled.kernel_name())"
+    code = "from uptonoise.fourier import compiled; print(compiled.kernel is not None, compiled.kernel_name())"
     assert python(code, UPTONOISE_KERNEL="numpy").stdout == "False numpy (UPTONOISE_KERNEL=numpy)\n"
     assert "UPTONOISE_KERNEL must be one of numpy, compiled" in python(code, UPTONOISE_KERNEL="fortran").stderr
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from uptonoise.fourier import CosineSine
+from uptonoise.fourier import cosine_sine
 from uptonoise.twosample.permutation import feature_means_by_label, label_blocks, permutation_pvalue
 from uptonoise.twosample.samples import Samples
 
@@ -23,7 +23,7 @@ class TestPermutations:
         assert permutation_pvalue(np.array([5.0, 5.0 - 1e-9, 2.0, 3.0])) == 0.5
 
     def test_feature_means_are_those_of_the_labels(self, rng, plain_ecf, monkeypatch):
-        monkeypatch.setattr(CosineSine, "block_rows", 8)
+        monkeypatch.setattr(cosine_sine, "BLOCK_ELEMENTS", 40)
         X, Y, W = rng.normal(size=(30, 2)), rng.normal(size=(21, 2)), rng.normal(size=(5, 2))
         left, right = feature_means_by_label(Samples(X, Y, ("a", "b")), W, 7, np.random.default_rng(1))
         sizes = [8] * 6 + [3]

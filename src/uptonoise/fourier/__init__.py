@@ -9,7 +9,7 @@ from uptonoise.fourier.characteristic import (
     unit,
 )
 from uptonoise.fourier.compiled import kernel_name
-from uptonoise.fourier.cosine_sine import CosineSine, as_complex, check_precision, turned
+from uptonoise.fourier.cosine_sine import CosineSine, as_complex, turned
 from uptonoise.fourier.designs import (
     BLOCK_WEIGHTS,
     FewerFrequenciesWarning,

@@ -1,6 +1,6 @@
 """The compiled kernel: cosine and sine features of rows, and their sums, without Python's lock.
 
-It does in C what :mod:`~uptonoise.fourier.characteristic` does with numpy in fast precision, with an error of a feature
+It does in C what :mod:`~uptonoise.fourier.cosine_sine` does with numpy in fast precision, with an error of a feature
 below 5e-7 as well. Where it was not compiled, numpy does the work. The environment variable ``UPTONOISE_KERNEL``, read
 when uptonoise is imported, decides where there is a choice:
 
@@ -19,12 +19,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
-Complex = NDArray[np.complex128]
-
 _VARIABLE = "UPTONOISE_KERNEL"
 _CHOICES = ("numpy", "compiled", "baseline", "avx2")
 
@@ -35,20 +29,16 @@ def _loaded(asked: str) -> ModuleType | None:
     if asked == "numpy":
         return None
     try:
-        import uptonoise.fourier._kernel as kernel
+        import uptonoise.fourier._kernel as compiled
     except ImportError as error:
         if asked:
             raise ImportError(f"{_VARIABLE} is {asked!r}, and the compiled kernel cannot be loaded: {error}") from error
         return None
-    return kernel
+    return compiled
 
 
-_kernel = _loaded(os.environ.get(_VARIABLE, ""))
-
-
-def is_compiled() -> bool:
-    """Tell whether the compiled kernel is in use."""
-    return _kernel is not None
+kernel = _loaded(os.environ.get(_VARIABLE, ""))
+"""The compiled kernel; None where numpy does the work."""
 
 
 @contextmanager
@@ -57,17 +47,17 @@ def by_numpy() -> Iterator[None]:
 
     Examples
     --------
-    >>> from uptonoise.fourier.compiled import by_numpy, is_compiled
+    >>> from uptonoise.fourier.compiled import by_numpy, kernel_name
     >>> with by_numpy():
-    ...     print(is_compiled())
-    False
+    ...     print(kernel_name().split()[0])
+    numpy
     """
-    global _kernel
-    kept, _kernel = _kernel, None
+    global kernel
+    kept, kernel = kernel, None
     try:
         yield
     finally:
-        _kernel = kept
+        kernel = kept
 
 
 def kernel_name() -> str:
@@ -79,55 +69,6 @@ def kernel_name() -> str:
     >>> kernel_name().split()[0] in ("compiled", "numpy")
     True
     """
-    if _kernel is not None:
-        return f"compiled ({_kernel.instructions()})"
+    if kernel is not None:
+        return f"compiled ({kernel.instructions()})"
     return f"numpy ({_VARIABLE}=numpy)" if os.environ.get(_VARIABLE) == "numpy" else "numpy (no compiled kernel)"
-
-
-def sums_between(
-    values: Floats,
-    projection: Floats,
-    weights: Floats | None,
-    bounds: NDArray[np.int64],
-    out: Complex | None = None,
-) -> Complex:
-    """Return the sums of weight exp(2 pi i x.projection) over the rows between consecutive bounds.
-
-    Parameters
-    ----------
-    values : array of shape (n, d)
-        The rows: finite, and such that the angles stay below 1e15.
-    projection : array of shape (d, m)
-        The frequencies in turns.
-    weights : array of shape (n,) or None
-        A weight for each row.
-    bounds : array of shape (b + 1,)
-        Increasing row numbers.
-    out : complex array of shape (b, m), optional
-        Where the sums go.
-
-    Returns
-    -------
-    complex array of shape (b, m)
-    """
-    assert _kernel is not None
-    if out is None:
-        out = np.empty((len(bounds) - 1, projection.shape[1]), dtype=np.complex128)
-    _kernel.sums(*_in_place(values, projection, weights), bounds, out)
-    return out
-
-
-def features_of_rows(values: Floats, projection: Floats, weights: Floats | None, out: NDArray[np.float32]) -> Floats:
-    """Write [cos, sin] of 2 pi x.projection of each row to `out`, of shape (n, 2m), and return their weighted sums."""
-    assert _kernel is not None
-    sums = np.empty(out.shape[1])
-    _kernel.features(*_in_place(values, projection, weights), out, sums)
-    return sums
-
-
-def _in_place(*arrays: Floats | None) -> list[Floats | None]:
-    """Return arrays as the kernel reads them: one number after the other, each at an address that suits it.
-
-    Arrays that came from another process need not be so, and are copied then.
-    """
-    return [None if array is None else np.require(array, requirements=("C", "A")) for array in arrays]

@@ -7,7 +7,6 @@ sampling error 1/sqrt(n). Nothing of size rows x frequencies is ever in memory.
 
 from __future__ import annotations
 
-import threading
 from typing import Any, get_args
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Complex, Floats, Precision
 from uptonoise._util.validation import checked_choice
-from uptonoise.fourier.compiled import features_of_rows, is_compiled, sums_between
+from uptonoise.fourier import compiled
 
 BLOCK_ELEMENTS = 2**18
 _BLOCKS_PER_SUM = 16  # blocks in one call where only sums are needed, so that little of the time goes to Python
@@ -27,7 +26,7 @@ LARGEST_ANGLE = 1e15
 class CosineSine:
     """Cosine and sine features of rows: [cos(w_1.x), ..., cos(w_m.x), sin(w_1.x), ..., sin(w_m.x)].
 
-    Each thread has its own buffers, and what it gets is valid until its next call.
+    Features of `block_rows` rows stay in cache. A block of `sum_rows` is for sums alone.
 
     Examples
     --------
@@ -39,49 +38,32 @@ class CosineSine:
     """
 
     def __init__(self, frequencies: Floats, precision: Precision, name: str = "X") -> None:
+        self.precision: str = checked_choice(precision, get_args(Precision), "precision")
         self.name = name
-        check_precision(precision)
-        self.precision = precision
         self.n_frequencies, self.n_columns = int(frequencies.shape[0]), int(frequencies.shape[1])
+        self.block_rows = max(1, BLOCK_ELEMENTS // max(self.n_frequencies, self.n_columns))
+        self.sum_rows = _BLOCKS_PER_SUM * self.block_rows
         turn = 2 * np.pi if precision == "fast" else 1.0
         self.projection = np.ascontiguousarray(frequencies.T / turn)
         self._largest = np.abs(frequencies).max(axis=0)
-        self._buffers = threading.local()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_buffers"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _buffers=threading.local())
-
-    @property
-    def block_rows(self) -> int:
-        """The number of rows of a block whose features stay in cache."""
-        return max(1, BLOCK_ELEMENTS // max(self.n_frequencies, self.n_columns))
-
-    @property
-    def sum_rows(self) -> int:
-        """The number of rows of a block where only sums are needed."""
-        return _BLOCKS_PER_SUM * self.block_rows
-
-    @property
-    def uses_kernel(self) -> bool:
-        """Whether the compiled kernel does the work."""
-        return is_compiled() and self.precision == "fast"
 
     def __call__(self, values: Floats) -> NDArray[Any]:
         """Return the features of the rows, of shape (n, 2m): float64 by numpy, float32 by the compiled kernel."""
-        return self.with_sums(values, None)[0] if self.uses_kernel else self._by_numpy(values)
+        return self.with_sums(values, None)[0]
 
     def with_sums(self, values: Floats, weights: Floats | None) -> tuple[NDArray[Any], Floats]:
         """Return the features of the rows, as a call does, and their weighted sums, of shape (2m,)."""
-        features: NDArray[Any]
-        if not self.uses_kernel:
-            features = self._by_numpy(values)
-            return features, (np.ones(len(values)) if weights is None else weights) @ features
         self.check_size(values)
-        features = self._buffer("features", len(values), 2 * self.n_frequencies, np.float32)
-        return features, features_of_rows(values, self.projection, weights, features)
+        kernel = compiled.kernel if self.precision == "fast" else None
+        if kernel is None:
+            by_numpy = self._by_numpy(values)
+            return by_numpy, (np.ones(len(values)) if weights is None else weights) @ by_numpy
+        features, sums = np.empty((len(values), 2 * self.n_frequencies), np.float32), np.empty(2 * self.n_frequencies)
+        # Contiguous, and at addresses that suit the kernel: what came from another process need not be so.
+        values, projection = np.require(values, None, "CA"), np.require(self.projection, None, "CA")
+        weights = None if weights is None else np.require(weights, None, "CA")
+        kernel.features(values, projection, weights, features, sums)
+        return features, sums
 
     def sums(
         self, values: Floats, weights: Floats | None, bounds: NDArray[np.int64], out: Complex | None = None
@@ -90,9 +72,14 @@ class CosineSine:
 
         The kernel writes them to `out`, where there is one.
         """
-        if self.uses_kernel:
-            self.check_size(values)
-            return sums_between(values, self.projection, weights, bounds, out)
+        self.check_size(values)
+        kernel = compiled.kernel if self.precision == "fast" else None
+        if kernel is not None:
+            sums = np.empty((len(bounds) - 1, self.n_frequencies), np.complex128) if out is None else out
+            values, projection = np.require(values, None, "CA"), np.require(self.projection, None, "CA")
+            weights = None if weights is None else np.require(weights, None, "CA")
+            kernel.sums(values, projection, weights, bounds, sums)
+            return sums
         sums = np.zeros((len(bounds) - 1, self.n_frequencies), dtype=np.complex128)
         weights = np.ones(len(values)) if weights is None else weights
         for start in range(0, len(values), self.block_rows):
@@ -109,11 +96,10 @@ class CosineSine:
         return sums
 
     def _by_numpy(self, values: Floats) -> Floats:
-        self.check_size(values)
         n, m = len(values), self.n_frequencies
-        features = self._buffer("features", n, 2 * m, np.float64)
+        features = np.empty((n, 2 * m))
         if self.precision == "float64":
-            angles = np.matmul(values, self.projection, out=self._buffer("angles", n, m, np.float64))
+            angles = values @ self.projection
             np.cos(angles, out=features[:, :m])
             np.sin(angles, out=features[:, m:])
             return features
@@ -122,18 +108,10 @@ class CosineSine:
         np.matmul(values, self.projection, out=turns)
         np.rint(turns, out=whole)
         np.subtract(turns, whole, out=turns)
-        angles32 = self._buffer("angles", n, m, np.float32)
-        np.multiply(turns, 2 * np.pi, out=angles32, casting="same_kind")
+        angles32 = np.multiply(turns, 2 * np.pi, out=np.empty((n, m), np.float32), casting="same_kind")
         np.cos(angles32, out=features[:, :m], dtype=np.float32)
         np.sin(angles32, out=features[:, m:], dtype=np.float32)
         return features
-
-    def _buffer(self, name: str, n: int, width: int, dtype: Any) -> NDArray[Any]:
-        buffer: NDArray[Any] | None = getattr(self._buffers, name, None)
-        if buffer is None or buffer.size < n * width:
-            buffer = np.empty(n * width, dtype=dtype)
-            setattr(self._buffers, name, buffer)
-        return buffer[: n * width].reshape(n, width)
 
     def check_size(self, values: Floats) -> None:
         """Refuse rows so large that float64 has no correct digit of w.x within one turn; their extremes suffice."""
@@ -147,11 +125,6 @@ class CosineSine:
                 f"{self.name} times frequencies reaches {angle:.3g} radians, where float64 has no correct digit of a "
                 f"phase; subtract a constant from the columns of {self.name}, or use lower frequencies"
             )
-
-
-def check_precision(precision: Any) -> None:
-    """Raise where a precision is none of the known ones."""
-    checked_choice(precision, get_args(Precision), "precision")
 
 
 def as_complex(features: Floats) -> Complex:

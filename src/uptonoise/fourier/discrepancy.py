@@ -11,15 +11,16 @@ All are squared distances, as in the paper, and estimates that include the diago
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import scipy
 
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Complex, Floats, Precision
+from uptonoise._util.validation import checked_choice
 from uptonoise.fourier.characteristic import Characteristic, characteristic_function, unit, warn_where_unreliable
-from uptonoise.fourier.cosine_sine import as_complex, check_precision
+from uptonoise.fourier.cosine_sine import as_complex
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.sketch import Sketch
@@ -139,7 +140,7 @@ def squared_paired_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
 
 def _characteristics(X: Any, Y: Any, frequencies: Any, precision: Precision) -> tuple[Characteristic, Characteristic]:
     """Return the characteristic functions of both, from rows or from sketches."""
-    check_precision(precision)
+    checked_choice(precision, get_args(Precision), "precision")
     if isinstance(X, Sketch) and isinstance(Y, Sketch):
         return _characteristics_of_sketches(X, Y, frequencies)
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
@@ -194,7 +195,7 @@ def phase_features_of_bags(
 def _characteristics_of_bags(
     bags: Any, other: Any, frequencies: Any, precision: Precision
 ) -> tuple[Characteristic, Characteristic | None]:
-    check_precision(precision)
+    checked_choice(precision, get_args(Precision), "precision")
     if frequencies is None:
         raise ValueError("frequencies must be given, by name where `other` is not: un.sample_frequencies samples them")
     left, right = bag_sources(bags, other)

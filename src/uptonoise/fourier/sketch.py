@@ -13,13 +13,14 @@ import threading
 from collections.abc import Sequence
 from copy import deepcopy
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats, Precision
+from uptonoise._util.validation import checked_choice
 from uptonoise._util.wording import counted, shown
 from uptonoise.fourier.cluster_pass import (
     NO_CLUSTERS,
@@ -28,7 +29,7 @@ from uptonoise.fourier.cluster_pass import (
     is_of_single_rows,
     moments_by_group,
 )
-from uptonoise.fourier.cosine_sine import CosineSine, check_precision
+from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.fourier.designs import affordable_frequencies, check_design, check_groups, scaled_design
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
@@ -94,8 +95,7 @@ class Sketch(SketchStatistics):
         self._frequencies.flags.writeable = False
         known = getattr(frequencies, "provenance", None) if provenance is None else provenance
         self.provenance = checked_provenance(known, self.n_frequencies)
-        check_precision(precision)
-        self.precision = precision
+        self.precision = checked_choice(precision, get_args(Precision), "precision")
         self.named = columns is not None
         self.columns = as_column_names(
             numbered_columns(self.n_columns) if columns is None else columns, "columns", self.n_columns

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Complex, Floats
+from uptonoise.fourier import compiled
 from uptonoise.fourier.cosine_sine import CosineSine, as_complex
 from uptonoise.rows import Accumulator, Block
 
@@ -118,7 +119,8 @@ class BagSums(Accumulator[BagPart]):
         self, values: Floats, weights: Floats | None, bounds: NDArray[np.int64], bags: NDArray[np.int64]
     ) -> Complex:
         first, stop = int(bags[0]), int(bags[-1]) + 1
-        if not (self.in_order and self.features.uses_kernel) or stop - first != len(bags) or stop > len(self.phi_sums):
+        by_kernel = compiled.kernel is not None and self.features.precision == "fast"
+        if not (self.in_order and by_kernel) or stop - first != len(bags) or stop > len(self.phi_sums):
             return self.features.sums(values, weights, bounds)
         end = int(bounds[1])
         of_first, of_others = (None, None) if weights is None else (weights[:end], weights[end:])

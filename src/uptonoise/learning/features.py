@@ -34,7 +34,6 @@ from uptonoise.fourier import (
     RowFeatures,
     as_frequencies,
     characteristic_function,
-    check_precision,
     fourier_features,
     median_scale,
     sample_frequencies,
@@ -109,7 +108,7 @@ class _FrequencyFeatures(BagTransformer):
         return self._features_in_place(self._characteristic(source))
 
     def _choose_frequencies(self, source: RowSource) -> None:
-        check_precision(self.precision)
+        checked_choice(self.precision, get_args(Precision), "precision")
         factor = checked_number(self.scale_factor, "scale_factor", above=True)
         if self.frequencies is None:
             self.scale_ = _scaled(self._base_scale(source), factor)
