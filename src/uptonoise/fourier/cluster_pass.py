@@ -42,7 +42,7 @@ class SketchClusters:
 
     def whole(self, ended: Moments) -> Moments:
         """Return the moments of clusters that have ended together with those of the others."""
-        return ended if self.open is None else ended.plus(self.open.moments)
+        return ended if self.open is None else ended + self.open.moments
 
     def merged(self, other: SketchClusters) -> SketchClusters:
         """Return the clusters of both, all of them ended; raise where both hold the same cluster."""
@@ -116,7 +116,7 @@ class ClusterPass:
             kept.add(ids, rest)
         if kept.are_many and kept.in_order:
             ended, kept = kept.split_last()
-            self.moments = self.moments.plus(ended.moments)
+            self.moments += ended.moments
             self.hashes.append(cluster_hashes(ended.ids))
         if self.moments.weight + float(kept.weight.sum()) == 0:
             raise ValueError(f"weights of {self.source.name} must not all be 0")
@@ -166,7 +166,7 @@ class ClusterPass:
                 sums, weight, counts = sums.copy(), weight.copy(), counts.copy()
                 self.taken += self.known.added_to(ids, sums, weight, counts)
             self.hashes.append(self._checked_hashes(ids))
-        self.moments = self.moments.plus(Moments.of_clusters(sums, weight, int(counts.sum())))
+        self.moments += Moments.of_clusters(sums, weight, int(counts.sum()))
 
     def _checked_hashes(self, ids: list[Any]) -> Hashes:
         """Return the hashes of ids, or raise where one of them had ended before."""

@@ -60,8 +60,8 @@ class CosineSine:
             return by_numpy, (np.ones(len(values)) if weights is None else weights) @ by_numpy
         features, sums = np.empty((len(values), 2 * self.n_frequencies), np.float32), np.empty(2 * self.n_frequencies)
         # Contiguous, and at addresses that suit the kernel: what came from another process need not be so.
-        values, projection = np.require(values, None, "CA"), np.require(self.projection, None, "CA")
-        weights = None if weights is None else np.require(weights, None, "CA")
+        values, projection = np.require(values, None, ("C", "A")), np.require(self.projection, None, ("C", "A"))
+        weights = None if weights is None else np.require(weights, None, ("C", "A"))
         kernel.features(values, projection, weights, features, sums)
         return features, sums
 
@@ -76,8 +76,8 @@ class CosineSine:
         kernel = compiled.kernel if self.precision == "fast" else None
         if kernel is not None:
             sums = np.empty((len(bounds) - 1, self.n_frequencies), np.complex128) if out is None else out
-            values, projection = np.require(values, None, "CA"), np.require(self.projection, None, "CA")
-            weights = None if weights is None else np.require(weights, None, "CA")
+            values, projection = np.require(values, None, ("C", "A")), np.require(self.projection, None, ("C", "A"))
+            weights = None if weights is None else np.require(weights, None, ("C", "A"))
             kernel.sums(values, projection, weights, bounds, sums)
             return sums
         sums = np.zeros((len(bounds) - 1, self.n_frequencies), dtype=np.complex128)

@@ -83,8 +83,19 @@ def scaled_design(
     lengths = lengths_of(samples, rare_lengths)
     spreads = np.stack([spreads_of_rows(rows, lengths) for rows in samples])
     spreads = np.where((spreads > 0).any(axis=0), spreads, lengths)
-    order = column_order(samples, lengths)
-    design = _affordable_design(lengths[order], generator, n_frequencies, spreads[:, order], most or MOST_FREQUENCIES)
+    order, beginning = column_order(samples, lengths), generator.bit_generator.state
+    design = default_design(lengths[order], generator, n_frequencies, spreads[:, order])
+    wanted, most = len(design.frequencies), most or MOST_FREQUENCIES
+    if wanted > most:
+        generator.bit_generator.state = beginning
+        fewer = max(most, _LEAST_PER_COLUMN * len(lengths) + _LEAST_MORE)
+        design = default_design(lengths[order], generator, fewer, spreads[:, order])
+        warn(
+            f"{len(design.frequencies):,} frequencies are used in place of {wanted:,}, so that the sketches of "
+            f"{counted(len(spreads), 'sample')} with {counted(len(lengths), 'column')} fit into memory; fewer columns "
+            "get more each",
+            FewerFrequenciesWarning,
+        )
     frequencies = np.empty_like(design.frequencies)
     frequencies[:, order] = design.frequencies
     return frequencies, {"design": "default", "lengths": lengths.tolist(), "seed": seed, "blocks": design.blocks}
@@ -102,6 +113,18 @@ def check_design(columns: Sequence[str], name: str, n_frequencies: int | None = 
             f"n_frequencies must be at most {MOST_FREQUENCIES:,}, since memory grows with their square; got "
             f"{n_frequencies:,}"
         )
+
+
+def pair_seconds(n_groups: int, n_frequencies: int) -> float:
+    """Return how long the phase tests of all pairs of so many sketches take about, on one core.
+
+    Examples
+    --------
+    >>> from uptonoise.fourier.designs import pair_seconds
+    >>> print(f"{pair_seconds(1_000, 24):.0f} s")
+    60 s
+    """
+    return _PAIR_SECONDS * n_groups * (n_groups - 1) / 2 * n_frequencies**2
 
 
 def affordable_frequencies(n_groups: int) -> int:
@@ -123,26 +146,10 @@ def affordable_frequencies(n_groups: int) -> int:
     return min(MOST_FREQUENCIES, int(by_memory), int(by_time))
 
 
-def pair_seconds(n_groups: int, n_frequencies: int) -> float:
-    """Return how long the phase tests of all pairs of so many sketches take about, on one core.
-
-    Examples
-    --------
-    >>> from uptonoise.fourier.designs import pair_seconds
-    >>> print(f"{pair_seconds(1_000, 24):.0f} s")
-    60 s
-    """
-    return _PAIR_SECONDS * n_groups * (n_groups - 1) / 2 * n_frequencies**2
-
-
-def _least_frequencies(n_columns: int) -> int:
-    return _LEAST_PER_COLUMN * n_columns + _LEAST_MORE
-
-
 def check_groups(n_groups: int, n_columns: int) -> None:
     """Raise where all pairs of so many groups take too much memory or time, even with the fewest frequencies."""
     affordable_frequencies(n_groups)
-    n_frequencies = _least_frequencies(n_columns)
+    n_frequencies = _LEAST_PER_COLUMN * n_columns + _LEAST_MORE
     seconds = pair_seconds(n_groups, n_frequencies)
     bytes_needed = 2 * n_groups * (2 * n_frequencies) ** 2 * 8  # sketches, and their moments side by side
     if seconds > _MOST_SECONDS or bytes_needed > 2 * _GROUP_BYTES:
@@ -150,26 +157,6 @@ def check_groups(n_groups: int, n_columns: int) -> None:
             f"groups must be fewer, or have fewer columns: all pairs of {n_groups:,} groups with {n_columns:,} columns "
             f"take about {bytes_needed / 2**30:.1f} GB and {seconds / 60:,.0f} minutes. Choose groups or columns"
         )
-
-
-def _affordable_design(
-    lengths: Floats, generator: np.random.Generator, n_frequencies: int | None, spreads: Floats, most: int
-) -> Design:
-    """Return the default design, with fewer frequencies where it would be too large."""
-    beginning = generator.bit_generator.state
-    design = default_design(lengths, generator, n_frequencies, spreads)
-    wanted = len(design.frequencies)
-    if wanted <= most:
-        return design
-    generator.bit_generator.state = beginning
-    design = default_design(lengths, generator, max(most, _least_frequencies(len(lengths))), spreads)
-    warn(
-        f"{len(design.frequencies):,} frequencies are used in place of {wanted:,}, so that the sketches of "
-        f"{counted(len(spreads), 'sample')} with {counted(len(lengths), 'column')} fit into memory; fewer columns get "
-        "more each",
-        FewerFrequenciesWarning,
-    )
-    return design
 
 
 def column_order(samples: Sequence[Floats], lengths: Floats) -> NDArray[np.intp]:

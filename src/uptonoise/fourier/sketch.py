@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from copy import deepcopy
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
@@ -19,16 +20,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uptonoise._util.random import RandomState, seeded_generator
-from uptonoise._util.typing import Floats, Precision
+from uptonoise._util.typing import Precision
 from uptonoise._util.validation import checked_choice
 from uptonoise._util.wording import counted, shown
-from uptonoise.fourier.cluster_pass import (
-    NO_CLUSTERS,
-    ClusterPass,
-    SketchClusters,
-    is_of_single_rows,
-    moments_by_group,
-)
+from uptonoise.fourier.cluster_pass import NO_CLUSTERS, ClusterPass, is_of_single_rows, moments_by_group
 from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.fourier.designs import affordable_frequencies, check_design, check_groups, scaled_design
 from uptonoise.fourier.docs import described
@@ -36,7 +31,6 @@ from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.lengths import rare_lengths, rare_lengths_of_bags
 from uptonoise.fourier.moments import GroupMoments, Moments, MomentSum
 from uptonoise.fourier.provenance import Provenance, blocks_at, checked_provenance
-from uptonoise.fourier.scale import sample_names
 from uptonoise.fourier.sketch_files import load_sketch, save_sketch
 from uptonoise.fourier.sketch_statistics import SketchStatistics, checked_centre
 from uptonoise.rows import (
@@ -91,18 +85,18 @@ class Sketch(SketchStatistics):
         provenance: Provenance | None = None,
         precision: Precision = "fast",
     ) -> None:
-        self._frequencies = as_frequencies(frequencies)
-        self._frequencies.flags.writeable = False
+        self.frequencies = as_frequencies(frequencies)
+        self.frequencies.flags.writeable = False
+        self.n_frequencies, self.n_columns = self.frequencies.shape
         known = getattr(frequencies, "provenance", None) if provenance is None else provenance
         self.provenance = checked_provenance(known, self.n_frequencies)
         self.precision = checked_choice(precision, get_args(Precision), "precision")
         self.named = columns is not None
-        self.columns = as_column_names(
-            numbered_columns(self.n_columns) if columns is None else columns, "columns", self.n_columns
-        )
-        self._centre = None if centre is None else checked_centre(centre, self.n_columns)
+        names = numbered_columns(self.n_columns) if columns is None else columns
+        self.columns = as_column_names(names, "columns", self.n_columns)
         self._centre_is_given = centre is not None
-        self._ended, self._clusters = Moments.none(self.n_frequencies), NO_CLUSTERS
+        given = None if centre is None else checked_centre(centre, self.n_columns)
+        self._hold(Moments.none(self.n_frequencies), given)
         self._lock = threading.RLock()
 
     @classmethod
@@ -137,9 +131,10 @@ class Sketch(SketchStatistics):
         """
         if not samples:
             raise ValueError("samples must be at least one sample; got none")
+        names = ["X"] if len(samples) == 1 else [f"samples[{number}]" for number in range(len(samples))]
         sources = [
             as_rows(sample, name=None if isinstance(sample, RowSource) else name)
-            for sample, name in zip(samples, sample_names(samples), strict=True)
+            for sample, name in zip(samples, names, strict=True)
         ]
         sources = [aligned(source, sources[0]) for source in sources]
         check_design(sources[0].columns, sources[0].name, n_frequencies)
@@ -200,21 +195,24 @@ class Sketch(SketchStatistics):
         of_groups = source.sampled_by_bag(SCALE_ROWS, int(generator.integers(2**63)))
         most, rare = affordable_frequencies(len(of_groups)), partial(rare_lengths_of_bags, source)
         frequencies, provenance = scaled_design(of_groups, rare, generator, seed, most=most)
+        features = CosineSine(frequencies, precision, source.name)
         columns = source.columns if source.named else None
         empty = cls(frequencies, columns=columns, provenance=provenance, precision=precision)
         if clusters is not None:
             if not isinstance(clusters, RowSource):
                 raise ValueError(f"clusters must be a RowSource of the same rows; got a {type(clusters).__name__}")
             rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(of_groups), axis=0)
-            groups_of_clusters = moments_by_group(rows, CosineSine(empty._frequencies, precision, source.name), centre)
-            return {name: empty._with(*part) for name, part in groups_of_clusters.items()}
-        centres = np.stack([np.median(rows, axis=0) for rows in of_groups])
-        sums = source.fold(GroupMoments(CosineSine(empty._frequencies, precision, source.name), centres)).moments
-        sketches: dict[Any, Sketch] = {}
-        for name, centre, moments in zip(source.bag_ids, centres, sums, strict=True):
-            if moments.weight == 0:
-                raise ValueError(f"weights of the group {shown(name)} must not all be 0")
-            sketches[name.item() if isinstance(name, np.generic) else name] = empty._with(moments, centre)
+            parts = moments_by_group(rows, features, centre)
+        else:
+            centres = np.stack([np.median(rows, axis=0) for rows in of_groups])
+            sums, parts = source.fold(GroupMoments(features, centres)).moments, {}
+            for name, centre, moments in zip(source.bag_ids, centres, sums, strict=True):
+                if moments.weight == 0:
+                    raise ValueError(f"weights of the group {shown(name)} must not all be 0")
+                parts[name.item() if isinstance(name, np.generic) else name] = moments, centre, NO_CLUSTERS
+        sketches = {name: copy(empty) for name in parts}
+        for name, part in parts.items():
+            sketches[name]._hold(*part)
         return sketches
 
     @classmethod
@@ -232,13 +230,8 @@ class Sketch(SketchStatistics):
         """
         if not isinstance(other, Sketch):
             raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
-        return other._with(Moments.none(other.n_frequencies), other._centre if other._centre_is_given else None)
-
-    def _with(self, moments: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> Sketch:
-        """Return a sketch with the same frequencies and columns, and with other moments and centre."""
-        new = Sketch.__new__(Sketch)
-        new.__dict__.update(self.__dict__, provenance=deepcopy(self.provenance), _lock=threading.RLock())
-        new._ended, new._centre, new._clusters = moments, centre, clusters
+        new = copy(other)
+        new._hold(Moments.none(other.n_frequencies), other._centre if other._centre_is_given else None)
         return new
 
     @described
@@ -263,14 +256,15 @@ class Sketch(SketchStatistics):
         if unknown or not wanted:
             raise ValueError(f"columns must be some of {list(self.columns)}; got {list(wanted)}")
         places = [self.columns.index(column) for column in wanted]
-        others = np.delete(self._frequencies, places, axis=1)
-        kept = np.flatnonzero((others == 0).all(axis=1) & (self._frequencies[:, places] != 0).any(axis=1))
+        others = np.delete(self.frequencies, places, axis=1)
+        kept = np.flatnonzero((others == 0).all(axis=1) & (self.frequencies[:, places] != 0).any(axis=1))
         if len(kept) == 0:
             raise ValueError(f"columns must have frequencies of their own in the sketch; {list(wanted)} have none")
-        new = self._with(self._moments.at(kept), None if self._centre is None else self._centre[places])
-        new._frequencies = self._frequencies[kept][:, places]
-        new._frequencies.flags.writeable = False
-        new.columns = wanted
+        new = copy(self)
+        new._hold(self._moments.at(kept), None if self._centre is None else self._centre[places])
+        new.frequencies, new.columns = self.frequencies[kept][:, places], wanted
+        new.frequencies.flags.writeable = False
+        new.n_frequencies, new.n_columns = new.frequencies.shape
         if new.provenance is not None and "blocks" in new.provenance:
             new.provenance["blocks"] = blocks_at(new.provenance["blocks"], kept)
         return new
@@ -286,7 +280,14 @@ class Sketch(SketchStatistics):
         >>> bool(np.allclose(s.mirrored().ecf, un.Sketch([[1.0]]).update([-1.0, -2.0]).ecf))
         True
         """
-        return self._with(self._moments.mirrored(), None if self._centre is None else -self._centre)
+        moments, signs = self._moments, np.repeat([1.0, -1.0], self.n_frequencies)  # of cosines, and of sines
+        scatter = moments.scatter * np.outer(signs, signs)
+        cross = None if moments.cross is None else signs * moments.cross
+        features = None if moments.features is None else signs * moments.features
+        new = copy(self)
+        moments = replace(moments, mean=signs * moments.mean, scatter=scatter, cross=cross, features=features)
+        new._hold(moments, None if self._centre is None else -self._centre)
+        return new
 
     def update(self, X: Any, weights: Any = None, clusters: Any = None, *, complete: bool = False) -> Sketch:
         """Add rows to this sketch and return it.
@@ -332,21 +333,20 @@ class Sketch(SketchStatistics):
         given = self._centre if self._centre_is_given else None
         near = np.median(source.head(), axis=0) if given is None else given
         centre = near if self._centre is None else self._centre
-        features = CosineSine(self._frequencies, self.precision, source.name)
-        kept = self._clusters
+        features, kept = CosineSine(self.frequencies, self.precision, source.name), self._clusters
         has_single_rows = source.bag_ids is None or (complete and is_of_single_rows(source))
         if has_single_rows:
-            added = source.fold(MomentSum(features, near, keeps_few=True)).total()
+            added = source.fold(MomentSum(features, near, keeps_few=True)).added or Moments.none(self.n_frequencies)
             if added.weight == 0:
                 raise ValueError("weights of X must not all be 0")
         if source.bag_ids is not None:
-            clusters_pass = ClusterPass(source, features, self._frequencies, near, centre, kept)
+            clusters_pass = ClusterPass(source, features, self.frequencies, near, centre, kept)
             if has_single_rows:
-                added, kept = added.as_clusters(), clusters_pass.single_rows()
+                added = replace(added, n_clusters=added.n_rows, cross=np.zeros_like(added.mean))
+                kept = clusters_pass.single_rows()
             else:
                 added, kept = clusters_pass.run(complete or source.ids_are_local)
-        self._ended = self._ended.plus(added.recentred(self._frequencies, near, centre))
-        self._clusters, self._centre = kept, centre
+        self._hold(self._ended + added.recentred(self.frequencies, near, centre), centre, kept)
         if source.named and not self.named:
             self.columns, self.named = source.columns, True
         return self
@@ -366,8 +366,8 @@ class Sketch(SketchStatistics):
         if other.n_rows:
             self._check_clustered(other.is_clustered, "the other sketch")
         clusters = self._clusters.merged(other._clusters)
-        moments = self._moments.plus(other._moments_about(self._centre))
-        new = self._with(moments, other._centre if self._centre is None else self._centre, clusters)
+        moments, new = self._moments + other._moments_about(self._centre), copy(self)
+        new._hold(moments, other._centre if self._centre is None else self._centre, clusters)
         if other.named and not self.named:
             new.columns, new.named = other.columns, True
         return new

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from copy import deepcopy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uptonoise._util.typing import Complex, Floats, Precision
+from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.wording import counted
-from uptonoise.fourier.cluster_pass import SketchClusters
+from uptonoise.fourier.cluster_pass import NO_CLUSTERS, SketchClusters
 from uptonoise.fourier.cosine_sine import as_complex
 from uptonoise.fourier.moments import Moments
 from uptonoise.fourier.provenance import Provenance
@@ -24,15 +25,32 @@ class SketchStatistics:
 
     name: str = "the sketch"
     provenance: Provenance | None
-    precision: Precision
+    precision: Any
     columns: tuple[str, ...]
     named: bool
-    _frequencies: Floats
+    frequencies: Floats
+    """The frequencies, of shape (m, d); read-only."""
+    n_frequencies: int
+    """The number of frequencies, m."""
+    n_columns: int
+    """The number of columns of the rows, d."""
+    n_rows: int
+    """The number of rows."""
+    n_clusters: int | None
+    """The number of clusters; None where rows came without."""
+    is_clustered: bool
+    """Whether the rows came in clusters."""
+    weight: float
+    """The sum of the weights; the number of rows where there were none."""
+    weight_squares: float
+    """The sum of the squared weights of rows, or of clusters."""
+    effective_size: float
+    """The number of equally weighted rows, or clusters, that would give the mean the same variance."""
     _centre: Floats | None
     _centre_is_given: bool
     _ended: Moments  # of rows, or of clusters that get no more rows
     _clusters: SketchClusters
-    _whole: tuple[SketchClusters, Moments] | None = None
+    _whole: Moments | None  # of all rows, once somebody has asked for them
     _lock: Any  # of the thread that adds rows; it stays where it is
 
     def __getstate__(self) -> dict[str, Any]:
@@ -41,24 +59,39 @@ class SketchStatistics:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.RLock())
 
+    def __copy__(self) -> Self:
+        new = type(self).__new__(type(self))
+        new.__dict__.update(self.__dict__, provenance=deepcopy(self.provenance), _lock=threading.RLock())
+        return new
+
+    def _hold(self, ended: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> None:
+        """Hold these moments in place of those before."""
+        self._ended, self._centre, self._clusters, more = ended, centre, clusters, clusters.open
+        self._whole = ended if more is None else None  # those of clusters that may get more rows take long
+        self.is_clustered = ended.cross is not None or more is not None
+        self.n_rows = ended.n_rows + (0 if more is None else int(more.counts.sum()))
+        n_clusters = ended.n_clusters + (0 if more is None else int(np.count_nonzero(more.weight)))
+        self.n_clusters = n_clusters if self.is_clustered else None
+        self.weight = ended.weight + (0.0 if more is None else float(more.weight.sum()))
+        self.weight_squares = ended.weight_squares + (0.0 if more is None else float(more.weight @ more.weight))
+        self.effective_size = self.weight**2 / self.weight_squares if self.weight else 0.0
+
     @property
     def _moments(self) -> Moments:
         """The moments of all rows, also of clusters that may get more."""
-        if self._clusters.open is None:
-            return self._ended
-        if self._whole is None or self._whole[0] is not self._clusters:
-            self._whole = (self._clusters, self._clusters.whole(self._ended))
-        return self._whole[1]
+        if self._whole is None:
+            self._whole = self._clusters.whole(self._ended)
+        return self._whole
 
     def check_comparable(self, other: Any) -> None:
         """Raise where another sketch has other frequencies or columns."""
         if not isinstance(other, SketchStatistics):
             raise ValueError(f"other must be a Sketch; got {type(other).__name__}")
-        if not np.array_equal(self._frequencies, other._frequencies):
+        if not np.array_equal(self.frequencies, other.frequencies):
             raise ValueError(
                 f"the sketches have different frequencies: {self.n_frequencies} in {counted(self.n_columns, 'column')} "
                 f"and {other.n_frequencies} in {other.n_columns}"
-                + (" with other values" if self._frequencies.shape == other._frequencies.shape else "")
+                + (" with other values" if self.frequencies.shape == other.frequencies.shape else "")
                 + f". {_ADVICE}"
             )
         check_same_columns(other, self)
@@ -75,30 +108,10 @@ class SketchStatistics:
             raise ValueError(f"{name} must come {wanted} clusters, as the rows of the sketch did; got it {came} them")
 
     @property
-    def frequencies(self) -> Floats:
-        """The frequencies, of shape (m, d); read-only."""
-        return self._frequencies
-
-    @property
-    def has_blocks(self) -> bool:
-        """Whether blocks of frequencies were named."""
-        return "blocks" in (self.provenance or {})
-
-    @property
     def blocks(self) -> dict[str, slice]:
         """The named blocks of frequencies, which tests look at one by one; a single block where none were named."""
         blocks = (self.provenance or {}).get("blocks", {"all frequencies": (0, self.n_frequencies)})
         return {name: slice(start, stop) for name, (start, stop) in blocks.items()}
-
-    @property
-    def n_frequencies(self) -> int:
-        """The number of frequencies, m."""
-        return int(self._frequencies.shape[0])
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns of the rows, d."""
-        return int(self._frequencies.shape[1])
 
     @property
     def centre(self) -> Floats | None:
@@ -106,40 +119,9 @@ class SketchStatistics:
         return None if self._centre is None else self._centre.copy()
 
     @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self._moments.n_rows
-
-    @property
-    def weight(self) -> float:
-        """The sum of the weights; the number of rows where there were none."""
-        return self._moments.weight
-
-    @property
-    def weight_squares(self) -> float:
-        """The sum of the squared weights of rows, or of clusters."""
-        return self._moments.weight_squares
-
-    @property
-    def is_clustered(self) -> bool:
-        """Whether the rows came in clusters."""
-        return self._moments.cross is not None
-
-    @property
-    def n_clusters(self) -> int | None:
-        """The number of clusters; None where rows came without."""
-        return self._moments.n_clusters if self.is_clustered else None
-
-    @property
     def cluster_hashes(self) -> NDArray[np.uint64]:
         """Sorted 64-bit hashes of the ids of clusters; none of clusters whose ids mean nothing in another sample."""
         return self._clusters.hashes
-
-    @property
-    def effective_size(self) -> float:
-        """The number of equally weighted rows, or clusters, that would give the mean the same variance."""
-        moments = self._moments
-        return moments.weight**2 / moments.weight_squares if moments.weight else 0.0
 
     @property
     def independent_rows(self) -> float:
@@ -150,9 +132,9 @@ class SketchStatistics:
         """
         if not self.is_clustered or self.effective_size < 1 + 1e-9:
             return self.effective_size
-        moments = self._moments
-        of_rows = float(np.sum(1 - np.abs(as_complex(moments.mean)) ** 2))
-        of_mean = float(np.trace(moments.covariance)) / self.effective_size
+        mean, covariance = self.moments_about(np.asarray(self._centre))
+        of_rows = float(np.sum(1 - np.abs(as_complex(mean)) ** 2))
+        of_mean = float(np.trace(covariance)) / self.effective_size
         return float(min(self.n_rows, of_rows / of_mean)) if of_mean > 0 else float(self.n_rows)
 
     @property
@@ -179,8 +161,9 @@ class SketchStatistics:
         >>> un.Sketch([[1.0]]).update([1e9, 1e9 + 2]).mean_about([1e9 + 1]).round(6)
         array([0.540302, 0.      ])
         """
-        self._check_rows(1, "a mean")
-        return self._moments_about(checked_centre(centre, self.n_columns)).mean
+        if self.n_rows < 1:
+            raise ValueError("the sketch must have at least 1 row for a mean; it has 0")
+        return self._moments_about(centre).mean
 
     def covariance_about(self, centre: ArrayLike) -> Floats:
         """Return the covariance of [cos(w.(x - centre)), sin(w.(x - centre))] over rows."""
@@ -196,12 +179,17 @@ class SketchStatistics:
         >>> [moment.shape for moment in sketch.moments_about([1.0], slice(0, 1))]
         [(2,), (2, 2)]
         """
-        self._check_rows(2, "a covariance")
-        moments = self._moments_about(checked_centre(centre, self.n_columns), block)
-        if moments.weight**2 <= (1 + 1e-12) * moments.weight_squares:
+        if self.n_rows < 2:
+            raise ValueError(f"the sketch must have at least 2 rows for a covariance; it has {self.n_rows}")
+        moments = self._moments_about(centre, block)
+        total, squares = moments.weight, moments.weight_squares
+        if total**2 <= (1 + 1e-12) * squares:
             units = "cluster" if self.is_clustered else "row"
             raise ValueError(f"the sketch has an effective size of 1 {units}; a covariance needs 2")
-        return moments.mean, moments.covariance
+        if not self.is_clustered:
+            return moments.mean, moments.scatter / (total - squares / total)
+        # Over clusters it is the effective size times that of the mean; no product of large weights overflows.
+        return moments.mean, moments.scatter / squares / (1 - squares / total / total)
 
     def features_about(self, centre: ArrayLike) -> Complex | None:
         """Return exp(i w.(x - centre)) of every row, of shape (n, m), where rows are few and were not read from a file.
@@ -212,43 +200,39 @@ class SketchStatistics:
         >>> un.Sketch([[1.0], [2.0]]).update([0.5, 1.0, 3.0]).features_about([1.0]).shape
         (3, 2)
         """
-        if self._moments.features is None:
-            return None
-        features = self._moments_about(checked_centre(centre, self.n_columns)).features
+        features = None if self._moments.features is None else self._moments_about(centre).features
         return None if features is None else as_complex(features)
 
-    def _check_rows(self, needed: int, what: str) -> None:
-        if self.n_rows < needed:
-            least = counted(needed, "row")
-            raise ValueError(f"the sketch must have at least {least} for {what}; it has {self.n_rows}")
-
-    def _moments_about(self, centre: Floats | None, block: slice | None = None) -> Moments:
-        moments, frequencies = self._moments, self._frequencies
+    def _moments_about(self, centre: ArrayLike | None, block: slice | None = None) -> Moments:
+        """Return the moments of rows minus a centre, or minus their own; at all frequencies or at a block of them."""
+        moments, frequencies = self._moments, self.frequencies
         if block is not None and len(frequencies[block]) < len(frequencies):
             moments, frequencies = moments.at(np.arange(len(frequencies))[block]), frequencies[block]
-        if self._centre is None or centre is None:
+        other = None if centre is None else checked_centre(centre, self.n_columns)
+        if self._centre is None or other is None:
             return moments
-        return moments.recentred(frequencies, self._centre, centre)
+        return moments.recentred(frequencies, self._centre, other)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SketchStatistics):
             return NotImplemented
-        return bool(
-            self.columns == other.columns
-            and self.provenance == other.provenance
-            and np.array_equal(self._frequencies, other._frequencies)
-            and (self._centre is None) == (other._centre is None)
-            and (self._centre is None or np.array_equal(self._centre, other._centre))  # type: ignore[arg-type]
-            and self._moments.equals(other._moments)
+        known, others = (
+            (sketch.columns, sketch.provenance, sketch.n_rows, sketch.n_clusters, sketch.weight, sketch.weight_squares)
+            for sketch in (self, other)
         )
+        arrays = (
+            (sketch.frequencies, sketch._centre, sketch._moments.mean, sketch._moments.scatter)
+            for sketch in (self, other)
+        )
+        return known == others and all(map(np.array_equal, *arrays))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         names = ", ".join(self.columns[:5]) + (", ..." if self.n_columns > 5 else "")
         frequencies = "1 frequency" if self.n_frequencies == 1 else f"{self.n_frequencies:,} frequencies"
-        columns = counted(self.n_columns, "column")
         clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
+        columns = counted(self.n_columns, "column")
         return f"Sketch({counted(self.n_rows, 'row')}{clusters}, {frequencies}, {columns}: {names})"
 
 

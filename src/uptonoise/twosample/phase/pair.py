@@ -96,7 +96,7 @@ class FrequencyBlocks(NamedTuple):
     @classmethod
     def of(cls, *sketches: Sketch) -> FrequencyBlocks:
         """Return those of comparable sketches, some of which may have lost the names of their blocks."""
-        named = next((sketch for sketch in sketches if sketch.has_blocks), sketches[0]).blocks
+        named = next((sketch for sketch in sketches if "blocks" in (sketch.provenance or {})), sketches[0]).blocks
         places = {name: place for name, place in named.items() if BLOCK_WEIGHTS.get(name, 1.0) > 0} or named
         weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) or 1.0 for name in places])
         return cls(places, weights / weights.sum(), max(places.values(), key=lambda place: place.stop - place.start))
