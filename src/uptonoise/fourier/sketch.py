@@ -23,7 +23,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Precision
 from uptonoise._util.validation import checked_choice
 from uptonoise._util.wording import counted, shown
-from uptonoise.fourier.cluster_pass import NO_CLUSTERS, ClusterPass, is_of_single_rows, moments_by_group
+from uptonoise.fourier.cluster_pass import ClusterPass, is_of_single_rows, moments_by_group
 from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.fourier.designs import affordable_frequencies, check_design, check_groups, scaled_design
 from uptonoise.fourier.docs import described
@@ -203,16 +203,13 @@ class Sketch(SketchStatistics):
                 raise ValueError(f"clusters must be a RowSource of the same rows; got a {type(clusters).__name__}")
             rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(of_groups), axis=0)
             parts = moments_by_group(rows, features, centre)
-        else:
-            centres = np.stack([np.median(rows, axis=0) for rows in of_groups])
-            sums, parts = source.fold(GroupMoments(features, centres)).moments, {}
-            for name, centre, moments in zip(source.bag_ids, centres, sums, strict=True):
-                if moments.weight == 0:
-                    raise ValueError(f"weights of the group {shown(name)} must not all be 0")
-                parts[name.item() if isinstance(name, np.generic) else name] = moments, centre, NO_CLUSTERS
-        sketches = {name: copy(empty) for name in parts}
-        for name, part in parts.items():
-            sketches[name]._hold(*part)
+            return {name: copy(empty)._hold(*part) for name, part in parts.items()}
+        centres, sketches = np.stack([np.median(rows, axis=0) for rows in of_groups]), {}
+        sums = source.fold(GroupMoments(features, centres)).moments
+        for name, centre, moments in zip(source.bag_ids, centres, sums, strict=True):
+            if moments.weight == 0:
+                raise ValueError(f"weights of the group {shown(name)} must not all be 0")
+            sketches[name.item() if isinstance(name, np.generic) else name] = copy(empty)._hold(moments, centre)
         return sketches
 
     @classmethod
@@ -230,9 +227,8 @@ class Sketch(SketchStatistics):
         """
         if not isinstance(other, Sketch):
             raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
-        new = copy(other)
-        new._hold(Moments.none(other.n_frequencies), other._centre if other._centre_is_given else None)
-        return new
+        none, centre = Moments.none(other.n_frequencies), other._centre if other._centre_is_given else None
+        return copy(other)._hold(none, centre)
 
     @described
     def select(self, columns: Sequence[str]) -> Sketch:
@@ -260,8 +256,7 @@ class Sketch(SketchStatistics):
         kept = np.flatnonzero((others == 0).all(axis=1) & (self.frequencies[:, places] != 0).any(axis=1))
         if len(kept) == 0:
             raise ValueError(f"columns must have frequencies of their own in the sketch; {list(wanted)} have none")
-        new = copy(self)
-        new._hold(self._moments.at(kept), None if self._centre is None else self._centre[places])
+        new = copy(self)._hold(self._moments.at(kept), None if self._centre is None else self._centre[places])
         new.frequencies, new.columns = self.frequencies[kept][:, places], wanted
         new.frequencies.flags.writeable = False
         new.n_frequencies, new.n_columns = new.frequencies.shape
@@ -284,10 +279,8 @@ class Sketch(SketchStatistics):
         scatter = moments.scatter * np.outer(signs, signs)
         cross = None if moments.cross is None else signs * moments.cross
         features = None if moments.features is None else signs * moments.features
-        new = copy(self)
         moments = replace(moments, mean=signs * moments.mean, scatter=scatter, cross=cross, features=features)
-        new._hold(moments, None if self._centre is None else -self._centre)
-        return new
+        return copy(self)._hold(moments, None if self._centre is None else -self._centre)
 
     def update(self, X: Any, weights: Any = None, clusters: Any = None, *, complete: bool = False) -> Sketch:
         """Add rows to this sketch and return it.
@@ -366,8 +359,8 @@ class Sketch(SketchStatistics):
         if other.n_rows:
             self._check_clustered(other.is_clustered, "the other sketch")
         clusters = self._clusters.merged(other._clusters)
-        moments, new = self._moments + other._moments_about(self._centre), copy(self)
-        new._hold(moments, other._centre if self._centre is None else self._centre, clusters)
+        moments = self._moments + other._moments_about(self._centre)
+        new = copy(self)._hold(moments, other._centre if self._centre is None else self._centre, clusters)
         if other.named and not self.named:
             new.columns, new.named = other.columns, True
         return new

@@ -62,8 +62,7 @@ def load_sketch(new: Callable[..., AnySketch], path: str | os.PathLike[str]) -> 
         moments, clusters = _checked_moments(header, arrays, 2 * sketch.n_frequencies), NO_CLUSTERS
         if moments.cross is not None:
             clusters = SketchClusters(None, np.sort(arrays["cluster_hashes"].astype(np.uint64)))
-        sketch._hold(moments, sketch._centre, clusters)
-        return sketch
+        return sketch._hold(moments, sketch._centre, clusters)
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is a damaged sketch: {error}") from None
 

@@ -64,8 +64,8 @@ class SketchStatistics:
         new.__dict__.update(self.__dict__, provenance=deepcopy(self.provenance), _lock=threading.RLock())
         return new
 
-    def _hold(self, ended: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> None:
-        """Hold these moments in place of those before."""
+    def _hold(self, ended: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> Self:
+        """Hold these moments in place of those before, and return this sketch."""
         self._ended, self._centre, self._clusters, more = ended, centre, clusters, clusters.open
         self._whole = ended if more is None else None  # those of clusters that may get more rows take long
         self.is_clustered = ended.cross is not None or more is not None
@@ -75,6 +75,7 @@ class SketchStatistics:
         self.weight = ended.weight + (0.0 if more is None else float(more.weight.sum()))
         self.weight_squares = ended.weight_squares + (0.0 if more is None else float(more.weight @ more.weight))
         self.effective_size = self.weight**2 / self.weight_squares if self.weight else 0.0
+        return self
 
     @property
     def _moments(self) -> Moments:
