@@ -29,11 +29,12 @@ def test_the_middle_is_that_of_all_distances_to_the_last_bit(kind, n):
     assert np.mean(middle**2) == np.median(pdist(values[:, None], "sqeuclidean"))
 
 
-def test_rounding_that_misleads_the_bisection_is_noticed(monkeypatch):
+@pytest.mark.parametrize("too_far", [1, 20, -20])
+def test_rounding_that_misleads_the_bisection_is_noticed(too_far, monkeypatch):
     values = np.random.default_rng(0).normal(size=500)
     expected = middle_distances(values)
+    search = np.searchsorted
     monkeypatch.setattr(
-        "uptonoise.fourier.distances._bracket",
-        lambda ordered, rank: (np.arange(1, 501), np.minimum(np.arange(2, 502), 500)),
+        np, "searchsorted", lambda *args, **options: np.clip(search(*args, **options) + too_far, 0, len(values))
     )
     np.testing.assert_array_equal(middle_distances(values), expected)

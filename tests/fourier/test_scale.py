@@ -89,3 +89,11 @@ def test_median_scale_of_heavy_tails_huge_and_tiny_numbers(rng):
 def test_bad_median_scale(call, match):
     with pytest.raises(ValueError, match=match):
         call()
+
+
+@pytest.mark.parametrize("d", [2, 5, 16])
+def test_distances_without_scipy_are_the_same_to_the_last_bit(d, rng, monkeypatch):
+    X = rng.normal(size=(300, d))
+    expected = un.median_scale(X)
+    monkeypatch.setattr("uptonoise.fourier.scale._FEW_COLUMNS", 1)
+    assert un.median_scale(X) == expected

@@ -16,7 +16,7 @@ import numpy as np
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._signal_pairs import PAIRS, signal_pair
-from uptonoise.fourier import Sketch, spread_of_amplitudes, unbiased_squares
+from uptonoise.fourier import Sketch, spread_of_amplitudes
 from uptonoise.twosample import Pair, effect_size
 
 _RATIOS = (0.5, 1.0, 2.0, 4.0)
@@ -61,8 +61,9 @@ def _covered(generator: np.random.Generator, name: str, noise: tuple[float, floa
 def _smaller_spread(pair: Pair) -> float:
     order = np.argsort(pair.X.frequencies[:, 0])
     frequencies = pair.X.frequencies[order, 0]
-    squares = [unbiased_squares(np.abs(sketch.ecf[order]) ** 2, sketch.n_rows) for sketch in (pair.X, pair.Y)]
-    return min(spread_of_amplitudes(frequencies, of_sample) for of_sample in squares)
+    return min(
+        spread_of_amplitudes(frequencies, np.abs(sketch.ecf[order]) ** 2, sketch.n_rows) for sketch in (pair.X, pair.Y)
+    )
 
 
 EXPERIMENT = MeasuredExperiment(

@@ -15,7 +15,6 @@ from uptonoise.fourier.designs import (
     FewerFrequenciesWarning,
     all_columns,
     check_design,
-    column_grid,
     column_order,
     column_pairs,
     default_design,
@@ -40,6 +39,6 @@ from uptonoise.fourier.moments import MomentSum
 from uptonoise.fourier.resampling import column_variances, labelled_feature_sums
 from uptonoise.fourier.scale import median_scale
 from uptonoise.fourier.sketch import Sketch
-from uptonoise.fourier.spread import spread_of_amplitudes, unbiased_squares
+from uptonoise.fourier.spread import spread_of_amplitudes
 from uptonoise.fourier.sums import BagPart, BagSums, RowFeatures, SampleSum, bags_of_rows
 from uptonoise.fourier.versions import show_versions

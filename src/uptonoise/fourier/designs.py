@@ -194,9 +194,18 @@ def default_design(
     if n_frequencies is not None:
         effect = effect[: len(effect) if _EFFECT_SHARE * len(effect) <= n_frequencies else 0]
         n_frequencies -= len(effect)
-    n, high = (_N_OF_A_KIND, high_columns(d)) if n_frequencies is None else _fitting(n_frequencies, d)
-    each = _EACH_COLUMN if len(high) >= _EACH_COLUMN * d else 1
-    kinds = [single_columns(max(n, each * d), d, generator)]
+    n, n_high = _N_OF_A_KIND, max(_EACH_COLUMN, _N_HIGH // d)
+    if n_frequencies is not None:
+        n, n_high = _fitting(n_frequencies, d)
+    # So high that the characteristic function of two points is negative: every radius on every column.
+    high = np.kron(np.array(_HIGH_RADII[:n_high])[:, None], np.eye(d))
+    # On single columns: the columns in turn, with another radius in each round.
+    round_, place = np.divmod(np.arange(max(n, min(_EACH_COLUMN, n_high) * d)), d)
+    radii = np.resize(_RADII, round_[-1] + 1)[round_]
+    later = round_ >= len(_RADII)
+    radii[later] *= generator.uniform(0.5, 1.5, np.count_nonzero(later))
+    kinds = [np.zeros((len(radii), d))]
+    kinds[0][np.arange(len(radii)), generator.permutation(d)[place]] = radii
     if d > 1:
         kinds.append(_REACH * column_pairs(n, d, generator))
     if d > 2:
@@ -232,45 +241,23 @@ def effect_frequencies(spreads: Floats) -> Floats:
     n_scales = 1 + min(_MOST_SCALES - 1, int(np.ceil(np.log(ratios.max()) / np.log(_SCALE_RATIO))))
     scales = least * ratios ** (np.arange(n_scales) / max(n_scales - 1, 1))[:, None]
     d = len(least)
-    radii = _EFFECT_RADII[6 if d * n_scales <= 4 else 4 if d * n_scales <= 10 else 3]
-    return np.concatenate([column_grid(radii, d) / scale for scale in scales])
+    radii = np.array(_EFFECT_RADII[6 if d * n_scales <= 4 else 4 if d * n_scales <= 10 else 3])
+    return np.concatenate([np.kron(radii[:, None], np.eye(d)) / scale for scale in scales])
 
 
-def _fitting(n_frequencies: int, d: int) -> tuple[int, Floats]:
-    """Return the number of frequencies of a kind, and the high ones, that together are within a maximum number."""
+def _fitting(n_frequencies: int, d: int) -> tuple[int, int]:
+    """Return how many frequencies of a kind, and high ones on each column, are together within a maximum number."""
     kinds = min(d, 3)
     each = _EACH_COLUMN if 2 * _EACH_COLUMN * d + kinds - 1 <= n_frequencies else 1
-    high, singles = high_columns(d, _N_HIGH * n_frequencies // (4 * _N_OF_A_KIND), each), each * d
-    left = n_frequencies - len(high)
+    n_high = min(len(_HIGH_RADII), max(each, _N_HIGH * n_frequencies // (4 * _N_OF_A_KIND) // d))
+    singles, left = each * d, n_frequencies - n_high * d
     n = left // kinds
     if n < singles:  # the columns have theirs, and the other kinds share the rest
         n = left - singles if kinds == 1 else (left - singles) // (kinds - 1)
     if left < singles or n < 1:
-        least = singles + len(high) + kinds - 1
+        least = singles + n_high * d + kinds - 1
         raise ValueError(f"n_frequencies must be at least {least} for {d} columns; got {n_frequencies}")
-    return n, high
-
-
-def high_columns(d: int, n_high: int = _N_HIGH, least: int = _EACH_COLUMN) -> Floats:
-    """Return frequencies on one column each, so high that the characteristic function of two points is negative."""
-    each = min(len(_HIGH_RADII), max(least, n_high // d))
-    return column_grid(_HIGH_RADII[:each], d)
-
-
-def single_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
-    """Sample frequencies on one column each: the columns in turn, with another radius in each round."""
-    round_, place = np.divmod(np.arange(n_frequencies), d)
-    radii = np.resize(_RADII, round_[-1] + 1)[round_]
-    later = round_ >= len(_RADII)
-    radii[later] *= generator.uniform(0.5, 1.5, np.count_nonzero(later))
-    frequencies = np.zeros((n_frequencies, d))
-    frequencies[np.arange(n_frequencies), generator.permutation(d)[place]] = radii
-    return frequencies
-
-
-def column_grid(radii: tuple[float, ...], d: int) -> Floats:
-    """Return every radius on every column."""
-    return np.concatenate([radius * np.eye(d) for radius in radii])
+    return n, n_high
 
 
 def column_pairs(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:

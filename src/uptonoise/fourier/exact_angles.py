@@ -6,13 +6,12 @@ before anything is rounded.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier.cosine_sine import LARGEST_ANGLE
 
+_SPLIT = 2.0**27 + 1  # takes the digits of a float64 apart
 _TURN = 2 * np.pi
 _TURN_REST = 2.4492935982947064e-16  # 2 pi minus its float64
 
@@ -28,30 +27,20 @@ def angles_between(frequencies: Floats, centre: Floats, other: Floats) -> Floats
     high, low = np.zeros(len(frequencies)), np.zeros(len(frequencies))
     for column, values in enumerate(zip(centre, -other, strict=True)):
         for value in values:
-            product, rest = _exact_product(frequencies[:, column], value)
-            high, error = _exact_sum(high, product)
+            high, error, rest = _plus_product(high, frequencies[:, column], value)
             low = low + (error + rest)
     turns = np.rint(high / _TURN)
-    product, rest = _exact_product(turns, _TURN)
-    high, error = _exact_sum(high, -product)
-    return high + (error + low - rest - turns * _TURN_REST)
+    high, error, rest = _plus_product(high, turns, -_TURN)
+    return high + (error + low + rest - turns * _TURN_REST)
 
 
-def _exact_product(a: Floats, b: Any) -> tuple[Floats, Floats]:
-    """Return a b as the sum of two float64 (Dekker 1971)."""
+def _plus_product(total: Floats, a: Floats, b: float) -> tuple[Floats, Floats, Floats]:
+    """Return total + a b, and what rounding has taken from the sum (Knuth 1969) and from the product (Dekker 1971)."""
     product = a * b
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-def _halves(a: Any) -> tuple[Any, Any]:
-    scaled = a * 134217729.0  # 2^27 + 1
-    high = scaled - (scaled - a)
-    return high, a - high
-
-
-def _exact_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a + b as the sum of two float64 (Knuth 1969)."""
-    total = a + b
-    of_b = total - a
-    return total, (a - (total - of_b)) + (b - of_b)
+    of_a, of_b = a * _SPLIT, b * _SPLIT
+    a_high, b_high = of_a - (of_a - a), of_b - (of_b - b)
+    a_low, b_low = a - a_high, b - b_high
+    rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    grown = total + product
+    added = grown - total
+    return grown, (total - (grown - added)) + (product - added), rest

@@ -40,7 +40,17 @@ def lengths_of(samples: Sequence[Floats], rare_lengths: RareLengths | None = Non
     with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused with the rows
         apart = [rows - centre for rows, centre in zip(samples, centres, strict=True)]
     pooled = np.concatenate(apart)
-    lengths = np.array([_length(column) for column in pooled.T])
+    lengths = np.full(pooled.shape[1], np.nan)  # where all values are equal
+    ranks = np.rint(np.linspace(0, len(pooled) - 1, min(len(pooled), _POINTS))).astype(np.int64)
+    for number, column in enumerate(pooled.T):
+        largest = float(np.abs(column).max())
+        if not 0 < largest < np.inf:
+            continue
+        # In units of the largest, the squares of huge and of tiny numbers stay inside float64.
+        median = float(np.mean(middle_distances(np.sort(column)[ranks] / largest)))
+        if median == 0:
+            median = float(np.median(np.abs(column[column != 0]) / largest))
+        lengths[number] = largest * median / np.sqrt(2)
     unknown = np.flatnonzero(np.isnan(lengths))
     if len(unknown):
         if rare_lengths is not None:
@@ -48,26 +58,6 @@ def lengths_of(samples: Sequence[Floats], rare_lengths: RareLengths | None = Non
         between = np.ptp(centres, axis=0)
         lengths = np.where(np.isnan(lengths), np.where(between > 0, between, 1.0), lengths)
     return np.asarray(np.maximum(lengths, _SMALLEST))
-
-
-def _length(apart: Floats) -> float:
-    """Return the length of values minus the median of their sample; NaN where all are equal."""
-    largest = float(np.abs(apart).max())
-    if not 0 < largest < np.inf:
-        return np.nan
-    # In units of the largest, the squares of huge and of tiny numbers stay inside float64.
-    median = float(np.mean(middle_distances(order_points(apart, _POINTS) / largest)))
-    if median == 0:
-        median = float(np.median(np.abs(apart[apart != 0]) / largest))
-    return float(largest * median / np.sqrt(2))
-
-
-def order_points(values: Floats, count: int) -> Floats:
-    """Return values in ascending order; of more than `count`, as many at equal steps of their ranks."""
-    ordered = np.sort(values)
-    if len(ordered) <= count:
-        return ordered
-    return ordered[np.rint(np.linspace(0, len(ordered) - 1, count)).astype(np.int64)]
 
 
 class RareValues(Accumulator[NDArray[np.float64]]):
@@ -98,20 +88,15 @@ class RareValues(Accumulator[NDArray[np.float64]]):
         return np.stack([counted.sum(axis=0), np.where(counted, logs, 0.0).sum(axis=0)])
 
 
-def rare_lengths(sources: Sequence[RowSource], constants: Floats, columns: Sequence[int]) -> Floats:
-    """Return lengths in a pass over samples that can be read again."""
+def rare_lengths(sources: Sequence[RowSource] | RowSource, constants: Floats, columns: Sequence[int]) -> Floats:
+    """Return lengths in a pass over samples that can be read again, or over the bags of one source.
+
+    Each sample, or each bag, has constants of its own.
+    """
+    pairs = [(sources, constants)] if isinstance(sources, RowSource) else zip(sources, constants, strict=True)
     totals = np.zeros((2, len(columns)))
-    for source, constant in zip(sources, constants, strict=True):
+    for source, of_source in pairs:
         if source.can_be_read_again:
-            totals += source.fold(RareValues(constant, columns)).total()
-    return _geometric(totals)
-
-
-def rare_lengths_of_bags(source: RowSource, constants: Floats, columns: Sequence[int]) -> Floats:
-    """Return lengths in a pass over bags, each with constants of its own."""
-    return _geometric(source.fold(RareValues(constants, columns)).total())
-
-
-def _geometric(totals: NDArray[np.float64]) -> Floats:
+            totals += source.fold(RareValues(of_source, columns)).total()
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.exp(totals[1] / totals[0]) / np.sqrt(2))

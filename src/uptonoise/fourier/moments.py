@@ -183,7 +183,7 @@ class MomentSum(Accumulator[Moments]):
         if self.keeps_few and n_rows <= _FEW_ROWS:  # and all weights but 0 are the same
             counting = block.values if weights is None else block.values[weights > 0]
             if weights is None or (len(counting) and weights[weights > 0].min() == weights.max()):
-                few = self.features(counting - self.centre)
+                few = self.features.with_sums(counting - self.centre, None)[0]
         return Moments(n_rows, weight, squares, mean, scatter, features=few)
 
     def add_sums(

@@ -64,13 +64,9 @@ def checked_provenance(provenance: Any, n_frequencies: int) -> Provenance | None
         return None
     if not isinstance(copied, dict):
         raise ValueError(f"provenance must be a dict; got {provenance!r}")
-    if "blocks" in copied:
-        _check_blocks(copied["blocks"], n_frequencies)
-    return copied
-
-
-def _check_blocks(blocks: Any, n_frequencies: int) -> None:
-    """Raise where blocks of frequencies do not each have a name, a start and a stop."""
+    if "blocks" not in copied:
+        return copied
+    blocks = copied["blocks"]
     if not isinstance(blocks, dict) or not blocks:
         raise ValueError(f"provenance['blocks'] must name at least one block of frequencies; got {blocks!r}")
     for name, place in blocks.items():
@@ -80,6 +76,7 @@ def _check_blocks(blocks: Any, n_frequencies: int) -> None:
                 f"provenance['blocks'] must have a start and a stop within {n_frequencies} frequencies for each block; "
                 f"got {place!r} for {name!r}"
             )
+    return copied
 
 
 def blocks_at(blocks: dict[str, Any], kept: NDArray[np.intp]) -> dict[str, list[int]]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 
-from uptonoise._util.random import RandomState, as_generator
+from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
-from uptonoise.fourier.distances import middle_distances, squared_distances_of_pairs
+from uptonoise.fourier.distances import middle_distances
 from uptonoise.rows import RowSource, aligned, as_rows, refuse_one_iterator_twice, sample_rows
+
+_FEW_COLUMNS = 16
 
 
 def median_scale(
@@ -46,56 +49,69 @@ def median_scale(
     if not samples:
         raise ValueError("samples must be at least one sample; got none")
     refuse_one_iterator_twice(samples, "samples")
-    names = sample_names(samples)
+    names = ["X"] if len(samples) == 1 else [f"samples[{number}]" for number in range(len(samples))]
     sources = [as_rows(sample, name=name) for sample, name in zip(samples, names, strict=True)]
     sources = [aligned(source, sources[0]) for source in sources]
     n_rows = positive_int(max_rows, "max_rows")
     if n_rows < 2:
         raise ValueError(f"max_rows must be at least 2; got {max_rows}")
-    rows = sample_rows(sources, n_rows, as_generator(random_state))
+    rows = sample_rows(sources, n_rows, seeded_generator(random_state)[0])
     if len(rows) < 2:
         raise ValueError(f"{names[0]} must have at least 2 rows for a distance between them; got {len(rows)}")
     if not checked_flag(per_column, "per_column"):
-        return _median_length(_with_rare_rows(sources, rows, slice(None)))
-    columns = [_with_rare_rows(sources, rows, [column]) for column in range(rows.shape[1])]
-    if all((column == column[0]).all() for column in columns):
+        length = _median_length(sources, rows, slice(None))
+        if np.isnan(length):
+            raise _no_scale("the samples")
+        return length
+    lengths = np.array([_median_length(sources, rows, [column]) for column in range(rows.shape[1])])
+    if np.isnan(lengths).all():
         raise _no_scale(names[0])
-    return np.array([_median_length(column) if (column != column[0]).any() else 1.0 for column in columns])
+    return np.where(np.isnan(lengths), 1.0, lengths)
 
 
-def sample_names(samples: tuple[Any, ...]) -> list[str]:
-    """Return how messages call samples that came as one argument or several."""
-    return ["X"] if len(samples) == 1 else [f"samples[{number}]" for number in range(len(samples))]
+def _median_length(sources: list[RowSource], rows: Floats, columns: Any) -> float:
+    """Return sqrt(median squared distance / 2) of these columns of the rows; NaN where all rows are equal.
 
-
-def _with_rare_rows(sources: list[RowSource], rows: Floats, columns: Any) -> Floats:
-    """Return these columns of the rows; where all sampled rows are equal, with the first rows that differ."""
-    picked = rows[:, columns]
-    if (picked != picked[0]).any() or not all(source.can_be_read_again for source in sources):
-        return picked
-    others = [picked[:1]]
-    for source in sources:
-        for block in source.blocks(65_536):
+    Where all sampled rows are equal, the first rows that differ join them. Where the median is 0, it is that of rows
+    that are not equal.
+    """
+    rows, n_rows = rows[:, columns], len(rows)
+    if (rows == rows[0]).all() and all(source.can_be_read_again for source in sources):
+        found = [rows[:1]]
+        for block in (block for source in sources for block in source.blocks(65_536)):
             values = block.values[:, columns]
-            others.append(values[(values != picked[0]).any(axis=1)][: len(rows)])
-            if sum(map(len, others)) > len(rows):
-                return np.concatenate(others)
-    return np.concatenate(others)
-
-
-def _median_length(rows: Floats) -> float:
-    """Return sqrt(median squared distance / 2) of rows; where it is 0, that of rows that are not equal."""
-    if not (rows != rows[0]).any():
-        raise _no_scale("the samples")
+            found.append(values[(values != rows[0]).any(axis=1)][:n_rows])
+            if sum(map(len, found)) > n_rows:
+                break
+        rows = np.concatenate(found)
+    if (rows == rows[0]).all():
+        return np.nan
     # In units of the range, the squares of huge and of tiny numbers stay inside float64.
     smallest = np.finfo(np.float64).smallest_subnormal
     unit = max(float((rows.max(axis=0) / 2 - rows.min(axis=0) / 2).max()), smallest)
     rows = rows / unit
     median = float(np.mean(middle_distances(rows[:, 0]) ** 2)) if rows.shape[1] == 1 else 0.0
     if median == 0:
-        squares = squared_distances_of_pairs(rows)
+        squares = _squared_distances(rows)
         median = float(np.median(squares)) or float(np.median(squares[squares > 0]))
     return max(float(unit * np.sqrt(median / 2)), smallest)
+
+
+def _squared_distances(rows: Floats) -> Floats:
+    """Return the squared distance of each pair of different rows: scipy's `pdist`, to the last bit.
+
+    Of few columns it is had without scipy.spatial, which takes longer to load than a small comparison to be made.
+    """
+    if rows.shape[1] > _FEW_COLUMNS:
+        return np.asarray(scipy.spatial.distance.pdist(rows, "sqeuclidean"))
+    columns, n = np.ascontiguousarray(rows.T), len(rows)
+    squares, at = np.empty(n * (n - 1) // 2), 0
+    for first in range(n - 1):
+        differences = columns[:, first + 1 :] - columns[:, first : first + 1]
+        differences *= differences
+        differences.sum(axis=0, out=squares[at : at + n - 1 - first])
+        at += n - 1 - first
+    return squares
 
 
 def _no_scale(name: str) -> ValueError:

@@ -28,7 +28,7 @@ from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.fourier.designs import affordable_frequencies, check_design, check_groups, scaled_design
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
-from uptonoise.fourier.lengths import rare_lengths, rare_lengths_of_bags
+from uptonoise.fourier.lengths import rare_lengths
 from uptonoise.fourier.moments import GroupMoments, Moments, MomentSum
 from uptonoise.fourier.provenance import Provenance, blocks_at, checked_provenance
 from uptonoise.fourier.sketch_files import load_sketch, save_sketch
@@ -193,7 +193,7 @@ class Sketch(SketchStatistics):
         check_groups(len(source.bag_ids), len(source.columns))
         generator, seed = seeded_generator(random_state)
         of_groups = source.sampled_by_bag(SCALE_ROWS, int(generator.integers(2**63)))
-        most, rare = affordable_frequencies(len(of_groups)), partial(rare_lengths_of_bags, source)
+        most, rare = affordable_frequencies(len(of_groups)), partial(rare_lengths, source)
         frequencies, provenance = scaled_design(of_groups, rare, generator, seed, most=most)
         features = CosineSine(frequencies, precision, source.name)
         columns = source.columns if source.named else None

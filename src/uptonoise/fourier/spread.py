@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier.lengths import order_points
 
 _RADIANS = 0.3  # of a standard deviation, where spreads are measured
 _POINTS = 1_000  # values of a column, at equal steps of their ranks, that are enough
@@ -18,10 +17,11 @@ _GRID = np.geomspace(0.01, 30, 60)  # times the length of a column, where rows a
 _TINY = np.finfo(np.float64).tiny
 
 
-def spread_of_amplitudes(frequencies: Floats, squares: Floats) -> float:
+def spread_of_amplitudes(frequencies: Floats, squares: Floats, n_rows: float | None = None) -> float:
     """Return the spread that squared amplitudes tell, at ascending positive frequencies of a column.
 
-    It is 0 where all amplitudes are 1, as for a constant.
+    It is 0 where all amplitudes are 1, as for a constant. With the number of rows, what sampling errors add to squared
+    amplitudes is taken off.
 
     Examples
     --------
@@ -31,6 +31,8 @@ def spread_of_amplitudes(frequencies: Floats, squares: Floats) -> float:
     >>> round(spread_of_amplitudes(w, np.exp(-((3 * w) ** 2))), 6)
     3.0
     """
+    if n_rows is not None:
+        squares = (n_rows * squares - 1) / max(n_rows - 1, _TINY)
     radians = np.sqrt(-np.log(np.clip(squares, _TINY, 1.0)))
     of_each = radians / frequencies
     beyond = np.flatnonzero(radians >= _RADIANS)
@@ -41,11 +43,6 @@ def spread_of_amplitudes(frequencies: Floats, squares: Floats) -> float:
         return float(of_each[0])
     share = (_RADIANS - radians[place - 1]) / (radians[place] - radians[place - 1])
     return float(np.sqrt((1 - share) * of_each[place - 1] ** 2 + share * of_each[place] ** 2))
-
-
-def unbiased_squares(squares: Floats, n_rows: float) -> Floats:
-    """Return abs(phi)^2 without what sampling errors add to it."""
-    return np.asarray(np.clip((n_rows * squares - 1) / max(n_rows - 1, _TINY), 0.0, 1.0))
 
 
 def spreads_of_rows(rows: Floats, lengths: Floats) -> Floats:
@@ -61,10 +58,11 @@ def spreads_of_rows(rows: Floats, lengths: Floats) -> Floats:
     spreads = np.zeros(rows.shape[1])
     if len(rows) < 2:
         return spreads
+    ranks = np.rint(np.linspace(0, len(rows) - 1, min(len(rows), _POINTS))).astype(np.int64)
     for column, length in enumerate(lengths):
-        frequencies = _GRID / length
         with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused with the rows
-            phases = np.outer(_GRID, order_points((rows[:, column] - np.median(rows[:, column])) / length, _POINTS))
+            points = np.sort((rows[:, column] - np.median(rows[:, column])) / length)[ranks]
+            phases = np.outer(_GRID, points)
             squares = np.cos(phases).mean(axis=1) ** 2 + np.sin(phases).mean(axis=1) ** 2
-        spreads[column] = spread_of_amplitudes(frequencies, unbiased_squares(squares, len(rows)))
+        spreads[column] = spread_of_amplitudes(_GRID / length, squares, len(rows))
     return spreads

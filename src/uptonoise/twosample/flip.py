@@ -26,7 +26,7 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
-from uptonoise.fourier import CosineSine, FlipSums, Signs, all_columns, as_frequencies, column_grid, column_pairs
+from uptonoise.fourier import CosineSine, FlipSums, Signs, all_columns, as_frequencies, column_pairs
 from uptonoise.rows import ArrayRows, RowSource, SharedClustersWarning, as_rows, difference, sample_rows, two_clustered
 from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.docs import explained
@@ -256,7 +256,7 @@ def _test_of_symmetry(
 
 def _own_blocks(lengths: Floats, generator: np.random.Generator) -> list[Floats]:
     d = len(lengths)
-    kinds = [column_grid(_RADII, d)]
+    kinds = [np.kron(np.array(_RADII)[:, None], np.eye(d))]  # every radius on every column
     if d > 1:
         pairs, dense = column_pairs(_N_JOINT, d, generator), all_columns(_N_JOINT, d, generator)
         kinds.append(_REACH * np.concatenate([pairs, dense]))
