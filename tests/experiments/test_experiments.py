@@ -20,7 +20,7 @@ from uptonoise.experiments._experiment import Experiment, Kept, Runner, Task
 from uptonoise.experiments._figures import dots, wald_band
 from uptonoise.experiments._rejections import Cell, RejectionExperiment
 from uptonoise.experiments._seeded import Problem, SeededExperiment
-from uptonoise.experiments._sizes import SizeExperiment, interpolated
+from uptonoise.experiments.noise_sizes import SizeExperiment, interpolated
 
 
 def table(path):
@@ -95,20 +95,20 @@ def test_bags_of_other_sizes(tmp_path):
 def test_inference_is_compared_by_noise(tmp_path):
     pytest.importorskip("matplotlib")
     whole = experiment("abc")
-    assert whole.methods == tuple(abc.METHODS)
-    tried = ("DR", "semi-automatic", "rejection")
-    few = replace(whole, sigmas=(0.0, 0.1), methods=tried, n_training=40, n_particles=150, n_exact=(20, 60), n_rows=20)
-    rows = table(few.run(tmp_path, repetitions=5, workers=1))
+    assert whole.values["methods"] == tuple(abc.METHODS)
+    tried = {"sigmas": (0.0, 0.1), "methods": ("DR", "semi-automatic", "rejection")}
+    few = tried | {"n_training": 40, "n_particles": 150, "n_exact": (20, 60), "n_rows": 20}
+    rows = table(replace(whole, values=whole.values | few).run(tmp_path, repetitions=5, workers=1))
     assert len(rows) == 3 * (2 + 3)
     assert {row["observed"] for row in rows} == {"as trained", "stronger", "Laplace"}
     assert all(0 < float(row["RMSE"]) < 10 for row in rows)
-    larger = replace(experiment("abc-rows"), methods=("rejection",), n_particles=150)
+    larger = experiment("abc-rows")
+    larger = replace(larger, values=larger.values | {"methods": ("rejection",), "n_particles": 150})
     assert len(table(larger.run(tmp_path, repetitions=3, workers=1))) == 3
 
 
 def test_the_conjugate_posterior_is_the_measure(tmp_path):
-    few = replace(experiment("conjugate"), settings=((1_000, 0.1, False), (1_000, 0.1, True)), n_training=60)
-    rows = table(few.run(tmp_path, repetitions=40, workers=1))
+    rows = table(experiment("conjugate").quickened().run(tmp_path, repetitions=40, workers=1))
     assert len(rows) == 6
     assert all(float(row["error of mean"]) < 0.6 and 0.7 < float(row["sd / exact"]) < 1.4 for row in rows)
 
@@ -143,7 +143,7 @@ def test_the_record_says_where_networks_were_trained(tmp_path, monkeypatch):
     whole = replace(plain, name="networks-made-up", uses_gpu=True)
     with monkeypatch.context() as patch:  # a run that another machine began
         patch.setattr(_experiment, "device_in_use", lambda: "some GPU")
-        begun = whole.kept(tmp_path, whole.default_repetitions)
+        begun = whole.kept(tmp_path, whole.repetitions)
     begun.add(
         "a / seed 0 / one", [{"problem": "a", "seed": "0", "model": "one", "measure": "error", "value": "9"}], 1.0
     )
@@ -230,7 +230,7 @@ def test_sizes_go_up_until_the_power_is_there(tmp_path):
         "",
         {"shift": shift},
         {"t": t_test, "never": never},
-        lambda _: {"t": 99, "never": 99},
+        {"shift": {"t": 99, "never": 99}},
         draw=dots(["samples"], ["t"], ""),
     )
     (row,) = table(few.run(tmp_path, repetitions=400, workers=1))
@@ -288,7 +288,7 @@ def test_every_experiment_is_in_the_frame():
         assert one.name == name
         assert one.paper == title(name)
         assert one.paper.endswith(".")
-        assert one.default_repetitions >= 1
+        assert one.repetitions >= 1
         json.dumps(one.described())
 
 

@@ -10,7 +10,7 @@ from uptonoise.experiments._figures import binned, number, quantiles, titled, wa
 from uptonoise.experiments._looks import label_ends, look_of
 from uptonoise.experiments._peers import classifier_test, ks_test, stability_rule
 from uptonoise.experiments._seeded import by_model
-from uptonoise.experiments._sizes import interpolated
+from uptonoise.experiments.noise_sizes import interpolated
 
 
 def test_a_title_is_the_first_line_of_the_module():

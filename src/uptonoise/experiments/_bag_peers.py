@@ -35,10 +35,13 @@ _SIZES = (0.1, 0.35, 0.8, 2.0, 15.0)
 """The bounds of the noise sizes of each copy, in standard deviations of the columns: those of our models."""
 
 
-def with_gaussian_noise(bags: Bags, sizes: Any, deviations: Floats, generator: np.random.Generator) -> Bags:
-    """Return bags with noise of a size for each bag, or for all, in units of the columns' standard deviations."""
+def with_noise(bags: Bags, sizes: Any, deviations: Floats, noise: Floats) -> Bags:
+    """Return bags with noise of a size for each bag, or for all, in units of the columns' standard deviations.
+
+    `noise` are unit errors of all rows.
+    """
     each = np.repeat(np.broadcast_to(sizes, len(bags)), bags.sizes)[:, None] * deviations
-    values = bags.values + each * generator.standard_normal(bags.values.shape)
+    values = bags.values + each * noise
     return Bags.__new__(Bags)._set(values, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
 
 
@@ -65,7 +68,7 @@ class StatisticsModel:
             deviations = bags.values.std(axis=0)
             for low, high in pairwise(_SIZES):
                 sizes = np.exp(generator.uniform(np.log(low), np.log(high), len(bags)))
-                copies.append(with_gaussian_noise(bags, sizes, deviations, generator))
+                copies.append(with_noise(bags, sizes, deviations, generator.standard_normal(bags.values.shape)))
         self.model.fit(np.concatenate([plain_statistics(copy) for copy in copies]), np.tile(y, len(copies)))
         return self
 
@@ -76,11 +79,6 @@ class StatisticsModel:
 
 def _statistics(model: Callable[..., Any], *, noise: bool) -> Make:
     return lambda seed: StatisticsModel(model(random_state=seed), noise=noise, seed=seed)
-
-
-def _embedding(seed: int) -> Any:
-    features = FourierFeatures(scale="median-per-column", random_state=seed)
-    return make_pipeline(features, StandardScaler(), LogisticRegression(max_iter=5_000))
 
 
 BOOSTED = "boosted statistics, with noise"
@@ -101,7 +99,11 @@ CLASSIFIERS: dict[str, Make] = {
     BOOSTED: _statistics(HistGradientBoostingClassifier, noise=True),
     "boosted statistics": _statistics(HistGradientBoostingClassifier, noise=False),
     "forest of statistics, with noise": _statistics(ExtraTreesClassifier, noise=True),
-    "mean embedding": _embedding,
+    "mean embedding": lambda seed: make_pipeline(
+        FourierFeatures(scale="median-per-column", random_state=seed),
+        StandardScaler(),
+        LogisticRegression(max_iter=5_000),
+    ),
     "phases": lambda seed: make_bag_classifier(random_state=seed),
 }
 HAS_TORCH = find_spec("torch") is not None

@@ -16,8 +16,7 @@ import platform
 import time
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -54,26 +53,6 @@ class Task(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-class Outputs(NamedTuple):
-    """The files that an experiment writes."""
-
-    table: Path
-    record: Path
-    png: Path
-    svg: Path
-    unfinished: Path
-
-    @classmethod
-    def of(cls, folder: Path, name: str) -> Outputs:
-        """Return the files of an experiment in a folder."""
-        return cls(*(folder / f"{name}.{end}" for end in ("csv", "json", "png", "svg", "unfinished.jsonl")))
-
-    @property
-    def is_quick(self) -> bool:
-        """Whether the record says that the table is of a quick run."""
-        return self.record.exists() and bool(json.loads(self.record.read_text(encoding="utf-8")).get("quick"))
-
-
 @dataclass(frozen=True)
 class NamedCell:
     """A cell of a table: the settings that make its name and its seeds."""
@@ -104,11 +83,6 @@ class Experiment(ABC):
     seed: int = field(default=0, kw_only=True)
     draw: Draw | None = field(default=None, kw_only=True)
     uses_gpu: bool = field(default=False, kw_only=True)
-
-    @property
-    def default_repetitions(self) -> int:
-        """How many repetitions a full run has."""
-        return self.repetitions
 
     @abstractmethod
     def quickened(self) -> Self:
@@ -151,15 +125,15 @@ class Experiment(ABC):
             As for :class:`~uptonoise._util.progress.Progress`.
         """
         chosen = self.quickened() if quick else self
-        n = repetitions or chosen.default_repetitions
-        outputs = Outputs.of(folder, self.name)
-        if quick and outputs.table.exists() and not outputs.is_quick:
-            raise FileExistsError(f"{outputs.table} is of a full run; give another folder for a quick one")
+        n = repetitions or chosen.repetitions
+        path = folder / f"{self.name}.csv"
+        if quick and path.exists() and not self.record(folder).get("quick"):
+            raise FileExistsError(f"{path} is of a full run; give another folder for a quick one")
         folder.mkdir(parents=True, exist_ok=True)
         kept = chosen.kept(folder, n, quick=quick)
         start = time.monotonic()
         rows = chosen.rows(Runner(self.name, kept, workers, progress), n)
-        write_table(outputs.table, rows, chosen.table_columns(rows))
+        write_table(path, rows, chosen.table_columns(rows))
         record = kept.header | {
             "title": titled(self.paper, rows),
             "versions": _versions(),
@@ -171,31 +145,37 @@ class Experiment(ABC):
             "tasks": len(kept.results),
             "tasks_resumed": kept.n_resumed,
         }
-        with written_whole(outputs.record) as file:
+        with written_whole(path.with_suffix(".json")) as file:
             file.write((json.dumps(record, indent=2) + "\n").encode())
         self.redraw(folder)
-        outputs.unfinished.unlink(missing_ok=True)
-        return outputs.table
+        kept.path.unlink(missing_ok=True)
+        return path
+
+    def record(self, folder: Path) -> dict[str, Any]:
+        """Return the record of the last run into `folder`; it is empty where there was none."""
+        path = folder / f"{self.name}.json"
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        return record
 
     def kept(self, folder: Path, runs: int, *, quick: bool = False) -> Kept:
         """Return what an interrupted run with as many repetitions has left in `folder`, to which tasks are added."""
         header = {"experiment": self.name, "runs": runs, "quick": quick, "seed": self.seed}
         header |= {"version": uptonoise.__version__, "settings": self.described()}
         device = device_in_use() if self.uses_gpu else None
-        return Kept(Outputs.of(folder, self.name).unfinished, header, device)
+        return Kept(folder / f"{self.name}.unfinished.jsonl", header, device)
 
     def redraw(self, folder: Path) -> Path:
         """Draw the figure again from the table in `folder`, without running anything; return the PNG file."""
-        outputs = Outputs.of(folder, self.name)
-        if not outputs.table.is_file():
-            raise FileNotFoundError(f"there is no {outputs.table} to draw; run the experiment first")
+        path = folder / f"{self.name}.csv"
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no {path} to draw; run the experiment first")
         try:
-            figure = self.figure(read_table(outputs.table))
+            figure = self.figure(read_table(path))
         except (KeyError, IndexError, TypeError, ValueError, csv.Error) as error:
             what = f"{type(error).__name__}: {error}"
-            raise ValueError(f"{outputs.table} is not a table of {self.name} with rows to draw ({what})") from None
-        save_figure(figure, outputs.png, outputs.svg)
-        return outputs.png
+            raise ValueError(f"{path} is not a table of {self.name} with rows to draw ({what})") from None
+        save_figure(figure, path.with_suffix(".png"), path.with_suffix(".svg"))
+        return path.with_suffix(".png")
 
     def figure(self, rows: Sequence[dict[str, str]]) -> Figure:
         """Return the figure of the rows of a table."""
@@ -220,36 +200,33 @@ class Kept:
         self.results: dict[str, Any] = {}
         self.devices: set[str] = set()
         self.seconds = 0.0
-        if path.exists():
-            self._read()
+        for line in self._read() if path.exists() else ():
+            self._take(line)
         self.n_resumed = len(self.results)
 
     def add(self, key: str, result: Any, seconds: float) -> None:
         """Keep what a task gave."""
-        if not self.path.exists():
-            self._append(self.header)
         line = {"key": key, "result": result, "seconds": seconds}
-        self._append(line if self.device is None else line | {"device": self.device})
-        self._take(line, self.device)
+        line |= {} if self.device is None else {"device": self.device}
+        begins = not self.path.exists()
+        with self.path.open("a", encoding="utf-8") as file:
+            file.writelines(json.dumps(each) + "\n" for each in ([self.header] if begins else []) + [line])
+        self._take(line)
 
-    def _take(self, line: dict[str, Any], device: str | None) -> None:
+    def _take(self, line: dict[str, Any]) -> None:
         self.results[line["key"]] = line["result"]
         self.seconds += line["seconds"]
-        if device is not None:
-            self.devices.add(device)
+        self.devices |= {line["device"]} if line.get("device") else set()
 
-    def _append(self, line: dict[str, Any]) -> None:
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
-
-    def _read(self) -> None:
+    def _read(self) -> list[dict[str, Any]]:
+        """Return the lines of tasks, once the first one is known to have the same settings."""
         content = self.path.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]  # a line that was cut off is computed again
         lines = [json.loads(line) for line in whole.splitlines()]
         given = json.loads(json.dumps(self.header))
         if not lines:
             self.path.unlink()
-            return
+            return []
         other = [key for key in given if lines[0].get(key) != given[key]]
         if other:
             was = ", ".join(f"{key} {lines[0].get(key)}" for key in other if key != "settings") or "other settings"
@@ -259,8 +236,7 @@ class Kept:
             )
         if len(whole) < len(content):
             os.truncate(self.path, len(whole))
-        for line in lines[1:]:
-            self._take(line, line.get("device"))
+        return lines[1:]
 
 
 class Runner:
@@ -281,58 +257,51 @@ class Runner:
         """
         waiting = [task for task in tasks if task.key not in self.kept.results]
         label = f"{self.name}, {step}" if step else self.name
+        parallel = Parallel(n_jobs=self.workers or -1, return_as="generator_unordered")
         with Progress(label, len(waiting), self.progress, units="tasks") as progress:
-            for key, result, seconds in as_computed(waiting, self.workers):
-                self.kept.add(key, result, seconds)
+            for key, result, seconds in parallel(delayed(_timed)(task) for task in waiting):
+                self.kept.add(key, json.loads(result), seconds)
                 progress.advance()
         return [self.kept.results[task.key] for task in tasks]
 
 
-def batches(repetitions: Sequence[int], size: int = BATCH) -> Iterator[Sequence[int]]:
+def batches(repetitions: Sequence[int], size: int = BATCH) -> list[Sequence[int]]:
     """Cut repetitions into batches of a fixed size."""
-    return (repetitions[start : start + size] for start in range(0, len(repetitions), size))
+    return [repetitions[start : start + size] for start in range(0, len(repetitions), size)]
 
 
 def batched(
-    runner: Runner, jobs: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]], repetitions: range, step: str = ""
+    runner: Runner,
+    jobs: Sequence[tuple[str, Callable[..., Any], tuple[Any, ...]]],
+    repetitions: range | Sequence[range],
+    step: str = "",
 ) -> list[list[Any]]:
-    """Return for each job what ``function(*arguments, batch)`` lists for all repetitions.
+    """Return for each job what ``function(*arguments, batch)`` lists for all repetitions, or for those of the job.
 
-    A job is its key, a function and arguments. The first batch of all jobs comes first, then the second: so the time
-    left is told well, whatever the jobs take.
+    A job is its key, a function and arguments. All jobs come equally far, batch by batch: so the time left is told
+    well, whatever the jobs take.
     """
-    cut = list(batches(repetitions))
-    tasks = [
-        Task(f"{key} / {batch[0]} to {batch[-1]}", function, (*arguments, batch))
-        for batch in cut
-        for key, function, arguments in jobs
-    ]
-    results = runner.map(tasks, step)
-    return [[value for batch in results[place :: len(jobs)] for value in batch] for place in range(len(jobs))]
-
-
-def as_computed(tasks: Sequence[Task], workers: int | None = None) -> Iterator[tuple[str, Any, float]]:
-    """Compute tasks in parallel; yield the key, the result and the seconds of each as soon as it is there."""
-    parallel = Parallel(n_jobs=workers or -1, return_as="generator_unordered")
-    for key, result, seconds in parallel(delayed(_timed)(task) for task in tasks):
-        yield key, json.loads(result), seconds
+    ranges = [repetitions] * len(jobs) if isinstance(repetitions, range) else repetitions
+    cut = [batches(numbers) for numbers in ranges]
+    order = sorted((place / len(parts), job, place) for job, parts in enumerate(cut) for place in range(len(parts)))
+    tasks = []
+    for _, job, place in order:
+        (key, function, arguments), batch = jobs[job], cut[job][place]
+        tasks.append(Task(f"{key} / {batch[0]} to {batch[-1]}", function, (*arguments, batch)))
+    results: list[list[Any]] = [[] for _ in jobs]
+    for (_, job, _), values in zip(order, runner.map(tasks, step), strict=True):
+        results[job] += values
+    return results
 
 
 def _timed(task: Task) -> tuple[str, str, float]:
     """Return a task's key, its result as JSON, and the seconds that it took, with one thread of ours and of BLAS."""
     start = time.monotonic()
-    with _one_thread(), single_threaded_blas:
-        result = json.dumps(task.function(*task.arguments))
-    return task.key, result, time.monotonic() - start
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Let each task have one thread, as the workers share the cores."""
     before = os.environ.get(_THREADS)
-    os.environ[_THREADS] = "1"
+    os.environ[_THREADS] = "1"  # the workers share the cores
     try:
-        yield
+        with single_threaded_blas:
+            return task.key, json.dumps(task.function(*task.arguments)), time.monotonic() - start
     finally:
         if before is None:
             os.environ.pop(_THREADS, None)  # another thread may have been here

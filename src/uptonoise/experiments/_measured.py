@@ -1,4 +1,4 @@
-"""Means of what single repetitions give, cell by cell: the frame of experiments on intervals and on planning.
+"""Experiments whose repetitions give numbers, which are summed up cell by cell: intervals, planning, and streams.
 
 Every repetition of every cell has a seed of its own, so that neither the order nor the number of workers matters.
 """
@@ -11,20 +11,39 @@ from typing import Any, Self
 
 import numpy as np
 
-from uptonoise.experiments._experiment import Experiment, NamedCell, Row, Runner, Task, batched
+from uptonoise.experiments._experiment import Experiment, NamedCell, Row, Runner, batched
+
+Runs = Sequence[dict[str, float]]
+
+
+def means(runs: Runs) -> dict[str, str]:
+    """Sum up by the mean of each value, with the standard error of an estimate."""
+    summary = {name: f"{np.mean([run[name] for run in runs]):.4f}" for name in runs[0]}
+    if "estimate" in summary:
+        summary["+-"] = f"{np.std([run['estimate'] for run in runs]) / np.sqrt(len(runs)):.4f}"
+    return summary
+
+
+def shares(runs: Runs) -> dict[str, str]:
+    """Sum up by the mean of each value, with three digits."""
+    return {name: f"{np.mean([run[name] for run in runs]):.3f}" for name in runs[0]}
 
 
 @dataclass(frozen=True)
 class Measured(NamedCell):
-    """One cell: its settings for the table, what a repetition gives, and numbers that need no repetition."""
+    """One cell: its settings, what a run of it gives, how runs are summed up, and the most runs, where there are less.
+
+    A cell with a number of runs of its own counts them as "runs" in the table, else they are "repetitions".
+    """
 
     measure: Callable[[np.random.Generator], dict[str, float]]
-    constants: Callable[[], dict[str, float]] = dict
+    summary: Callable[[Runs], dict[str, str]] = means
+    n_runs: int | None = None
 
 
 @dataclass(frozen=True)
 class MeasuredExperiment(Experiment):
-    """A table of means over repetitions."""
+    """A table with one row per cell."""
 
     cells: Callable[[], Sequence[Measured]]
     repetitions: int = field(default=2_000, kw_only=True)
@@ -33,31 +52,23 @@ class MeasuredExperiment(Experiment):
 
     def quickened(self) -> Self:
         """Return a few of the cells, from all parts of the table, and few repetitions."""
-        return replace(self, cells=self._some_cells, repetitions=self.quick_repetitions)
-
-    def _some_cells(self) -> Sequence[Measured]:
-        cells = self.cells()
-        return cells[:: -(-len(cells) // self.quick_cells)]
+        cells, most = self.cells(), self.quick_repetitions
+        few = [replace(cell, n_runs=cell.n_runs and most) for cell in cells[:: -(-len(cells) // self.quick_cells)]]
+        return replace(self, cells=lambda: few, repetitions=self.quick_repetitions)
 
     def described(self) -> Any:
-        """Return the settings of all cells."""
-        return [cell.settings for cell in self.cells()]
+        """Return the settings of all cells, and their numbers of runs."""
+        return [cell.settings | ({} if cell.n_runs is None else {"runs": cell.n_runs}) for cell in self.cells()]
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
-        """Return the means of each cell."""
+        """Return the summary of each cell; no cell has more runs than `repetitions`."""
         cells = self.cells()
-        constants = runner.map([Task(f"{cell.name} / constants", cell.constants, ()) for cell in cells], "constants")
         jobs = [(cell.name, _measures, (cell, self.seed)) for cell in cells]
-        measures = batched(runner, jobs, range(repetitions))
-        return [_row(*row) for row in zip(cells, constants, measures, strict=True)]
-
-
-def _row(cell: Measured, constants: dict[str, float], measures: Sequence[dict[str, float]]) -> Row:
-    means = {name: f"{np.mean([measure[name] for measure in measures]):.4f}" for name in measures[0]}
-    if "estimate" in means:
-        means["+-"] = f"{np.std([measure['estimate'] for measure in measures]) / np.sqrt(len(measures)):.4f}"
-    formatted = {name: f"{value:.4f}" for name, value in constants.items()}
-    return cell.settings | formatted | means | {"repetitions": len(measures)}
+        numbers = [range(min(cell.n_runs or repetitions, repetitions)) for cell in cells]
+        return [
+            cell.settings | cell.summary(runs) | {"runs" if cell.n_runs else "repetitions": len(runs)}
+            for cell, runs in zip(cells, batched(runner, jobs, numbers), strict=True)
+        ]
 
 
 def _measures(cell: Measured, seed: int, repetitions: Sequence[int]) -> list[dict[str, float]]:

@@ -20,29 +20,27 @@ class Distribution(NamedTuple):
     sd: float
 
 
-def _mixture(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return np.where(generator.random(shape) < 0.25, 3.0, 0.0) + generator.normal(scale=0.5, size=shape)
-
-
-def _mostly_zero(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return np.where(generator.random(shape) < 0.9, 0.0, generator.exponential(size=shape))
-
-
-def _rare(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return (generator.random(shape) < 0.02).astype(float)
-
-
 DISTRIBUTIONS = {
     "chi-squared": Distribution(lambda generator, shape: generator.chisquare(4, shape) / 4, np.sqrt(0.5)),
     "gamma(0.5)": Distribution(lambda generator, shape: generator.gamma(0.5, size=shape), np.sqrt(0.5)),
     "lognormal": Distribution(lambda generator, shape: generator.lognormal(size=shape), np.sqrt((math.e - 1) * math.e)),
-    "mixture": Distribution(_mixture, np.sqrt(9 * 0.25 * 0.75 + 0.25)),
+    "mixture": Distribution(
+        lambda generator, shape: (
+            np.where(generator.random(shape) < 0.25, 3.0, 0.0) + generator.normal(scale=0.5, size=shape)
+        ),
+        np.sqrt(9 * 0.25 * 0.75 + 0.25),
+    ),
     "counts": Distribution(lambda generator, shape: generator.poisson(2.0, shape).astype(float), np.sqrt(2)),
-    "mostly 0": Distribution(_mostly_zero, np.sqrt(0.1 * 2 - 0.01)),
+    "mostly 0": Distribution(
+        lambda generator, shape: np.where(generator.random(shape) < 0.9, 0.0, generator.exponential(size=shape)),
+        np.sqrt(0.1 * 2 - 0.01),
+    ),
 }
 # Distributions at the limits of the tests. Pareto with the tail index 0.5 has no variance: noise is in units of 1.
 EXTREME = {
-    "rare events": Distribution(_rare, np.sqrt(0.02 * 0.98)),
+    "rare events": Distribution(
+        lambda generator, shape: (generator.random(shape) < 0.02).astype(float), np.sqrt(0.02 * 0.98)
+    ),
     "Pareto(0.5)": Distribution(lambda generator, shape: 1 + generator.pareto(0.5, shape), 1.0),
 }
 
@@ -58,34 +56,20 @@ class NoisyPair(NamedTuple):
     shift: float = 0.0
 
     @property
-    def _signal(self) -> Distribution:
-        return (DISTRIBUTIONS | EXTREME)[self.distribution]
-
-    @property
-    def moved(self) -> float:
-        """How far X is moved."""
-        return float(self.shift * self._signal.sd)
-
-    @property
     def settings(self) -> dict[str, Any]:
         """The settings for a table, but for the shift."""
         noise = {"d": self.d, "noise": self.kind, "n1": self.noise[0], "n2": self.noise[1]}
         return {"law": self.distribution, "n": self.sizes[0], "k": self.sizes[1], **noise}
 
-    @property
-    def settings_of_one_size(self) -> dict[str, Any]:
-        """The same where both samples have as many rows."""
-        return {"N" if key == "n" else key: value for key, value in self.settings.items() if key != "k"}
-
     def draw(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw both samples."""
-        distribution = self._signal
+        distribution = (DISTRIBUTIONS | EXTREME)[self.distribution]
         samples = []
         for size, ratio in zip(self.sizes, self.noise, strict=True):
             signal = distribution.draw(generator, (size, self.d))
             noise_sd = distribution.sd * np.sqrt(ratio)
             samples.append(signal + symmetric_noise(size, self.d, noise_sd, self.kind, generator) if ratio else signal)
-        return samples[0] + self.moved, samples[1]
+        return samples[0] + float(self.shift * distribution.sd), samples[1]
 
 
 def cell(tests: Tests, pair: NoisyPair, exact: frozenset[str]) -> Cell:

@@ -41,12 +41,6 @@ class Cell(NamedCell):
     at_level: frozenset[str] = field(default_factory=frozenset)
     at_most: frozenset[str] = field(default_factory=frozenset)
 
-    @property
-    def n_rows(self) -> int:
-        """The rows of both samples together, or 0 where the settings do not say it."""
-        sizes = [self.settings[key] for key in ("n", "k") if key in self.settings] or [self.settings.get("N", 0)] * 2
-        return int(sum(sizes))
-
     def leaves(self, test: str, rate: float, band: tuple[float, float]) -> bool:
         """Tell whether a test that should keep its level does not, in a run with this band."""
         above = rate > band[1] and test in self.at_level | self.at_most
@@ -65,10 +59,9 @@ class RejectionExperiment(Experiment):
 
     def quickened(self) -> Self:
         """Return the cells with few rows, and few repetitions."""
-        return replace(self, cells=self._small_cells, repetitions=self.quick_repetitions)
-
-    def _small_cells(self) -> Sequence[Cell]:
-        return [cell for cell in self.cells() if cell.n_rows <= self.quick_rows]
+        cells = [(cell, cell.settings, cell.settings.get("N", 0)) for cell in self.cells()]
+        small = [cell for cell, of, each in cells if of.get("n", each) + of.get("k", each) <= self.quick_rows]
+        return replace(self, cells=lambda: small, repetitions=self.quick_repetitions)
 
     def described(self) -> Any:
         """Return the settings and the tests of all cells, and the levels."""
@@ -90,42 +83,39 @@ class RejectionExperiment(Experiment):
         """Return the rates of each cell, and of the run with fresh repetitions where one left the band."""
         cells = self.cells()
         first = all_pvalues(runner, self.seed, cells, range(repetitions))
-        left = [self._left(cell, pvalues) for cell, pvalues in zip(cells, first, strict=True)]
+        rates = [_rates(cell, self.alphas, pvalues) for cell, pvalues in zip(cells, first, strict=True)]
+        left = [
+            [(test, a) for (test, a), rate in of_cell.items() if cell.leaves(test, rate, wald_band(a, repetitions))]
+            for cell, of_cell in zip(cells, rates, strict=True)
+        ]
         leaving = [place for place, tests in enumerate(left) if tests]
         fresh = range(repetitions, (1 + _AGAIN) * repetitions)
         again = all_pvalues(runner, self.seed, [cells[place] for place in leaving], fresh, "once more")
         judged = dict(zip(leaving, again, strict=True))
         return [
             cell.settings
-            | self._rates(cell, pvalues)
+            | {self.column(test, alpha): f"{rate:.3f}" for (test, alpha), rate in rates[place].items()}
             | {"repetitions": repetitions}
             | {"again": "; ".join(_judged(cell, test, alpha, judged[place]) for test, alpha in left[place])}
-            for place, (cell, pvalues) in enumerate(zip(cells, first, strict=True))
+            for place, cell in enumerate(cells)
         ]
-
-    def _left(self, cell: Cell, pvalues: Floats) -> list[tuple[str, float]]:
-        """Return the tests and levels at which a rate left its band."""
-        return [
-            (test, alpha)
-            for alpha in self.alphas
-            for place, test in enumerate(cell.tests)
-            if cell.leaves(test, float(np.mean(pvalues[:, place] <= alpha)), wald_band(alpha, len(pvalues)))
-        ]
-
-    def _rates(self, cell: Cell, pvalues: Floats) -> dict[str, str]:
-        return {
-            self.column(test, alpha): f"{np.mean(pvalues[:, place] <= alpha):.3f}"
-            for alpha in self.alphas
-            for place, test in enumerate(cell.tests)
-        }
 
     def drawing(self) -> Drawing:
         """Return what draws the figure: strips of all cells, where there is nothing better."""
         return self.draw or strips(list(dict.fromkeys(test for cell in self.cells() for test in cell.tests)))
 
 
+def _rates(cell: Cell, alphas: Sequence[float], pvalues: Floats) -> dict[tuple[str, float], float]:
+    """Return how often each test rejects at each level."""
+    return {
+        (test, alpha): float(np.mean(pvalues[:, place] <= alpha))
+        for alpha in alphas
+        for place, test in enumerate(cell.tests)
+    }
+
+
 def _judged(cell: Cell, test: str, alpha: float, pvalues: Floats) -> str:
-    rate = float(np.mean(pvalues[:, list(cell.tests).index(test)] <= alpha))
+    rate = _rates(cell, [alpha], pvalues)[test, alpha]
     band = wald_band(alpha, len(pvalues))
     verdict = "in the band" if not cell.leaves(test, rate, band) else "below it" if rate < band[0] else "ABOVE it"
     return f"{test} at {alpha:g}: {rate:.4f} in {len(pvalues):,}, {verdict}"

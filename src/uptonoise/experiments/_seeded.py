@@ -11,12 +11,11 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from uptonoise.experiments._experiment import Experiment, Outputs, Row, Runner, Task, read_table, write_table
+from uptonoise.experiments._experiment import Experiment, Row, Runner, Task, read_table, write_table
 from uptonoise.experiments._figures import Draw, dots
 
 
@@ -31,9 +30,6 @@ class Problem:
     models: Sequence[str]
     measure: Callable[[int, str], Mapping[str, float]]
     settings: Mapping[str, Any] = field(default_factory=dict)
-
-
-_COLUMNS = ("problem", "seed", "model", "measure", "value")
 
 
 @dataclass(frozen=True)
@@ -60,7 +56,11 @@ class SeededExperiment(Experiment):
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Write every number of every seed beside the table, and return the means."""
         path = runner.folder / f"{self.name}-runs.csv"
-        known = _known(path) if self.adds_seeds and self._is_recorded(runner.folder) else {}
+        record = self.record(runner.folder)
+        is_same = not record.get("quick") and record.get("settings") == json.loads(json.dumps(self.described()))
+        known: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+        for row in read_table(path) if self.adds_seeds and is_same and path.exists() else []:
+            known[row["problem"], row["seed"], row["model"]].append(dict(row))
         problems = {
             (problem.name, str(seed), model): problem
             for seed in range(repetitions)
@@ -71,16 +71,16 @@ class SeededExperiment(Experiment):
         tasks = [Task("{} / seed {} / {}".format(*key), _measured_rows, (problems[key], *key[1:])) for key in missing]
         known |= zip(missing, runner.map(tasks), strict=True)
         rows = [row for key in problems for row in known[key]]
-        write_table(path, rows, _COLUMNS)
-        return _means(rows)
-
-    def _is_recorded(self, folder: Path) -> bool:
-        """Tell whether the record in a folder is of a full run with these settings."""
-        outputs = Outputs.of(folder, self.name)
-        if not outputs.record.exists() or outputs.is_quick:
-            return False
-        record = json.loads(outputs.record.read_text(encoding="utf-8"))
-        return bool(record["settings"] == json.loads(json.dumps(self.described())))
+        write_table(path, rows, ("problem", "seed", "model", "measure", "value"))
+        values_by_model = by_model(rows)
+        return [
+            {"problem": problem, "model": model}
+            | {measure: _cell(numbers) for measure, numbers in values.items()}
+            | {"seeds": len(next(iter(values.values())))}
+            for name in dict.fromkeys(row["problem"] for row in rows)
+            for (problem, model), values in values_by_model.items()
+            if problem == name
+        ]
 
 
 def _measured_rows(problem: Problem, seed: str, model: str) -> list[Row]:
@@ -90,32 +90,12 @@ def _measured_rows(problem: Problem, seed: str, model: str) -> list[Row]:
     ]
 
 
-def _known(path: Path) -> dict[tuple[str, str, str], list[Row]]:
-    """Return the rows of a file of runs by problem, seed and model."""
-    values_by_model: dict[tuple[str, str, str], list[Row]] = {}
-    for row in read_table(path) if path.exists() else []:
-        values_by_model.setdefault((row["problem"], row["seed"], row["model"]), []).append(dict(row))
-    return values_by_model
-
-
 def by_model(rows: Iterable[Mapping[str, str]]) -> dict[tuple[str, str], dict[str, list[float]]]:
     """Return the values over seeds of each measure, for each problem and model, in the order of the file."""
     values_by_model: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         values_by_model[row["problem"], row["model"]][row["measure"]].append(float(row["value"]))
     return values_by_model
-
-
-def _means(rows: Sequence[Row]) -> list[Row]:
-    values_by_model = by_model(rows)
-    return [
-        {"problem": problem, "model": model}
-        | {measure: _cell(numbers) for measure, numbers in values.items()}
-        | {"seeds": len(next(iter(values.values())))}
-        for name in dict.fromkeys(row["problem"] for row in rows)
-        for (problem, model), values in values_by_model.items()
-        if problem == name
-    ]
 
 
 def _cell(values: list[float]) -> str:

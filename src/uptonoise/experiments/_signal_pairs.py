@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,15 +12,12 @@ from uptonoise._util.typing import Floats
 from uptonoise.datasets import load_higgs
 from uptonoise.fourier import ecf
 
-Sampler = Callable[[np.random.Generator, int], Floats]
-Phase = Callable[[Floats], Floats]
-
 
 class Signal(NamedTuple):
     """How rows of a signal are sampled, the phase of its characteristic function, and its standard deviation."""
 
-    sample: Sampler
-    phase: Phase
+    sample: Callable[[np.random.Generator, int], Floats]
+    phase: Callable[[Floats], Floats]
     sd: float
 
 
@@ -60,57 +57,34 @@ class SignalPair(NamedTuple):
 
 def _gamma(shape: float, scale: float = 1.0) -> Signal:
     return Signal(
-        partial(_sample_gamma, shape=shape, scale=scale),
-        partial(_gamma_phase, shape=shape, scale=scale),
+        lambda generator, n_rows: generator.gamma(shape, scale, n_rows),
+        lambda w: np.asarray(shape * np.arctan(scale * w)),
         float(np.sqrt(shape) * scale),
     )
 
 
-def _sample_gamma(generator: np.random.Generator, n_rows: int, shape: float, scale: float) -> Floats:
-    return generator.gamma(shape, scale, n_rows)
-
-
-def _gamma_phase(w: Floats, shape: float, scale: float) -> Floats:
-    return np.asarray(shape * np.arctan(scale * w))
-
-
-def _sample_mirror(generator: np.random.Generator, n_rows: int) -> Floats:
-    return 2 - generator.exponential(size=n_rows)
-
-
-def _mirror_phase(w: Floats) -> Floats:
-    return np.asarray(2 * w - np.arctan(w))
-
-
 @cache
-def _higgs(process: str) -> Floats:
-    return np.asarray(getattr(load_higgs(columns=["m_wwbb"]), process)[:, 0])
-
-
-def _sample_higgs(generator: np.random.Generator, n_rows: int, process: str) -> Floats:
-    return generator.choice(_higgs(process), n_rows, replace=False)
-
-
-def _higgs_phase(w: Floats, process: str) -> Floats:
-    rows = _higgs(process)
-    return np.asarray(np.unwrap(np.angle(ecf(rows - rows.mean(), w[:, None]))) + w * rows.mean())
-
-
-def _higgs_signal(process: str) -> Signal:
+def _higgs(process: str) -> Signal:
+    rows = np.asarray(getattr(load_higgs(columns=["m_wwbb"]), process)[:, 0])
     return Signal(
-        partial(_sample_higgs, process=process), partial(_higgs_phase, process=process), float(_higgs(process).std())
+        lambda generator, n_rows: generator.choice(rows, n_rows, replace=False),
+        lambda w: np.asarray(np.unwrap(np.angle(ecf(rows - rows.mean(), w[:, None]))) + w * rows.mean()),
+        float(rows.std()),
     )
 
 
 def signal_pair(name: str) -> SignalPair:
     """Return a pair by its name; HIGGS is the background and the signal process in m_wwbb, and needs the file."""
-    return SignalPair(_higgs_signal("background"), _higgs_signal("signal")) if name == "HIGGS" else PAIRS[name]
+    return SignalPair(_higgs("background"), _higgs("signal")) if name == "HIGGS" else PAIRS[name]
 
 
+_MIRROR = Signal(
+    lambda generator, n: 2 - generator.exponential(size=n), lambda w: np.asarray(2 * w - np.arctan(w)), 1.0
+)
 PAIRS = {
     "chi-squared": SignalPair(_gamma(2.0, 0.5), _gamma(4.0, 0.25)),  # chi2(4)/4 and chi2(8)/8
     "one gamma": SignalPair(_gamma(2.0), _gamma(2.0)),
     "two gammas": SignalPair(_gamma(2.0), _gamma(6.0, 1 / 3)),
-    "exponential and mirror image": SignalPair(_gamma(1.0), Signal(_sample_mirror, _mirror_phase, 1.0)),
+    "exponential and mirror image": SignalPair(_gamma(1.0), _MIRROR),
 }
 """The pairs that need no data."""

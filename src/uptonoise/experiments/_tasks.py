@@ -11,14 +11,21 @@ from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
 Values = Mapping[str, Any]
 
 
-def tasks_of_splits(
-    measure: Callable[[str, int, int], Any], what: str, values: Values, seed: int, repetitions: int
-) -> list[Task]:
-    """Return a task for each name in `values[what]` and each split of bags."""
-    return [
-        Task(f"{name} / {split}", measure, (name, split, values["bags"]))
-        for split in range(repetitions)
-        for name in values[what]
+Tasks = Callable[[Values, int, int], Sequence[Task]]
+"""Makes tasks of the values, the seed and the number of repetitions."""
+
+
+def tasks_of(
+    measure: Callable[..., Any], cells: Callable[[Values], Sequence[tuple[Any, ...]]], once: bool = False
+) -> Tasks:
+    """Return what makes a task for each repetition and each cell: ``measure(*cell, repetition, values, seed)``.
+
+    With `once`, there is nothing to repeat.
+    """
+    return lambda values, seed, repetitions: [
+        Task(f"{', '.join(map(str, cell))} / {number}", measure, (*cell, number, dict(values), seed))
+        for number in range(1 if once else repetitions)
+        for cell in cells(values)
     ]
 
 
@@ -26,18 +33,18 @@ def tasks_of_splits(
 class TaskExperiment(Experiment):
     """Settings as data, the tasks that they ask for, and the rows that their results make.
 
-    `tasks` takes the values, the seed and the number of repetitions; `table` takes the values and the results in the
-    order of the tasks. `quick_values` replace values for a quick look.
+    `table` takes the values and the results in the order of the tasks. `quick_values` replace values for a quick look.
     """
 
     values: Values
-    tasks: Callable[[Values, int, int], Sequence[Task]]
+    tasks: Tasks
     table: Callable[[Values, list[Any]], list[Row]]
     quick_values: Values = field(default_factory=dict, kw_only=True)
+    quick_repetitions: int = field(default=1, kw_only=True)
 
     def quickened(self) -> Self:
-        """Return the experiment with the quick values, and one repetition."""
-        return replace(self, values={**self.values, **self.quick_values}, repetitions=1)
+        """Return the experiment with the quick values, and few repetitions."""
+        return replace(self, values={**self.values, **self.quick_values}, repetitions=self.quick_repetitions)
 
     def described(self) -> Any:
         """Return the values."""

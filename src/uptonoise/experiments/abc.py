@@ -11,23 +11,23 @@ training.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
 from uptonoise._util.typing import Floats
-from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
-from uptonoise.experiments._figures import Draw, Rows, dots, draw_line, panels_of
+from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._figures import Draw, Rows, draw_line, panels_of
 from uptonoise.experiments._looks import look
+from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.inference import (
     DRABC,
     FourierABC,
     PhaseABC,
     RejectionABC,
     SemiAutomaticABC,
-    Simulations,
     calibration,
     simulate,
 )
@@ -69,8 +69,7 @@ def _network(kind: str) -> Any:
     """Return the paper's network, as its Algorithm E.1 trains it, with one of the settings that it is tuned over."""
     from uptonoise import nets
 
-    network = {"phase": nets.PhaseNetRegressor, "fourier": nets.FourierNetRegressor}[kind]
-    return network.paper(n_frequencies=60, learning_rate=0.03, progress=False)
+    return getattr(nets, kind).paper(n_frequencies=60, learning_rate=0.03, progress=False)
 
 
 METHODS: dict[str, Callable[..., Any]] = {
@@ -79,8 +78,10 @@ METHODS: dict[str, Callable[..., Any]] = {
     "phase, augmented": lambda *model, **options: PhaseABC(*model, regressor=_augmented("phase"), **options),
     "Fourier": FourierABC,
     "Fourier, augmented": lambda *model, **options: FourierABC(*model, regressor=_augmented("fourier"), **options),
-    "phase network": lambda *model, **options: PhaseABC(*model, regressor=_network("phase"), **options),
-    "Fourier network": lambda *model, **options: FourierABC(*model, regressor=_network("fourier"), **options),
+    "phase network": lambda *model, **options: PhaseABC(*model, regressor=_network("PhaseNetRegressor"), **options),
+    "Fourier network": lambda *model, **options: FourierABC(
+        *model, regressor=_network("FourierNetRegressor"), **options
+    ),
     "DR": DRABC,
     "semi-automatic": SemiAutomaticABC,
     "rejection": RejectionABC,
@@ -98,74 +99,64 @@ def observed_noise(sigma: float, n_rows: int) -> dict[str, HierarchicalGamma]:
     return settings
 
 
-@dataclass(frozen=True)
-class InferenceExperiment(Experiment):
-    """A table of errors of posterior means and of coverage, by sigma, by what is observed, and by method."""
-
-    sigmas: Sequence[float] = SIGMAS
-    methods: Sequence[str] = tuple(METHODS)
-    observed: Callable[[float, int], dict[str, HierarchicalGamma]] = observed_noise
-    n_training: int = 600
-    n_particles: int = 3_000
-    n_exact: tuple[int, int] = (100, 1_000)
-    n_rows: int = 200
-    quantile: float = 0.05
-    repetitions: int = field(default=200, kw_only=True)
-
-    def quickened(self) -> Self:
-        """Return the experiment with two sigmas at most, and few simulations of few rows."""
-        few: dict[str, Any] = {"n_training": 40, "n_particles": 150, "n_exact": (20, 60), "n_rows": 20}
-        return replace(self, sigmas=self.sigmas[:2], repetitions=5, **few)
-
-    def described(self) -> Any:
-        """Return the sigmas, the methods and the sizes."""
-        names = ("sigmas", "methods", "n_training", "n_particles", "n_exact", "n_rows", "quantile")
-        return {name: getattr(self, name) for name in names}
-
-    def drawing(self) -> Draw:
-        """Return what draws the figure: errors against sigma, or dots where there is one sigma."""
-        several = dots(("observed", "method"), ["RMSE"], "RMSE of posterior mean", float(PRIOR.std()))
-        return _against_sigma if len(self.sigmas) > 1 else several
-
-    def rows(self, runner: Runner, repetitions: int) -> list[Row]:
-        """Return the rows of all sigmas and methods, by what is observed."""
-        cells = [(sigma, method) for sigma in self.sigmas for method in self.methods]
-        tasks = [Task(f"sigma {sigma}, {method}", self._rows, (sigma, method, repetitions)) for sigma, method in cells]
-        return [row for rows in runner.map(tasks) for row in rows]
-
-    def _rows(self, sigma: float, method: str, n: int) -> list[dict[str, Any]]:
-        """Return the rows of the table of one method at one sigma; all methods have the same simulations."""
-        trained_on = HierarchicalGamma(0.0, sigma, n_rows=self.n_rows)
-        total = self.n_training + self.n_particles
-        everything = simulate(PRIOR, trained_on, total, vectorized=True, random_state=self.seed)
-        training, particles = everything[: self.n_training], everything[self.n_training :]
-        make = METHODS[method]
-        if make is DRABC:
-            training, particles = training[: self.n_exact[0]], particles[: self.n_exact[1]]
-        inference = make(PRIOR, trained_on, vectorized=True, quantile=self.quantile, random_state=self.seed)
-        inference.n_particles = len(particles)
-        inference.fit(training, particles)
-        rows = []
-        for name, simulator in self.observed(sigma, self.n_rows).items():
-            bags = simulate(PRIOR, simulator, n, vectorized=True, random_state=self.seed + 1)
-            rows.append(_row(sigma, name, method, inference, bags))
-        return rows
+def rows_of_method(
+    sigma: float, method: str, values: Values, observed: Callable[..., Any], seed: int, n: int
+) -> list[Row]:
+    """Return the rows of the table of one method at one sigma; all methods have the same simulations."""
+    trained_on = HierarchicalGamma(0.0, sigma, n_rows=values["n_rows"])
+    n_training, total = values["n_training"], values["n_training"] + values["n_particles"]
+    everything = simulate(PRIOR, trained_on, total, vectorized=True, random_state=seed)
+    training, particles = everything[:n_training], everything[n_training:]
+    make = METHODS[method]
+    if make is DRABC:
+        training, particles = training[: values["n_exact"][0]], particles[: values["n_exact"][1]]
+    inference = make(PRIOR, trained_on, vectorized=True, quantile=values["quantile"], random_state=seed)
+    inference.n_particles = len(particles)
+    inference.fit(training, particles)
+    rows = []
+    for name, simulator in observed(sigma, values["n_rows"]).items():
+        bags = simulate(PRIOR, simulator, n, vectorized=True, random_state=seed + 1)
+        calibrated = calibration(inference, simulations=bags)
+        squares = (calibrated.means[:, 0] - calibrated.truth[:, 0]) ** 2
+        rmse = float(np.sqrt(squares.mean()))
+        numbers = {
+            "RMSE": rmse,
+            "+-": squares.std() / np.sqrt(len(squares)) / (2 * rmse),
+            "90 % covers": calibrated.coverage(0.9)[0],
+            "mean sd": calibrated.sds.mean(),
+        }
+        formatted = {key: f"{number:.3f}" for key, number in numbers.items()}
+        rows.append({"sigma": sigma, "observed": name, "method": method} | formatted | {"data sets": len(squares)})
+    return rows
 
 
-def _row(sigma: float, observed: str, method: str, inference: Any, bags: Simulations) -> dict[str, Any]:
-    calibrated = calibration(inference, simulations=bags)
-    squares = (calibrated.means[:, 0] - calibrated.truth[:, 0]) ** 2
-    rmse = float(np.sqrt(squares.mean()))
-    return {
-        "sigma": sigma,
-        "observed": observed,
-        "method": method,
-        "RMSE": f"{rmse:.3f}",
-        "+-": f"{squares.std() / np.sqrt(len(squares)) / (2 * rmse):.3f}",
-        "90 % covers": f"{calibrated.coverage(0.9)[0]:.3f}",
-        "mean sd": f"{calibrated.sds.mean():.3f}",
-        "data sets": len(squares),
-    }
+def inference_experiment(
+    name: str,
+    paper: str,
+    observed: Callable[[float, int], dict[str, HierarchicalGamma]],
+    draw: Draw,
+    repetitions: int,
+    sigmas: Sequence[float],
+    methods: Sequence[str],
+) -> TaskExperiment:
+    """Return a table of errors of posterior means and of coverage, by sigma, by what is observed, and by method."""
+    sizes = {"n_training": 600, "n_particles": 3_000, "n_exact": (100, 1_000), "n_rows": 200, "quantile": 0.05}
+    few = {"n_training": 40, "n_particles": 150, "n_exact": (20, 60), "n_rows": 20}
+    return TaskExperiment(
+        name,
+        paper,
+        {"sigmas": sigmas, "methods": methods, **sizes},
+        lambda values, seed, n: [
+            Task(f"sigma {sigma}, {method}", rows_of_method, (sigma, method, values, observed, seed, n))
+            for sigma in values["sigmas"]
+            for method in values["methods"]
+        ],
+        lambda values, results: [row for rows in results for row in rows],
+        quick_values={"sigmas": sigmas[:2], **few},
+        quick_repetitions=5,
+        repetitions=repetitions,
+        draw=draw,
+    )
 
 
 _DRAWN = {
@@ -199,4 +190,6 @@ def _against_sigma(title: str, rows: Rows) -> Figure:
     return figure
 
 
-EXPERIMENT = InferenceExperiment("abc", __doc__.splitlines()[0])
+EXPERIMENT = inference_experiment(
+    "abc", __doc__.splitlines()[0], observed_noise, _against_sigma, 200, SIGMAS, tuple(METHODS)
+)

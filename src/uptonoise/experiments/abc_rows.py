@@ -6,21 +6,19 @@ more rows repair; whatever sees noise is moved by it, which no number of rows re
 
 from __future__ import annotations
 
-from uptonoise.experiments.abc import METHODS, HierarchicalGamma, InferenceExperiment
+from uptonoise.experiments._figures import dots
+from uptonoise.experiments.abc import METHODS, PRIOR, HierarchicalGamma, inference_experiment
 
 SIZES = (200, 1_000, 5_000)
 
-
-def larger_bags(sigma: float, n_rows: int) -> dict[str, HierarchicalGamma]:
-    """Return data sets with stronger noise than in training, and more rows."""
-    return {f"stronger, {size:,} rows": HierarchicalGamma(sigma, 2 * sigma + 0.05, n_rows=size) for size in SIZES}
-
-
-EXPERIMENT = InferenceExperiment(
+EXPERIMENT = inference_experiment(
     "abc-rows",
     __doc__.splitlines()[0],
+    lambda sigma, n_rows: {
+        f"stronger, {size:,} rows": HierarchicalGamma(sigma, 2 * sigma + 0.05, n_rows=size) for size in SIZES
+    },
+    dots(("observed", "method"), ["RMSE"], "RMSE of posterior mean", float(PRIOR.std())),
+    repetitions=100,
     sigmas=(0.05,),
     methods=tuple(name for name in METHODS if name != "DR"),
-    observed=larger_bags,
-    repetitions=100,
 )

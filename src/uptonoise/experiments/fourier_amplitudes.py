@@ -7,49 +7,33 @@ has learnt they are near 1, so that its Fourier features are nearly phase featur
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from uptonoise._util.typing import Floats
-from uptonoise.bags import Bags
 from uptonoise.experiments._bag_fits import Fit, aerosol, network
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import binned, histograms
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.fourier import ecf
 from uptonoise.learning import add_noise, glrr
 
-KINDS = ("random", "learnt")
 
-
-def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
-    """Return a task for each kind of frequencies and each split."""
-    return [
-        Task(f"{kind}, split {split}", amplitudes, (kind, values["quick"], values["level"], seed, split))
-        for kind in KINDS
-        for split in range(repetitions)
-    ]
-
-
-def amplitudes(kind: str, quick: bool, level: float, seed: int, split: int) -> dict[str, Any]:
+def amplitudes(kind: str, split: int, values: Values, seed: int) -> dict[str, Any]:
     """Return the name of the data, and the amplitudes on clean and on noisy test bags."""
-    data = aerosol(quick)
-    make = glrr if kind == "random" else network("fourier", quick=quick)
+    data, level = aerosol(values["quick"]), values["level"]
+    make = glrr if kind == "random" else network("fourier", quick=values["quick"])
     fitted = Fit(data, kind, make).on_split(seed, split, random_state=split)
     noise = np.random.default_rng([seed, split, 1])
     noisy = add_noise(fitted.test, level, variances=fitted.variances, random_state=noise)
-    both = {"original": fitted.test, f"with noise of level {level:g}": noisy}
-    amplitudes = {name: _amplitudes(fitted.model, bags).ravel().round(6).tolist() for name, bags in both.items()}
-    return {"data": data.name, "kind": kind, "amplitudes": amplitudes}
-
-
-def _amplitudes(model: Any, bags: Bags) -> Floats:
-    if hasattr(model, "amplitudes"):
-        amplitudes: Floats = model.amplitudes(bags)
-        return amplitudes
-    return np.abs(ecf(bags, model.first_.frequencies_))
+    found = {}
+    for name, bags in {"original": fitted.test, f"with noise of level {level:g}": noisy}.items():
+        if kind == "random":
+            of_bags = np.abs(ecf(bags, fitted.model.first_.frequencies_))
+        else:
+            of_bags = fitted.model.amplitudes(bags)
+        found[name] = of_bags.ravel().round(6).tolist()
+    return {"data": data.name, "kind": kind, "amplitudes": found}
 
 
 def table(values: Values, results: list[Any]) -> list[Row]:
@@ -80,7 +64,7 @@ EXPERIMENT = TaskExperiment(
     "fourier-amplitudes",
     __doc__.splitlines()[0],
     {"quick": False, "level": 3.0, "bins": 40},
-    tasks,
+    tasks_of(amplitudes, lambda values: [("random",), ("learnt",)]),
     table,
     quick_values={"quick": True, "bins": 20},
     repetitions=10,

@@ -103,7 +103,8 @@ def _true_noncentrality(sizes: tuple[int, int], d: int, noise: tuple[float, floa
 def _shift(pair: NoisyPair, generator: np.random.Generator) -> dict[str, float]:
     result = phase_test(*pair.draw(generator), invariant_to="noise+shift", positivity=False, random_state=generator)
     assert result.shift_interval is not None
-    return _interval(pair.moved, result.shift, *result.shift_interval.T)
+    moved = float(pair.shift * DISTRIBUTIONS[pair.distribution].sd)
+    return _interval(moved, result.shift, *result.shift_interval.T)
 
 
 def _noise(pair: NoisyPair, generator: np.random.Generator) -> dict[str, float]:
@@ -112,15 +113,10 @@ def _noise(pair: NoisyPair, generator: np.random.Generator) -> dict[str, float]:
     return _interval(true, noise_size.variances, *noise_size.interval().T)
 
 
+_COLUMNS = ("interval", "law", "n", "k", "d", "n1", "n2")
 EXPERIMENT = MeasuredExperiment(
     "intervals",
     __doc__.splitlines()[0],
     cells,
-    draw=dots(
-        ("interval", "law", "n", "k", "d", "n1", "n2"),
-        ["covered"],
-        "coverage of 95 % intervals",
-        0.95,
-        counts="repetitions",
-    ),
+    draw=dots(_COLUMNS, ["covered"], "coverage of 95 % intervals", 0.95, counts="repetitions"),
 )

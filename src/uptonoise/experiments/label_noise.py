@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,9 @@ from uptonoise.bags import Bags
 from uptonoise.experiments._bag_peers import BOOSTED, OURS, REGRESSORS
 from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of_splits
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.learning import BagRegressor
 
-SEED = 281
 _LEAST, _MOST = 1.0, 6.0
 MODELS: dict[str, Callable[[int], Any]] = {
     "boosted statistics": REGRESSORS["boosted statistics"],
@@ -47,16 +45,16 @@ def tied_bags(generator: np.random.Generator, n_bags: int, *, reversed_noise: bo
     return Bags(bags), shapes
 
 
-def errors(model: str, split: int, n_bags: int) -> list[float]:
+def errors(model: str, split: int, values: Values, seed: int) -> list[float]:
     """Return the error with the noise as in training, and reversed."""
-    generator = np.random.default_rng([SEED, split])
-    bags, y = tied_bags(generator, n_bags, reversed_noise=False)
+    generator = np.random.default_rng([seed, split])
+    bags, y = tied_bags(generator, values["bags"], reversed_noise=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = MODELS[model](split).fit(bags, y)
         measured = []
         for reversed_noise in (False, True):
-            test, truth = tied_bags(generator, n_bags, reversed_noise=reversed_noise)
+            test, truth = tied_bags(generator, values["bags"], reversed_noise=reversed_noise)
             squares = np.mean((fitted.predict(test) - truth) ** 2) / np.mean((y.mean() - truth) ** 2)
             measured.append(float(np.sqrt(squares)))
     return measured
@@ -81,10 +79,10 @@ EXPERIMENT = TaskExperiment(
     "label-noise",
     __doc__.splitlines()[0],
     {"models": list(MODELS), "bags": 300},
-    partial(tasks_of_splits, errors, "models"),
+    tasks_of(errors, lambda values: [(model,) for model in values["models"]]),
     _table,
     quick_values={"models": ["boosted statistics", "ours, invariant"], "bags": 60},
     repetitions=10,
-    seed=SEED,
+    seed=281,
     draw=dots(("model",), ["as in training", "reversed"], "RMSE / constant predictor"),
 )

@@ -16,8 +16,9 @@ from functools import partial
 import numpy as np
 
 from uptonoise._util.typing import Floats
+from uptonoise.datasets import NOISE_KINDS, symmetric_noise
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._streams import StreamCell, StreamExperiment, changing_noise, shares
+from uptonoise.experiments._measured import Measured, MeasuredExperiment, shares
 from uptonoise.monitor import Monitor
 
 _ROWS = 20_000
@@ -28,28 +29,48 @@ _OFFSET_BATCH = 200
 _N_RUNS = 1_000
 _N_OFFSET_RUNS = 300
 
-SIGNALS: dict[str, Callable[..., Floats]] = {
+_PARTS: dict[str, Callable[..., Floats]] = {
     "skewed": lambda generator, shape: generator.gamma(1.5, size=shape),
     "heavy-tailed": lambda generator, shape: generator.pareto(2.2, size=shape),
 }
+SIGNALS = tuple(_PARTS)
 
 
-def cells() -> Sequence[StreamCell]:
+def sampled_signal(name: str, n: int, d: int, generator: np.random.Generator) -> Floats:
+    """Sample rows of a signal, of which all columns share a part."""
+    return _PARTS[name](generator, (n, d)) + _PARTS[name](generator, (n, 1))
+
+
+def changing_noise(n_rows: int, n_columns: int, scale: float, generator: np.random.Generator) -> Floats:
+    """Sample noise whose kind and size change every 500 rows: each kind in turn, of 0.1 to 10 times the scale."""
+    kinds = generator.permutation((*NOISE_KINDS, "uniform"))
+    parts = []
+    for number, start in enumerate(range(0, n_rows, _EVERY)):
+        sd, kind = scale * 10 ** generator.uniform(-1, 1), str(kinds[number % len(kinds)])
+        n = min(_EVERY, n_rows - start)
+        if kind == "uniform":
+            parts.append(generator.uniform(-1, 1, (n, n_columns)) * (sd * np.sqrt(3)))
+        else:
+            parts.append(symmetric_noise(n, n_columns, sd, kind, generator))
+    return np.concatenate(parts)
+
+
+def cells() -> Sequence[Measured]:
     """Return cells of signals and columns, and one up to an offset."""
     plain = [_cell(signal, d, "noise", _N_RUNS) for d in (1, 5, 20) for signal in SIGNALS]
     return [*plain, _cell("skewed", 5, "noise+shift", _N_OFFSET_RUNS)]
 
 
-def _cell(signal: str, d: int, invariant_to: str, n_runs: int) -> StreamCell:
+def _cell(signal: str, d: int, invariant_to: str, n_runs: int) -> Measured:
     batches = "1, 20, 200" if invariant_to == "noise" else str(_OFFSET_BATCH)
     settings = {"signal": signal, "d": d, "batch": batches, "up to": invariant_to}
-    return StreamCell(settings, partial(_run, signal=signal, d=d, invariant_to=invariant_to), shares, n_runs)
+    return Measured(settings, partial(_run, signal=signal, d=d, invariant_to=invariant_to), shares, n_runs)
 
 
 def _run(generator: np.random.Generator, signal: str, d: int, invariant_to: str) -> dict[str, float]:
-    stream, reference = (_signal(signal, d, generator) for _ in range(2))
+    stream, reference = (sampled_signal(signal, _ROWS, d, generator) for _ in range(2))
     scale = math.sqrt(1.5)
-    stream += changing_noise(_ROWS, d, scale, _EVERY, generator)
+    stream += changing_noise(_ROWS, d, scale, generator)
     reference += _HALF * scale * generator.standard_normal(reference.shape)
     batch = _BATCH
     if invariant_to == "noise+shift":
@@ -62,19 +83,13 @@ def _run(generator: np.random.Generator, signal: str, d: int, invariant_to: str)
     return {f"alarm at {alpha:g}": float(state.pvalue <= alpha) for alpha in (0.05, 0.01)}
 
 
-def _signal(name: str, d: int, generator: np.random.Generator) -> Floats:
-    return SIGNALS[name](generator, (_ROWS, d)) + SIGNALS[name](generator, (_ROWS, 1))
-
-
-EXPERIMENT = StreamExperiment(
+_COLUMNS = ("signal", "d", "batch", "up to")
+EXPERIMENT = MeasuredExperiment(
     "monitor-alarms",
     __doc__.splitlines()[0],
     cells,
-    draw=dots(
-        ("signal", "d", "batch", "up to"),
-        ["alarm at 0.05", "alarm at 0.01"],
-        "share of runs with an alarm",
-        0.05,
-        counts="runs",
-    ),
+    repetitions=_N_RUNS,
+    quick_repetitions=10,
+    quick_cells=2,
+    draw=dots(_COLUMNS, ["alarm at 0.05", "alarm at 0.01"], "share of runs with an alarm", 0.05, counts="runs"),
 )

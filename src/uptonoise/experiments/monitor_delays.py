@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -22,7 +22,7 @@ from uptonoise.datasets import HIGGS_HIGH_LEVEL, make_chi2_samples
 from uptonoise.experiments._experiment import Row, Runner
 from uptonoise.experiments._figures import Rows, dots
 from uptonoise.experiments._higgs import draw_processes
-from uptonoise.experiments._streams import Runs, StreamCell, StreamExperiment
+from uptonoise.experiments._measured import Measured, MeasuredExperiment, Runs, shares
 from uptonoise.monitor import Monitor
 from uptonoise.twosample import flip_test
 
@@ -40,15 +40,12 @@ Setting = tuple[Sample, int, tuple[int, ...]]
 
 
 def _chi2(noise: tuple[float, float]) -> Sample:
-    return partial(_chi2_samples, noise=noise)
+    def sample(generator: np.random.Generator, n: int, quiet: int) -> tuple[Floats, Floats, Floats]:
+        changed, reference = make_chi2_samples((n, n + quiet), 5, freedoms=(4, 8), noise=noise, random_state=generator)
+        same = make_chi2_samples((max(quiet, 1), 1), 5, freedoms=(8, 8), noise=noise, random_state=generator)[0]
+        return same[:quiet], changed, reference
 
-
-def _chi2_samples(
-    generator: np.random.Generator, n: int, quiet: int, noise: tuple[float, float]
-) -> tuple[Floats, Floats, Floats]:
-    changed, reference = make_chi2_samples((n, n + quiet), 5, freedoms=(4, 8), noise=noise, random_state=generator)
-    same = make_chi2_samples((max(quiet, 1), 1), 5, freedoms=(8, 8), noise=noise, random_state=generator)[0]
-    return same[:quiet], changed, reference
+    return sample
 
 
 def _higgs(generator: np.random.Generator, n: int, quiet: int) -> tuple[Floats, Floats, Floats]:
@@ -64,29 +61,25 @@ SETTINGS: dict[str, Setting] = {
 }
 
 
-def cells() -> Sequence[StreamCell]:
+def cells() -> Sequence[Measured]:
     """Return for each setting the flip test, and both guarantees from the start and after quiet batches."""
     made = []
     for name, (sample, n, sizes) in SETTINGS.items():
         for size in sizes:
             settings = {"setting": name, "what": f"flip test, {size} rows"}
-            made.append(StreamCell(settings, partial(_flipped, sample=sample, n=size), _rate, _N_FLIP_RUNS))
+            made.append(Measured(settings, partial(_flipped, sample=sample, n=size), shares, _N_FLIP_RUNS))
         for guarantee in ("probability", "run length"):
             for quiet, batch in ((0, _BATCH), (_QUIET, _BATCH), (_QUIET, 200)):
                 after = "from the start" if not quiet else f"after {quiet} batches of {batch}"
                 settings = {"setting": name, "what": f"{guarantee}, {after}"}
                 run = partial(_delay, sample=sample, n=n, quiet=quiet, batch=batch, guarantee=guarantee)
-                made.append(StreamCell(settings, run, _quantiles, _N_RUNS))
+                made.append(Measured(settings, run, _quantiles, _N_RUNS))
     return made
 
 
 def _flipped(generator: np.random.Generator, sample: Sample, n: int) -> dict[str, float]:
     _, changed, reference = sample(generator, n, 0)
     return {"power": float(flip_test(changed, reference[:n], random_state=generator).pvalue <= 0.05)}
-
-
-def _rate(runs: Runs) -> dict[str, str]:
-    return {"power": f"{np.mean([run['power'] for run in runs]):.3f}"}
 
 
 def _delay(
@@ -110,34 +103,29 @@ def _quantiles(runs: Runs) -> dict[str, str]:
     return {"median": f"{median:.0f}", "90 %": f"{high:.0f}", "false alarms": f"{false.mean():.3f}"}
 
 
-class _Delays(StreamExperiment):
+class _Delays(MeasuredExperiment):
     """The table, with ratios that need several rows."""
 
-    def _some_cells(self) -> Sequence[StreamCell]:
+    def quickened(self) -> Self:
         """Return a flip test, and the first delays."""
-        return [replace(cell, n_runs=2) for cell in self.cells()[3:6]]
+        few = [replace(cell, n_runs=self.quick_repetitions) for cell in cells()[3:6]]
+        return replace(self, cells=lambda: few, repetitions=self.quick_repetitions)
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
-        """Return the rows of all cells, and the ratios."""
+        """Return the rows of all cells, and the ratios of each setting, where all that they need is there."""
         table = super().rows(runner, repetitions)
         for name in SETTINGS:
-            _add_ratios([row for row in table if row["setting"] == name])
+            rows = [row for row in table if row["setting"] == name]
+            flips = [(int(row["what"].split()[2]), float(row["power"])) for row in rows if "power" in row]
+            needed = rows_for_power(flips) if len(flips) > 1 else np.nan
+            starts: dict[str, float] = {}
+            for row in (row for row in rows if "median" in row):
+                guarantee, median = row["what"].split(",")[0], float(row["median"])
+                starts.setdefault(guarantee, median)
+                row["flip test"] = f"{needed:.0f}"
+                row["ratio"] = f"{median / needed:.2f}"
+                row["late ratio"] = f"{median / starts[guarantee]:.2f}"
         return table
-
-
-def _add_ratios(rows: list[dict[str, Any]]) -> None:
-    """Add the ratios of one setting, where all that they need is there."""
-    flips = [(int(row["what"].split()[2]), float(row["power"])) for row in rows if "power" in row]
-    needed = rows_for_power(flips) if len(flips) > 1 else np.nan
-    starts: dict[str, float] = {}
-    for row in rows:
-        if "median" in row:
-            guarantee = row["what"].split(",")[0]
-            median = float(row["median"])
-            starts.setdefault(guarantee, median)
-            row["flip test"] = f"{needed:.0f}"
-            row["ratio"] = f"{median / needed:.2f}"
-            row["late ratio"] = f"{median / starts[guarantee]:.2f}"
 
 
 def rows_for_power(powers: Sequence[tuple[int, float]]) -> float:
@@ -163,4 +151,6 @@ def _figure(title: str, rows: Rows) -> Figure:
     return dots(("setting", "what"), ["median", "90 %"], "rows to the alarm", ends=("median", "90 %"))(title, delays)
 
 
-EXPERIMENT = _Delays("monitor-delays", __doc__.splitlines()[0], cells, draw=_figure)
+EXPERIMENT = _Delays(
+    "monitor-delays", __doc__.splitlines()[0], cells, repetitions=_N_FLIP_RUNS, quick_repetitions=2, draw=_figure
+)

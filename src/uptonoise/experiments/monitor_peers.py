@@ -22,7 +22,7 @@ from scipy.stats import ks_2samp
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._streams import Runs, StreamCell, StreamExperiment
+from uptonoise.experiments._measured import Measured, MeasuredExperiment, Runs
 from uptonoise.fourier import median_scale, sample_frequencies
 from uptonoise.monitor import Monitor
 from uptonoise.twosample import phase_test
@@ -32,6 +32,7 @@ _REFERENCE = 6_000
 _ALPHA = 0.05
 _WINDOW = 200
 _RUN_LENGTH = 1_000
+_N_RUNS = 20
 
 Alarms = Iterator[bool]
 
@@ -40,23 +41,11 @@ def _same(generator: np.random.Generator) -> Floats:
     return generator.gamma(2, size=(_ROWS, _COLUMNS))
 
 
-def _noisier(generator: np.random.Generator) -> Floats:
-    return np.asarray(_same(generator) + np.sqrt(2) * generator.standard_normal((_ROWS, _COLUMNS)))
-
-
-def _moved(generator: np.random.Generator) -> Floats:
-    return np.asarray(_same(generator) + np.sqrt(2) / 2)
-
-
-def _other(generator: np.random.Generator) -> Floats:
-    return 4 - _same(generator)
-
-
 CHANGES: dict[str, Callable[[np.random.Generator], Floats]] = {
     "none": _same,
-    "noisier": _noisier,
-    "zero moved": _moved,
-    "other signal": _other,
+    "noisier": lambda generator: _same(generator) + np.sqrt(2) * generator.standard_normal((_ROWS, _COLUMNS)),
+    "zero moved": lambda generator: _same(generator) + np.sqrt(2) / 2,
+    "other signal": lambda generator: 4 - _same(generator),
 }
 
 
@@ -69,10 +58,6 @@ def _kolmogorov_smirnov(reference: Floats, nights: Sequence[Floats], seed: int) 
     for night in nights:
         pvalues = [ks_2samp(night[:, column], reference[:, column]).pvalue for column in range(_COLUMNS)]
         yield bool(min(pvalues) * _COLUMNS <= _ALPHA)
-
-
-def _phase(reference: Floats, nights: Sequence[Floats], seed: int) -> Alarms:
-    return (bool(phase_test(night, reference).pvalue <= _ALPHA) for night in nights)
 
 
 def _adwin(reference: Floats, nights: Sequence[Floats], seed: int) -> Alarms:
@@ -95,15 +80,14 @@ def _mmd(reference: Floats, nights: Sequence[Floats], seed: int) -> Alarms:
     """Yield whether the distance of a window to the reference is over a quantile that the reference gives."""
     generator = np.random.default_rng(seed)
     frequencies = sample_frequencies(50, _COLUMNS, scale=median_scale(reference, random_state=seed), random_state=seed)
-    features = partial(_cosines_and_sines, frequencies=frequencies)
-    known = features(reference)
+    known = _cosines_and_sines(reference, frequencies)
     centre = known.mean(axis=0)
     picks = (generator.choice(len(known), _WINDOW, replace=False) for _ in range(3_000))
     distances = [float(np.sum((known[rows].mean(axis=0) - centre) ** 2)) for rows in picks]
     threshold = np.quantile(distances, 1 - 1 / _RUN_LENGTH)
     window = known[:0]
     for night in nights:
-        window = np.concatenate([window, features(night)])[-_WINDOW:]
+        window = np.concatenate([window, _cosines_and_sines(night, frequencies)])[-_WINDOW:]
         yield bool(len(window) == _WINDOW and np.sum((window.mean(axis=0) - centre) ** 2) > threshold)
 
 
@@ -116,21 +100,18 @@ METHODS: dict[str, Callable[[Floats, Sequence[Floats], int], Alarms]] = {
     "monitor": _monitor,
     "monitor, run length 1,000": partial(_monitor, guarantee="run length", run_length=_RUN_LENGTH),
     "monitor, up to an offset": partial(_monitor, invariant_to="noise+shift"),
-    "phase test every night": _phase,
+    "phase test every night": lambda reference, nights, seed: (
+        bool(phase_test(night, reference).pvalue <= _ALPHA) for night in nights
+    ),
     "Kolmogorov-Smirnov every night": _kolmogorov_smirnov,
     "ADWIN (river)": _adwin,
     "MMD of a window": _mmd,
 }
 
 
-def _installed() -> dict[str, Callable[[Floats, Sequence[Floats], int], Alarms]]:
-    """Return the methods without those whose package is not there."""
-    return {name: method for name, method in METHODS.items() if method is not _adwin or find_spec("river") is not None}
-
-
-def cells() -> Sequence[StreamCell]:
+def cells() -> Sequence[Measured]:
     """Return all methods on all changes; every method sees the same streams."""
-    return [StreamCell({"change": change}, partial(_run, change=change), _summary, 20) for change in CHANGES]
+    return [Measured({"change": change}, partial(_run, change=change), _summary, _N_RUNS) for change in CHANGES]
 
 
 def _run(generator: np.random.Generator, change: str) -> dict[str, float]:
@@ -140,7 +121,9 @@ def _run(generator: np.random.Generator, change: str) -> dict[str, float]:
     nights += [CHANGES[change](generator) for _ in range(_NIGHTS - _CHANGE)]
     seed = int(generator.integers(2**32))
     firsts = {}
-    for name, method in _installed().items():
+    for name, method in METHODS.items():
+        if method is _adwin and find_spec("river") is None:
+            continue
         alarms = (number for number, alarm in enumerate(method(reference, nights, seed), 1) if alarm)
         firsts[name] = float(next(alarms, _NIGHTS + 1))
     return firsts
@@ -159,11 +142,13 @@ def _summary(runs: Runs) -> dict[str, str]:
     return table
 
 
-EXPERIMENT = StreamExperiment(
+_AFTER = [f"{name}: after" for name in METHODS]
+EXPERIMENT = MeasuredExperiment(
     "monitor-peers",
     __doc__.splitlines()[0],
     cells,
-    draw=dots(
-        ("change",), [f"{name}: after" for name in METHODS], "runs with an alarm after the change", counts="runs"
-    ),
+    repetitions=_N_RUNS,
+    quick_repetitions=2,
+    quick_cells=2,
+    draw=dots(("change",), _AFTER, "runs with an alarm after the change", counts="runs"),
 )

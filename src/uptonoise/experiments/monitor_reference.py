@@ -12,17 +12,18 @@ from functools import partial
 import numpy as np
 
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._streams import StreamCell, StreamExperiment, shares
+from uptonoise.experiments._measured import Measured, MeasuredExperiment, shares
 from uptonoise.monitor import Monitor
 
 _BATCH = 500
 _PASSES = (1, 2, 3, 5, 10)
+_N_RUNS = 60
 
 
-def cells() -> Sequence[StreamCell]:
+def cells() -> Sequence[Measured]:
     """Return cells of references of several lengths."""
     return [
-        StreamCell({"reference": n, "d": d}, partial(_run, n=n, d=d), shares, 60)
+        Measured({"reference": n, "d": d}, partial(_run, n=n, d=d), shares, _N_RUNS)
         for n in (1_000, 4_000)
         for d in (1, 5)
     ]
@@ -40,9 +41,12 @@ def _run(generator: np.random.Generator, n: int, d: int) -> dict[str, float]:
     return alarms
 
 
-EXPERIMENT = StreamExperiment(
+EXPERIMENT = MeasuredExperiment(
     "monitor-reference",
     __doc__.splitlines()[0],
     cells,
+    repetitions=_N_RUNS,
+    quick_repetitions=2,
+    quick_cells=2,
     draw=dots(("reference", "d"), [f"{n} passes" for n in _PASSES], "runs with an alarm", 0.05, counts="runs"),
 )

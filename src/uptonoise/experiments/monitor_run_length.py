@@ -13,23 +13,21 @@ from functools import partial
 
 import numpy as np
 
-from uptonoise._util.typing import Floats
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._streams import Runs, StreamCell, StreamExperiment, changing_noise
-from uptonoise.experiments.monitor_alarms import SIGNALS
+from uptonoise.experiments._measured import Measured, MeasuredExperiment, Runs
+from uptonoise.experiments.monitor_alarms import SIGNALS, changing_noise, sampled_signal
 from uptonoise.monitor import Monitor
 
-_EVERY = 500  # rows, the noise changes
 _MOST = 20  # times the run length
 _N_RUNS = 300
 _Z99 = 2.576
 
 
-def cells() -> Sequence[StreamCell]:
+def cells() -> Sequence[Measured]:
     """Return cells of signals, columns, batches and run lengths."""
     settings = [(1, 20, 50), (5, 20, 50), (5, 200, 50), (5, 20, 200)]
     return [
-        StreamCell(
+        Measured(
             {"signal": signal, "d": d, "batch": batch, "asked for": run_length},
             partial(_run, signal=signal, d=d, batch=batch, run_length=run_length),
             _summary,
@@ -45,17 +43,13 @@ def _run(generator: np.random.Generator, signal: str, d: int, batch: int, run_le
     stream = np.empty((0, d))
     for _ in range(_MOST * run_length):
         if len(stream) < batch:
-            noise = changing_noise(6 * _EVERY, d, 1.0, _EVERY, generator)
-            stream = np.concatenate([stream, _signal(signal, len(noise), d, generator) + noise])
+            noise = changing_noise(3_000, d, 1.0, generator)
+            stream = np.concatenate([stream, sampled_signal(signal, len(noise), d, generator) + noise])
         rows, stream = stream[:batch], stream[batch:]
-        state = monitor.update(rows, _signal(signal, batch, d, generator))
+        state = monitor.update(rows, sampled_signal(signal, batch, d, generator))
         if state.alarm:
             break
     return {"batches": float(state.batch)}
-
-
-def _signal(name: str, n: int, d: int, generator: np.random.Generator) -> Floats:
-    return SIGNALS[name](generator, (n, d)) + SIGNALS[name](generator, (n, 1))
 
 
 def _summary(runs: Runs) -> dict[str, str]:
@@ -65,11 +59,13 @@ def _summary(runs: Runs) -> dict[str, str]:
     return {name: f"{value:.0f}" for name, value in values.items()}
 
 
-EXPERIMENT = StreamExperiment(
+_COLUMNS = ("signal", "d", "batch", "asked for")
+EXPERIMENT = MeasuredExperiment(
     "monitor-run-length",
     __doc__.splitlines()[0],
     cells,
-    draw=dots(
-        ("signal", "d", "batch", "asked for"), ["mean", "asked for"], "batches to a false alarm", ends=("low", "high")
-    ),
+    repetitions=_N_RUNS,
+    quick_repetitions=3,
+    quick_cells=2,
+    draw=dots(_COLUMNS, ["mean", "asked for"], "batches to a false alarm", ends=("low", "high")),
 )

@@ -8,61 +8,47 @@ predictor; `largest` is the largest at any of these noise sizes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from uptonoise.experiments._bag_peers import REGRESSORS, with_gaussian_noise
+from uptonoise.experiments._bag_peers import REGRESSORS, with_noise
 from uptonoise.experiments._bag_tasks import REPORTED
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
 
-SEED = 283
-LEVELS = (0.0, 1.0, 10.0, 100.0)
 _TASKS = {task.name: task for task in REPORTED if task.name in ("skewness", "mixture")}
 _KINDS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
 
 
-def _made(kind: Callable[..., Any], hidden: tuple[int, ...]) -> Callable[[int], Any]:
-    return lambda seed: kind(hidden=hidden, progress=False, random_state=seed)
+_PEER = "DeepSets, with noise"
+MODELS = [*_KINDS, *(f"{name}, linear" for name in _KINDS), _PEER]
 
 
-MODELS: dict[str, Callable[[int], Any]] = {
-    **{name: _made(kind, (64,)) for name, kind in _KINDS.items()},
-    **{f"{name}, linear": _made(kind, ()) for name, kind in _KINDS.items()},
-    "DeepSets, with noise": REGRESSORS["DeepSets, with noise"],
-}
-
-
-def errors(name: str, model: str, n_bags: int, split: int, n_test: int, levels: Sequence[float]) -> list[float]:
+def errors(name: str, model: str, n_bags: int, split: int, values: Values, seed: int) -> list[float]:
     """Return the errors of a model at each noise size."""
-    fit, test = _TASKS[name].split(SEED, split, n_bags, n_test)
-    fitted = MODELS[model](split).fit(fit.bags, fit.y)
-    generator, deviations = np.random.default_rng([SEED, split, 1]), fit.bags.values.std(axis=0)
+    fit, test = _TASKS[name].split(seed, split, n_bags, values["test"])
+    if model == _PEER:
+        made = REGRESSORS[_PEER](split)
+    else:
+        hidden = () if model.endswith("linear") else (64,)
+        made = _KINDS[model.removesuffix(", linear")](hidden=hidden, progress=False, random_state=split)
+    fitted = made.fit(fit.bags, fit.y)
+    generator, deviations = np.random.default_rng([seed, split, 1]), fit.bags.values.std(axis=0)
     constant = np.mean((fit.y.mean() - test.y) ** 2)
-    noisy = (with_gaussian_noise(test.bags, level, deviations, generator) for level in levels)
-    return [float(np.sqrt(np.mean((fitted.predict(bags) - test.y) ** 2) / constant)) for bags in noisy]
+    of_levels = []
+    for level in values["levels"]:
+        bags = with_noise(test.bags, level, deviations, generator.standard_normal(test.bags.values.shape))
+        of_levels.append(float(np.sqrt(np.mean((fitted.predict(bags) - test.y) ** 2) / constant)))
+    return of_levels
 
 
 def _cells(values: Values) -> list[tuple[str, str, int]]:
     # The largest first, so that workers end together.
     sizes = sorted(values["bags"], reverse=True)
     return [(name, model, n_bags) for n_bags in sizes for name in values["tasks"] for model in values["models"]]
-
-
-def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
-    return [
-        Task(
-            f"{name}, {model}, {n_bags} / {split}",
-            errors,
-            (name, model, n_bags, split, values["test"], values["levels"]),
-        )
-        for split in range(repetitions)
-        for name, model, n_bags in _cells(values)
-    ]
 
 
 def _table(values: Values, results: list[Any]) -> list[Row]:
@@ -82,16 +68,16 @@ EXPERIMENT = TaskExperiment(
     __doc__.splitlines()[0],
     {
         "tasks": list(_TASKS),
-        "models": list(MODELS),
+        "models": MODELS,
         "bags": [500, 2_000, 5_000],
         "test": 1_000,
-        "levels": list(LEVELS),
+        "levels": [0.0, 1.0, 10.0, 100.0],
     },
-    _tasks,
+    tasks_of(errors, _cells),
     _table,
     quick_values={"tasks": ["mixture"], "models": ["phase network"], "bags": [20, 40], "test": 40},
     repetitions=3,
-    seed=SEED,
+    seed=283,
     uses_gpu=True,
     draw=dots(("task", "model", "bags"), ["noise 0", "noise 1"], "RMSE / constant predictor"),
 )

@@ -6,14 +6,13 @@ normalisation over bags, and a linear output. The shapes in the table are those 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import Rows, new_figure
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.plots import LOOKS
 
 if TYPE_CHECKING:
@@ -22,13 +21,8 @@ if TYPE_CHECKING:
 VALUES = {"batch": 10, "rows": 100, "columns": 16, "frequencies": 30}
 
 
-def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
-    """Return the one task."""
-    return [Task("shapes", shapes, (dict(values), seed))]
-
-
-def shapes(values: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return the shapes of the steps for one batch, of a network that was made for it."""
+def shapes(number: int, values: Values, seed: int) -> list[Row]:
+    """Return a row for each step, with its shape for one batch, of a network that was made for it."""
     from uptonoise.nets import PhaseNetRegressor
 
     b, n, p, m = (values[key] for key in ("batch", "rows", "columns", "frequencies"))
@@ -39,13 +33,6 @@ def shapes(values: Mapping[str, Any], seed: int) -> dict[str, Any]:
     n_inputs, n_outputs = model.network_.output.in_features, model.network_.output.out_features
     if sorted(learnt) != sorted((m, p)) or n_inputs != 2 * m:
         raise RuntimeError(f"the network is not that of the paper: frequencies {learnt}, {n_inputs} features")
-    return {"sizes": [b, n, p, m], "output": n_outputs}
-
-
-def table(values: Values, results: list[Any]) -> list[Row]:
-    """Return a row for each step."""
-    (result,) = results
-    b, n, p, m = result["sizes"]
     steps = (
         ("bags", "b bags of n rows in p columns", f"{b} x {n} x {p}", "both"),
         ("frequencies", "X W, with W learnt", f"{b} x {n} x {m}", "both"),
@@ -53,7 +40,7 @@ def table(values: Values, results: list[Any]) -> list[Row]:
         ("mean pooling", "mean over the rows: phi", f"{b} x {2 * m}", "both"),
         ("phases", "phi over its amplitude", f"{b} x {2 * m}", "phase network only"),
         ("batch normalisation", "over the bags of a batch", f"{b} x {2 * m}", "both"),
-        ("output", "linear", f"{b} x {result['output']}", "both"),
+        ("output", "linear", f"{b} x {n_outputs}", "both"),
     )
     return [
         {"step": place, "layer": layer, "what": what, "shape": shape, "network": network}
@@ -80,4 +67,11 @@ def draw(title: str, rows: Rows) -> Figure:
     return figure
 
 
-EXPERIMENT = TaskExperiment("network-diagram", __doc__.splitlines()[0], VALUES, tasks, table, draw=draw)
+EXPERIMENT = TaskExperiment(
+    "network-diagram",
+    __doc__.splitlines()[0],
+    VALUES,
+    tasks_of(shapes, lambda values: [()], once=True),
+    lambda values, results: results[0],
+    draw=draw,
+)

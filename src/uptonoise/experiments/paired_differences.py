@@ -8,16 +8,16 @@ frequencies at the median heuristic; the noiseless values are means over the bag
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import binned, histograms
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.fourier import ecf, median_scale, sample_frequencies, squared_mmd, squared_paired_mmd, squared_phd
 
 FREEDOMS = (4, 8)
@@ -28,12 +28,7 @@ DISTANCES = {
 }
 
 
-def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
-    """Return one task for each repetition."""
-    return [Task(f"repetition {number}", distances, (dict(values), seed, number)) for number in range(repetitions)]
-
-
-def distances(values: Mapping[str, Any], seed: int, number: int) -> dict[str, Any]:
+def distances(number: int, values: Values, seed: int) -> dict[str, Any]:
     """Return the distances of all pairs with noise, and the mean of those without."""
     generator = np.random.default_rng([seed, number])
     shape = (values["n_bags"], values["n_rows"], values["d"])
@@ -71,7 +66,7 @@ EXPERIMENT = TaskExperiment(
     "paired-differences",
     __doc__.splitlines()[0],
     {"n_bags": 100, "n_rows": 1_000, "d": 5, "noise": 0.1, "n_frequencies": 100, "bins": 40},
-    tasks,
+    tasks_of(distances, lambda values: [()]),
     table,
     quick_values={"n_bags": 30},
     draw=histograms("distance", (), "squared distance", lambda rows: float(rows[0]["noiseless"]), "without noise"),

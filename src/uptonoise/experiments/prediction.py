@@ -13,24 +13,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uptonoise._util.typing import Floats
 from uptonoise._util.warning import warn
-from uptonoise.bags import Bags
-from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, HAS_TORCH, OURS, REGRESSORS, with_gaussian_noise
-from uptonoise.experiments._bag_tasks import REPORTED, BagTask
+from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, HAS_TORCH, OURS, REGRESSORS, with_noise
+from uptonoise.experiments._bag_tasks import REPORTED
 from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Rows, draw_line, panels_of
 from uptonoise.experiments._looks import look
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.plots import add_legend, dress
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SEED = 28
-LEVELS = (0.0, 0.5, 1.0, 3.0, 10.0, 100.0)
+LEVELS = [0.0, 0.5, 1.0, 3.0, 10.0, 100.0]
 _HIGHEST = 1.5  # errors beyond are drawn there
 _DRAWN = (
     *(OURS, BOOSTED, "boosted statistics", "forest of statistics, with noise"),
@@ -39,30 +35,26 @@ _DRAWN = (
 _TASKS = {task.name: task for task in REPORTED}
 
 
-def errors(name: str, model: str, split: int, n_bags: int, levels: Sequence[float]) -> list[float]:
+def errors(name: str, model: str, split: int, values: Values, seed: int) -> list[float]:
     """Return the errors of a model at each noise size, on one split of a task."""
     task = _TASKS[name]
-    fit, test = task.split(SEED, split, n_bags, n_bags)
+    fit, test = task.split(seed, split, values["bags"], values["bags"])
     make = (REGRESSORS if task.kind == "regression" else CLASSIFIERS)[model]
+    measured = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # bags beyond what a model knows are the subject here
         fitted = make(split).fit(fit.bags, fit.y)
-        generator = np.random.default_rng([SEED, split, 1])
+        generator = np.random.default_rng([seed, split, 1])
         deviations = fit.bags.values.std(axis=0)
-        return [
-            _error(task, fitted.predict(_noisy(test.bags, level, deviations, generator)), test.y, fit.y)
-            for level in levels
-        ]
-
-
-def _noisy(bags: Bags, level: float, deviations: Floats, generator: np.random.Generator) -> Bags:
-    return with_gaussian_noise(bags, level, deviations, generator)
-
-
-def _error(task: BagTask, predicted: Any, y: NDArray[Any], fitted: NDArray[Any]) -> float:
-    if task.kind == "classes":
-        return float(np.mean(predicted != y))
-    return float(np.sqrt(np.mean((predicted - y) ** 2) / np.mean((fitted.mean() - y) ** 2)))
+        for level in values["levels"]:
+            noise = generator.standard_normal(test.bags.values.shape)
+            predicted = fitted.predict(with_noise(test.bags, level, deviations, noise))
+            if task.kind == "classes":
+                measured.append(float(np.mean(predicted != test.y)))
+            else:
+                squares = np.mean((predicted - test.y) ** 2) / np.mean((fit.y.mean() - test.y) ** 2)
+                measured.append(float(np.sqrt(squares)))
+    return measured
 
 
 def _cells(values: Values) -> list[tuple[str, str]]:
@@ -74,17 +66,13 @@ def _cells(values: Values) -> list[tuple[str, str]]:
     ]
 
 
-def _tasks(values: Values, seed: int, repetitions: int) -> list[Task]:
+def _tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
     if not HAS_TORCH:
         warn(
             'torch is not installed: DeepSets and our networks are left out. pip install "uptonoise[torch]" brings it',
             UserWarning,
         )
-    return [
-        Task(f"{name}, {model} / {split}", errors, (name, model, split, values["bags"], values["levels"]))
-        for split in range(repetitions)
-        for name, model in _cells(values)
-    ]
+    return tasks_of(errors, _cells)(values, seed, repetitions)
 
 
 def _table(values: Values, results: list[Any]) -> list[Row]:
@@ -125,11 +113,11 @@ def _figure(title: str, rows: Rows) -> Figure:
 EXPERIMENT = TaskExperiment(
     "prediction",
     __doc__.splitlines()[0],
-    {"tasks": [task.name for task in REPORTED], "bags": 300, "levels": list(LEVELS)},
+    {"tasks": [task.name for task in REPORTED], "bags": 300, "levels": LEVELS},
     _tasks,
     _table,
     quick_values={"tasks": ["skewness", "dependence"], "bags": 40, "levels": [0.0, 1.0]},
     repetitions=10,
-    seed=SEED,
+    seed=28,
     draw=_figure,
 )

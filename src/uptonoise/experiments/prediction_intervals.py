@@ -9,50 +9,42 @@ the targets. `outside` is the share of bags that the model flags.
 from __future__ import annotations
 
 import warnings
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from uptonoise._util.typing import Floats
-from uptonoise.bags import Bags
 from uptonoise.datasets import symmetric_noise
+from uptonoise.experiments._bag_peers import with_noise
 from uptonoise.experiments._bag_tasks import REPORTED
 from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of_splits
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.learning import BagRegressor
 
-SEED = 282
 COVERAGE = 0.9
 NOISES = (*(("gaussian", size) for size in (0.0, 0.5, 1.0, 3.0, 10.0)), ("t", 1.0), ("t", 3.0), ("varies", 3.0))
 _TASKS = {task.name: task for task in REPORTED if task.kind == "regression"}
 
 
-def coverages(name: str, split: int, n_bags: int) -> list[list[float]]:
+def coverages(name: str, split: int, values: Values, seed: int) -> list[list[float]]:
     """Return coverage, width and share of flagged bags for each noise."""
-    fit, test = _TASKS[name].split(SEED, split, n_bags, n_bags)
-    generator = np.random.default_rng([SEED, split, 1])
+    fit, test = _TASKS[name].split(seed, split, values["bags"], values["bags"])
+    generator = np.random.default_rng([seed, split, 1])
     deviations = fit.bags.values.std(axis=0)
     measured = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of bags that are flagged, which are counted
         model = BagRegressor(random_state=split).fit(fit.bags, fit.y)
         for kind, size in NOISES:
-            bags = _noisy(test.bags, kind, size, deviations, generator)
+            varies = kind == "varies"
+            sizes = generator.uniform(0, size, len(test.y)) if varies else size
+            noise = symmetric_noise(*test.bags.values.shape, 1.0, "gaussian" if varies else kind, generator)
+            bags = with_noise(test.bags, sizes, deviations, noise)
             low, high = model.predict_interval(bags, COVERAGE).T
             covered = np.mean((low <= test.y) & (test.y <= high))
             width = np.mean(high - low) / fit.y.std()
             measured.append([float(covered), float(width), float(model.check(bags).outside.mean())])
     return measured
-
-
-def _noisy(bags: Bags, kind: str, size: float, deviations: Floats, generator: np.random.Generator) -> Bags:
-    sizes = generator.uniform(0, size, len(bags)) if kind == "varies" else np.full(len(bags), size)
-    of_kind = "gaussian" if kind == "varies" else kind
-    noise = symmetric_noise(len(bags.values), bags.n_columns, 1.0, of_kind, generator)
-    values = bags.values + np.repeat(sizes, bags.sizes)[:, None] * deviations * noise
-    return Bags.__new__(Bags)._set(values, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
 
 
 def _table(values: Values, results: list[Any]) -> list[Row]:
@@ -75,10 +67,10 @@ EXPERIMENT = TaskExperiment(
     "prediction-intervals",
     __doc__.splitlines()[0],
     {"tasks": list(_TASKS), "bags": 300},
-    partial(tasks_of_splits, coverages, "tasks"),
+    tasks_of(coverages, lambda values: [(name,) for name in values["tasks"]]),
     _table,
     quick_values={"tasks": ["skewness"], "bags": 60},
     repetitions=10,
-    seed=SEED,
+    seed=282,
     draw=dots(("task", "noise"), ["coverage"], "coverage of 90 % intervals", COVERAGE, ends=("low", "high")),
 )

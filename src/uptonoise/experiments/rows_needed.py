@@ -9,17 +9,16 @@ power` is the share of tests that reject on fresh samples of that size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import product
 
 import numpy as np
 from scipy.special import gammaincinv, ndtri
 
 from uptonoise._util.typing import Floats
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import dots
-from uptonoise.experiments._sizes import interpolated
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
+from uptonoise.experiments.noise_sizes import interpolated
 from uptonoise.twosample import phase_test, phase_test_power
 
 _POWER = 0.9
@@ -34,68 +33,48 @@ VALUES = {
 }
 
 
-def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
-    """Return one task per cell."""
-    cells = [
-        {"signal": signal, "noise": noise, "shift": shift}
-        for signal in values["signals"]
-        for noise in values["noises"]
-        for shift in values["shifts"]
-    ]
-    return [Task(str(cell), rows_needed, (cell, dict(values), seed)) for cell in cells]
-
-
-def rows_needed(cell: Mapping[str, Any], values: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """Return the rows that one cell needs, and the power that tests of that size have."""
-    generator = np.random.default_rng([seed, round(1_000 * cell["shift"]), round(cell["noise"])])
-    pilot = _pilot(cell, values["pilot"])
-    n = _SMALLEST / cell["shift"] ** 2 * (1 + cell["noise"] ** 2)
+def rows_needed(signal: str, noise: float, shift: float, number: int, values: Values, seed: int) -> Row:
+    """Return the row of one cell: the rows that it needs, and the power that tests of that size have."""
+    generator = np.random.default_rng([seed, round(1_000 * shift), round(noise)])
+    # The pilot: two samples without noise that differ by the shift and by nothing else, not even by chance.
+    levels = (np.arange(values["pilot"]) + 0.5) / values["pilot"]
+    pilot = gammaincinv(2, levels) / np.sqrt(2) if signal == "skewed" else ndtri(levels)
+    n = _SMALLEST / shift**2 * (1 + noise**2)
     before = (0.0, 0.0)
     while True:
-        power = phase_test_power(*pilot, round(n), noise=cell["noise"], n_draws=values["draws"])
+        power = phase_test_power(pilot, pilot + shift, round(n), noise=noise, n_draws=values["draws"])
         if power >= _POWER:
             break
         before, n = (n, power), n * np.sqrt(2)
     rows = round(interpolated(before, (n, power)))
-    rejected = [phase_test(*_samples(cell, rows, generator)).pvalue <= 0.05 for _ in range(values["checks"])]
-    return dict(cell) | {"rows": rows, "simulated power": float(np.mean(rejected)), "tests": len(rejected)}
-
-
-def _pilot(cell: Mapping[str, Any], n: int) -> tuple[Floats, Floats]:
-    """Return two samples without noise that differ by the shift and by nothing else, not even by chance."""
-    levels = (np.arange(n) + 0.5) / n
-    X = gammaincinv(2, levels) / np.sqrt(2) if cell["signal"] == "skewed" else ndtri(levels)
-    return X, X + cell["shift"]
-
-
-def _samples(cell: Mapping[str, Any], n: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    skewed = cell["signal"] == "skewed"
-    X, Y = (generator.gamma(2, size=n) / np.sqrt(2) if skewed else generator.standard_normal(n) for _ in range(2))
-    X, Y = (signal + cell["noise"] * generator.standard_normal(n) for signal in (X, Y))
-    return X, Y + cell["shift"]
-
-
-def table(values: Values, results: list[Any]) -> list[Row]:
-    """Return the rows of the table, as the tasks gave them."""
-    return [
-        {
-            "signal": result["signal"],
-            "noise": "none" if not result["noise"] else "as large as the signal",
-            "shift in SD": f"{result['shift']:g}",
-            "rows": result["rows"],
-            "simulated power": f"{result['simulated power']:.3f}",
-            "tests": result["tests"],
-        }
-        for result in results
+    rejected = [
+        phase_test(*_samples(signal, noise, shift, rows, generator)).pvalue <= 0.05 for _ in range(values["checks"])
     ]
+    return {
+        "signal": signal,
+        "noise": "as large as the signal" if noise else "none",
+        "shift in SD": f"{shift:g}",
+        "rows": rows,
+        "simulated power": f"{np.mean(rejected):.3f}",
+        "tests": len(rejected),
+    }
+
+
+def _samples(signal: str, noise: float, shift: float, n: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    skewed = signal == "skewed"
+    X, Y = (generator.gamma(2, size=n) / np.sqrt(2) if skewed else generator.standard_normal(n) for _ in range(2))
+    X, Y = (rows + noise * generator.standard_normal(n) for rows in (X, Y))
+    return X, Y + shift
 
 
 EXPERIMENT = TaskExperiment(
     "rows-needed",
     __doc__.splitlines()[0],
     VALUES,
-    tasks,
-    table,
+    tasks_of(
+        rows_needed, lambda values: list(product(values["signals"], values["noises"], values["shifts"])), once=True
+    ),
+    lambda values, rows: rows,
     quick_values={"shifts": [1.0], "pilot": 5_000, "draws": 50, "checks": 10},
     draw=dots(("signal", "noise", "shift in SD"), ["rows"], "rows of each sample for power 0.9", logarithmic=True),
 )

@@ -7,16 +7,14 @@ distributions apart. The dots are of samples of each distribution, and check the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uptonoise._util.typing import Floats
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import Rows, panels_of
 from uptonoise.experiments._looks import look
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.fourier import ecf
 from uptonoise.plots import GREY, add_legend, dress
 
@@ -33,20 +31,12 @@ CHARACTERISTIC = {
 }
 
 
-def random_signs(distribution: str, n_rows: int, generator: np.random.Generator) -> Floats:
-    """Return a sample with random signs: of a chi distribution with 3 degrees of freedom, or a gamma one."""
-    size = np.sqrt(generator.chisquare(3, n_rows)) if distribution == "X" else generator.gamma(2, size=n_rows)
-    return np.asarray(np.where(generator.random(n_rows) < 0.5, -size, size))
-
-
-def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
-    """Return a task for each distribution."""
-    return [Task(distribution, sampled, (distribution, dict(values), seed)) for distribution in DENSITIES]
-
-
-def sampled(distribution: str, values: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def sampled(distribution: str, number: int, values: Values, seed: int) -> dict[str, Any]:
     """Return density and characteristic function of a distribution on a grid, and the same of a sample."""
-    rows = random_signs(distribution, values["n_rows"], np.random.default_rng([seed, "XY".index(distribution)]))
+    generator, n_rows = np.random.default_rng([seed, "XY".index(distribution)]), values["n_rows"]
+    # Random signs, of a chi distribution with 3 degrees of freedom, or of a gamma one.
+    size = np.sqrt(generator.chisquare(3, n_rows)) if distribution == "X" else generator.gamma(2, size=n_rows)
+    rows = np.where(generator.random(n_rows) < 0.5, -size, size)
     edges = np.linspace(-6, 6, values["points"] + 1)
     x, w = (edges[:-1] + edges[1:]) / 2, np.linspace(-5, 5, values["points"])
     density = np.histogram(rows, edges)[0] / (len(rows) * np.diff(edges))
@@ -61,13 +51,8 @@ def sampled(distribution: str, values: Mapping[str, Any], seed: int) -> dict[str
 def table(values: Values, results: list[Any]) -> list[Row]:
     """Return a row for each function, distribution and point."""
     return [
-        {
-            "function": function,
-            "law": result["law"],
-            "at": f"{at:.5g}",
-            "value": f"{value:.5f}",
-            "sample": f"{sampled_value:.5f}",
-        }
+        {"function": function, "law": result["law"], "at": f"{at:.5g}"}
+        | {"value": f"{value:.5f}", "sample": f"{sampled_value:.5f}"}
         for function in ("density", "characteristic function")
         for result in results
         for at, value, sampled_value in zip(*result[function], strict=True)
@@ -97,7 +82,7 @@ EXPERIMENT = TaskExperiment(
     "same-phase",
     __doc__.splitlines()[0],
     {"n_rows": 100_000, "points": 201},
-    tasks,
+    tasks_of(sampled, lambda values: [("X",), ("Y",)], once=True),
     table,
     quick_values={"n_rows": 10_000},
     draw=draw,

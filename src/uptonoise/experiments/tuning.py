@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.bags import Bags
-from uptonoise.experiments._bag_fits import MISR1_LIKE, Prepared, aerosol, prepared
-from uptonoise.experiments._experiment import Row, Task
+from uptonoise.experiments._bag_fits import MISR1_LIKE, aerosol, prepared
+from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import STAND_INS, Rows, new_figure
-from uptonoise.experiments._tasks import TaskExperiment, Values
+from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.experiments.bag_models import DARK_MATTER, QUICK_SETTINGS, Setting
 from uptonoise.learning import FourierFeatures, PhaseFeatures, add_noise, glrr, plrr, pooled_variances
 from uptonoise.plots import require
@@ -34,21 +34,16 @@ PENALTIES = tuple(10.0**power for power in range(-8, 3))
 MODELS = {"plrr": plrr, "glrr": glrr}
 _SETTINGS = {setting.name: setting for setting in (MISR1_LIKE, DARK_MATTER)}
 _QUICK = {"misr1-like": aerosol(quick=True), "dark-matter-like": QUICK_SETTINGS[1]}
+_CELLS = list(product(_SETTINGS, MODELS))
 _WORST = 3.0  # times the error of the mean: all above look alike
 
 
-def tasks(values: Values, seed: int, repetitions: int) -> Sequence[Task]:
-    """Return a task for each data set and model."""
-    return [
-        Task(f"{data}, {model}", errors, (data, model, values["quick"], seed)) for data in _SETTINGS for model in MODELS
-    ]
-
-
-def errors(data: str, model: str, quick: bool, seed: int) -> list[dict[str, Any]]:
+def errors(data: str, model: str, number: int, values: Values, seed: int) -> dict[str, Any]:
     """Return the errors of a model at all scales, penalties and noise sizes, over that of the mean."""
-    setting: Setting = (_QUICK if quick else _SETTINGS)[data]
+    setting: Setting = (_QUICK if values["quick"] else _SETTINGS)[data]
     part = prepared(setting, seed, 0)
-    noisy = {level: _with_noise(part, level, seed) for level in LEVELS[data]}
+    variances = pooled_variances(part.fit)
+    noisy = {level: add_noise(part.test, level, variances=variances, random_state=seed) for level in LEVELS[data]}
     of_mean = float(np.mean((part.y_test - part.y_fit.mean()) ** 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a small one ends at an edge is no matter here
@@ -65,11 +60,7 @@ def errors(data: str, model: str, quick: bool, seed: int) -> list[dict[str, Any]
                 {"scale": scale, "penalty": penalty, "level": level, "error": float(np.sqrt(error))}
                 for penalty, error in zip(PENALTIES, relative, strict=True)
             ]
-    return [{"rows": rows, "chosen": chosen}]
-
-
-def _with_noise(part: Prepared, level: float, seed: int) -> Bags:
-    return add_noise(part.test, level, variances=pooled_variances(part.fit), random_state=seed)
+    return {"rows": rows, "chosen": chosen}
 
 
 def _predictions(F: Floats, y: Floats, tested: Sequence[Floats]) -> list[Floats]:
@@ -83,9 +74,8 @@ def _predictions(F: Floats, y: Floats, tested: Sequence[Floats]) -> list[Floats]
 
 def table(values: Values, results: list[Any]) -> list[Row]:
     """Return a row for each data set, model, scale, penalty and noise size."""
-    names = [(data, model) for data in _SETTINGS for model in MODELS]
     rows: list[Row] = []
-    for (data, model), (result,) in zip(names, results, strict=True):
+    for (data, model), result in zip(_CELLS, results, strict=True):
         best = result["chosen"]
         nearest = min(PENALTIES, key=lambda penalty: abs(np.log(penalty / best["alpha"])))
         rows += [
@@ -128,7 +118,7 @@ EXPERIMENT = TaskExperiment(
     "tuning",
     __doc__.splitlines()[0],
     {"quick": False},
-    tasks,
+    tasks_of(errors, lambda values: _CELLS, once=True),
     table,
     quick_values={"quick": True},
     draw=draw,
