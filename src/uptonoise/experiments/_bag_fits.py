@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.datasets import load_dark_matter, load_misr1, make_misr1_like
 from uptonoise.experiments._experiment import Experiment, Row, Runner, Task
-from uptonoise.experiments._splits import SplitExperiment, error_row, root_mean_square
+from uptonoise.experiments._splits import error_row, root_mean_square
 from uptonoise.experiments.bag_models import DARK_MATTER, Data, Setting, by_bag, on_gpu, standardised
 from uptonoise.learning import add_noise, pooled_variances
 
@@ -38,6 +38,7 @@ def dark_matter() -> Setting:
     return replace(DARK_MATTER, name="dark matter", make=_catalogue) if _is_there(load_dark_matter) else DARK_MATTER
 
 
+# Functions with names, so that settings stay equal from one worker to another, and what is `prepared` is found again.
 def _misr1(random_state: int) -> Any:
     return load_misr1()
 
@@ -60,21 +61,16 @@ def network(kind: str, *, quick: bool = False) -> Make:
     Of the settings that the paper tunes over it has the one nearest to what the authors' public code has: 60
     frequencies, and penalties that are 0.004 and 0.01 in our units.
     """
-    return partial(_network, kind, quick)
 
+    def make(cv: Any, random_state: int) -> Any:
+        from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
 
-def _network(kind: str, quick: bool, cv: Any, random_state: int) -> Any:
-    from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
+        network = {"phase": PhaseNetRegressor, "fourier": FourierNetRegressor}[kind]
+        sizes = {"n_frequencies": 20, "n_epochs": 10} if quick else {"n_frequencies": 60}
+        penalties = {"frequency_penalty": 0.01, "output_penalty": 0.01}
+        return network.paper(learning_rate=0.03, progress=False, random_state=random_state, **sizes, **penalties)
 
-    network = {"phase": PhaseNetRegressor, "fourier": FourierNetRegressor}[kind]
-    sizes = {"n_frequencies": 20, "n_epochs": 10} if quick else {"n_frequencies": 60}
-    penalties = {"frequency_penalty": 0.01, "output_penalty": 0.01}
-    return network.paper(learning_rate=0.03, progress=False, random_state=random_state, **sizes, **penalties)
-
-
-def by_statistics(kind: str) -> Variants:
-    """Return how a trained network may predict, by name: with the statistics of the test batch, or of training."""
-    return tuple((f"{kind} network, {name} statistics", {"statistics": name}) for name in ("batch", "training"))
+    return make
 
 
 class Fitted(NamedTuple):
@@ -146,23 +142,6 @@ def _sampled(setting: Setting, seed: int) -> Data:
     return setting.draw(seed)
 
 
-def clean_errors(fit: Fit, seed: int, number: int, n_splits: int) -> dict[tuple[str], float]:
-    """Return the error on the test bags as they are: frequencies are those of the run's number, splits come in turn."""
-    fitted = fit.on_split(seed, number % n_splits, random_state=number)
-    return {(fit.model,): fitted.error(fitted.test)}
-
-
-@dataclass(frozen=True)
-class FitExperiment(SplitExperiment):
-    """A table of errors of models over splits, with a task for each model and split; its settings are fits."""
-
-    columns: Sequence[str] = ("model",)
-
-    def described(self) -> Any:
-        """Return the data and the models."""
-        return [(fit.name, fit.model) for fit in self.settings(self.quick)]
-
-
 @dataclass(frozen=True)
 class NoiseExperiment(Experiment):
     """A table of errors of models, fitted once a split, on test bags to which noise was added several times.
@@ -189,17 +168,13 @@ class NoiseExperiment(Experiment):
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the errors of each model at each level on each split."""
         cells = [(fit, split) for fit in self.fits(self.quick) for split in range(self.splits)]
+        settings = (self.seed, self.levels, repetitions)
         tasks = [
-            Task(
-                f"{fit.name}, {fit.model}, split {split}",
-                _noisy_errors,
-                (fit, self.seed, split, self.levels, repetitions),
-            )
+            Task(f"{fit.name}, {fit.model}, split {split}", _noisy_errors, (fit, split, *settings))
             for fit, split in cells
         ]
-        keys = ("model", "level", "split")
         return [
-            error_row(fit.name, keys, (model, level, split), errors, counted="draws")
+            error_row(fit.name, ("model", "level", "split"), (model, level, split), errors, counted="draws")
             for (fit, split), by_model in zip(cells, runner.map(tasks), strict=True)
             for model, by_level in by_model.items()
             for level, errors in zip(self.levels, by_level, strict=True)
@@ -207,21 +182,18 @@ class NoiseExperiment(Experiment):
 
 
 def _noisy_errors(
-    fit: Fit, seed: int, split: int, levels: Sequence[float], repetitions: int
+    fit: Fit, split: int, seed: int, levels: Sequence[float], repetitions: int
 ) -> dict[str, list[list[float]]]:
     """Return errors by level and draw; the draws are the same for all models, and at all levels but for their size."""
     fitted = fit.on_split(seed, split, random_state=split)
-    errors = {}
+    errors: dict[str, list[list[float]]] = {}
     for name, params in fit.variants or ((fit.model, {}),):
         if params:
             fitted.model.set_params(**params)
-        errors[name] = [
-            [_noisy_error(fitted, seed, split, level, draw) for draw in range(repetitions if level > 0 else 1)]
-            for level in levels
-        ]
+        errors[name] = [[] for _ in levels]
+        for level, of_level in zip(levels, errors[name], strict=True):
+            for draw in range(repetitions if level > 0 else 1):
+                noise = np.random.default_rng([seed, split, 1, draw])
+                bags = add_noise(fitted.test, level, variances=fitted.variances, random_state=noise)
+                of_level.append(fitted.error(bags))
     return errors
-
-
-def _noisy_error(fitted: Fitted, seed: int, split: int, level: float, draw: int) -> float:
-    generator = np.random.default_rng([seed, split, 1, draw])
-    return fitted.error(add_noise(fitted.test, level, variances=fitted.variances, random_state=generator))

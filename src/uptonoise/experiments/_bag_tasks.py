@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
@@ -51,8 +52,8 @@ class BagTask:
         return Labelled(bags[:n_fit], y[:n_fit]), Labelled(bags[n_fit:], y[n_fit:])
 
 
-def _sizes(generator: Generator, n_bags: int, low: int = 60, high: int = 140) -> NDArray[np.int64]:
-    return generator.integers(low, high + 1, size=n_bags)
+def _sizes(generator: Generator, n_bags: int) -> NDArray[np.int64]:
+    return generator.integers(60, 141, size=n_bags)
 
 
 def _located(generator: Generator, rows: Floats) -> Floats:
@@ -80,23 +81,17 @@ def _lognormal_skewness(generator: Generator, n_bags: int) -> Sampled:
     return bags, signs * (grown + 2) * np.sqrt(grown - 1)
 
 
-def _gamma_entropy(generator: Generator, n_bags: int) -> Sampled:
-    from scipy.special import digamma, gammaln
-
-    shapes, scales = generator.uniform(0.7, 6, n_bags), np.exp(0.4 * generator.normal(size=n_bags))
+def _entropy(generator: Generator, n_bags: int, kind: str) -> Sampled:
+    """Return a gamma or a Weibull column beside a normal one; the target is the entropy of the first."""
+    shapes = generator.uniform(*((0.7, 6) if kind == "gamma" else (0.8, 4)), n_bags)
+    scales = np.exp(0.4 * generator.normal(size=n_bags))
+    sample = getattr(generator, kind)
     bags = [
-        np.column_stack([scale * generator.gamma(shape, size=n), generator.normal(size=n)])
+        np.column_stack([scale * sample(shape, size=n), generator.normal(size=n)])
         for shape, scale, n in zip(shapes, scales, _sizes(generator, n_bags), strict=True)
     ]
-    return bags, shapes + np.log(scales) + gammaln(shapes) + (1 - shapes) * digamma(shapes)
-
-
-def _weibull_entropy(generator: Generator, n_bags: int) -> Sampled:
-    shapes, scales = generator.uniform(0.8, 4, n_bags), np.exp(0.4 * generator.normal(size=n_bags))
-    bags = [
-        np.column_stack([scale * generator.weibull(shape, size=n), generator.normal(size=n)])
-        for shape, scale, n in zip(shapes, scales, _sizes(generator, n_bags), strict=True)
-    ]
+    if kind == "gamma":
+        return bags, shapes + np.log(scales) + gammaln(shapes) + (1 - shapes) * digamma(shapes)
     return bags, _EULER * (1 - 1 / shapes) + np.log(scales / shapes) + 1
 
 
@@ -110,30 +105,19 @@ def _mixture(generator: Generator, n_bags: int, component: Callable[[Generator, 
     return bags, shares
 
 
-def _gamma_component(generator: Generator, n: int) -> Floats:
-    return generator.gamma(2.0, size=(n, 2)) - 1
-
-
 def _bent_component(generator: Generator, n: int) -> Floats:
     first = generator.exponential(size=n)
     return np.column_stack([first - 0.5, 0.7 * first**2 / 2 + 0.5 * generator.normal(size=n) - 1])
 
 
-def _laplace_components(generator: Generator, n_bags: int) -> Sampled:
-    return _components(generator, n_bags, 1, lambda shape: 0.25 * generator.laplace(size=shape))
-
-
-def _gaussian_components(generator: Generator, n_bags: int) -> Sampled:
-    return _components(generator, n_bags, 2, lambda shape: 0.35 * generator.normal(size=shape))
-
-
-def _components(generator: Generator, n_bags: int, d: int, spread: Callable[[tuple[int, int]], Floats]) -> Sampled:
+def _components(generator: Generator, n_bags: int, d: int, kind: str, spread: float) -> Sampled:
     """Return bags of mixtures of 1 to 5 components, whose number is the target."""
     counts = generator.integers(1, 6, n_bags)
     bags = []
     for count, n in zip(counts, _sizes(generator, n_bags), strict=True):
         centres = 1.5 * generator.normal(size=(count, d))
-        bags.append(centres[generator.integers(count, size=n)] + spread((n, d)))
+        places = centres[generator.integers(count, size=n)]
+        bags.append(places + spread * getattr(generator, kind)(size=(n, d)))
     return bags, counts.astype(np.float64)
 
 
@@ -147,10 +131,6 @@ def _same_moments(generator: Generator, n_bags: int, others: Callable[[Generator
     return bags, classes
 
 
-def _weibull_rows(generator: Generator, n: int) -> Floats:
-    return (generator.weibull(2.2, size=n) - 0.8856) / 0.4245
-
-
 def _reflected_rows(generator: Generator, n: int) -> Floats:
     """Return a mixture of a lognormal distribution and its mirror image, which is nearly symmetric."""
     rows = (generator.lognormal(0, 0.5, size=n) - 1.1331) / 0.6039
@@ -161,7 +141,7 @@ def _instances(generator: Generator, n_bags: int, d: int, share: float, moved: f
     """Return bags of class 1 if some of their rows are of a special kind."""
     classes = generator.integers(2, size=n_bags)
     bags = []
-    for label, n in zip(classes, _sizes(generator, n_bags, 30, 90), strict=True):
+    for label, n in zip(classes, generator.integers(30, 91, size=n_bags), strict=True):
         rows = generator.gamma(3.0, size=(n, d)) / np.sqrt(3)
         special = generator.random(n) < share * label
         rows[special] = rows[special] * 0.4 + moved * np.where(np.arange(d) % 2, -1.0, 1.0)
@@ -182,32 +162,29 @@ def _bent_pairs(generator: Generator, n_bags: int, powers: tuple[int, int]) -> S
 
 
 @lru_cache(maxsize=1)
-def _hours() -> dict[str, NDArray[Any]]:
+def _hours() -> dict[str, Floats]:
+    """Return the columns of the measured air by day, each of shape (days, 24)."""
     file = data_file(None, ("beijing-aotizhongxin.csv.gz",), "no {place}/beijing-aotizhongxin.csv.gz")
     with gzip.open(file, "rt", newline="") as lines:
         rows = list(csv.DictReader(lines))
     names = ("year", "month", "PM2.5", "PM10", "SO2", "NO2", "CO", "O3", "TEMP", "WSPM")
-    return {name: np.array([float(row[name]) for row in rows]) for name in names}
-
-
-def _days(generator: Generator, n_bags: int, years: tuple[int, ...], target: str, columns: tuple[str, ...]) -> Sampled:
-    """Return days as bags of 24 hours; their target is the mean of another column, or the heating season."""
-    hours = _hours()
-    year, month = hours["year"][::24], hours["month"][::24]
-    days = np.flatnonzero(np.isin(year, years))
-    days = generator.permutation(days)[:n_bags]
-    table = np.stack([hours[name].reshape(-1, 24) for name in columns], axis=2)
-    if target == "season":
-        y: NDArray[Any] = np.isin(month, (11, 12, 1, 2, 3)).astype(np.int64)
-    elif target == "TEMP":
-        y = hours[target].reshape(-1, 24).mean(axis=1)
-    else:
-        y = np.log(hours[target].reshape(-1, 24).mean(axis=1))
-    return list(table[days]), y[days]
+    return {name: np.array([float(row[name]) for row in rows]).reshape(-1, 24) for name in names}
 
 
 def _air(years: tuple[int, ...], target: str, *columns: str) -> Callable[[Generator, int], Sampled]:
-    return lambda generator, n_bags: _days(generator, n_bags, years, target, columns)
+    """Return what samples days as bags of 24 hours; the target is the mean of another column, or the heating season."""
+
+    def sample(generator: Generator, n_bags: int) -> Sampled:
+        hours = _hours()
+        days = generator.permutation(np.flatnonzero(np.isin(hours["year"][:, 0], years)))[:n_bags]
+        table = np.stack([hours[name] for name in columns], axis=2)
+        if target == "season":
+            y: NDArray[Any] = np.isin(hours["month"][:, 0], (11, 12, 1, 2, 3)).astype(np.int64)
+        else:
+            y = hours[target].mean(axis=1)
+        return list(table[days]), (y if target in ("season", "TEMP") else np.log(y))[days]
+
+    return sample
 
 
 _LATE, _EARLY = (2015, 2016, 2017), (2013, 2014)
@@ -216,9 +193,9 @@ REPORTED = (
     BagTask("air, PM2.5", _air(_LATE, "PM2.5", "SO2", "NO2", "CO", "O3", "WSPM")),
     BagTask("air, temperature", _air(_LATE, "TEMP", "PM10", "SO2", "NO2", "CO", "O3")),
     BagTask("skewness", _lognormal_skewness),
-    BagTask("entropy", _weibull_entropy),
+    BagTask("entropy", lambda generator, n: _entropy(generator, n, "weibull")),
     BagTask("mixture", lambda generator, n: _mixture(generator, n, _bent_component)),
-    BagTask("components", _gaussian_components),
+    BagTask("components", lambda generator, n: _components(generator, n, 2, "normal", 0.35)),
     BagTask("air, season", _air(_LATE, "season", "PM10", "SO2", "NO2", "O3"), "classes"),
     BagTask("same moments", lambda generator, n: _same_moments(generator, n, _reflected_rows), "classes"),
     BagTask("instances", lambda generator, n: _instances(generator, n, 3, 0.15, 1.5), "classes"),
@@ -228,11 +205,17 @@ DEVELOPMENT = (
     BagTask("air, NO2", _air(_EARLY, "NO2", "PM2.5", "SO2", "CO", "O3")),
     BagTask("air, wind", _air(_EARLY, "WSPM", "PM2.5", "PM10", "SO2", "NO2")),
     BagTask("skewness", _gamma_skewness),
-    BagTask("entropy", _gamma_entropy),
-    BagTask("mixture", lambda generator, n: _mixture(generator, n, _gamma_component)),
-    BagTask("components", _laplace_components),
+    BagTask("entropy", lambda generator, n: _entropy(generator, n, "gamma")),
+    BagTask("mixture", lambda generator, n: _mixture(generator, n, lambda _, k: generator.gamma(2.0, size=(k, 2)) - 1)),
+    BagTask("components", lambda generator, n: _components(generator, n, 1, "laplace", 0.25)),
     BagTask("air, season", _air(_EARLY, "season", "PM2.5", "CO", "WSPM"), "classes"),
-    BagTask("same moments", lambda generator, n: _same_moments(generator, n, _weibull_rows), "classes"),
+    BagTask(
+        "same moments",
+        lambda generator, n: _same_moments(
+            generator, n, lambda _, k: (generator.weibull(2.2, size=k) - 0.8856) / 0.4245
+        ),
+        "classes",
+    ),
     BagTask("instances", lambda generator, n: _instances(generator, n, 5, 0.12, 1.2), "classes"),
     BagTask("dependence", lambda generator, n: _bent_pairs(generator, n, (2, 3)), "classes"),
 )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
@@ -55,7 +55,12 @@ class Clusters(NamedTuple):
         >>> Clusters(10, "5 to 60").draw(np.random.default_rng(0)).sizes.sum() > 50
         np.True_
         """
-        sizes = self._sizes(generator)
+        if self.sizes == "5 to 60":
+            sizes = generator.integers(5, 61, self.number)
+        else:
+            sizes = np.full(self.number, 50 if self.sizes == "50 each" else 20)
+        if self.sizes == "a third in one":
+            sizes[0] = sizes[1:].sum() // 2
         cluster = np.repeat(np.arange(self.number), sizes)
         common = _standard_gamma(generator, _SHAPE, (self.number, self.d))[cluster]
         own = _standard_gamma(generator, self.shape, (len(cluster), self.d))
@@ -66,13 +71,10 @@ class Clusters(NamedTuple):
             rows += generator.standard_normal((self.number, self.d))[cluster]
         return Bags(np.split(rows, np.cumsum(sizes)[:-1]))
 
-    def _sizes(self, generator: np.random.Generator) -> NDArray[np.int64]:
-        if self.sizes == "5 to 60":
-            return generator.integers(5, 61, self.number)
-        sizes = np.full(self.number, 50 if self.sizes == "50 each" else 20)
-        if self.sizes == "a third in one":
-            sizes[0] = sizes[1:].sum() // 2
-        return sizes
+
+def draws_of(X: Clusters, Y: Clusters) -> Callable[[np.random.Generator], Any]:
+    """Return what draws two such samples."""
+    return lambda generator: (X.draw(generator), Y.draw(generator))
 
 
 def _standard_gamma(generator: np.random.Generator, shape: float, size: tuple[int, int]) -> Floats:

@@ -38,21 +38,16 @@ class SplitExperiment(Experiment):
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the errors of each problem and model."""
         settings = self.settings(self.quick)
-        cells = [(number, place) for number in range(repetitions) for place in range(len(settings))]
         tasks = [
-            Task(
-                f"{place}, {setting.name} / split {number}", errors_as_pairs, (self.errors, setting, self.seed, number)
-            )
-            for number, place in cells
-            for setting in [settings[place]]
-        ]
-        splits: list[list[dict[Any, float]]] = [[] for _ in settings]
-        for (_, place), errors in zip(cells, runner.map(tasks), strict=True):
-            splits[place].append({tuple(key): error for key, error in errors})
-        return [
-            error_row(setting.name, self.columns, key, [split[key] for split in splits[place]])
+            Task(f"{place}, {setting.name} / split {number}", _as_pairs, (self.errors, setting, self.seed, number))
+            for number in range(repetitions)
             for place, setting in enumerate(settings)
-            for key in splits[place][0]
+        ]
+        results = [{tuple(key): error for key, error in errors} for errors in runner.map(tasks)]
+        return [
+            error_row(setting.name, self.columns, key, [errors[key] for errors in results[place :: len(settings)]])
+            for place, setting in enumerate(settings)
+            for key in results[place]
         ]
 
     def drawing(self) -> Draw:
@@ -60,10 +55,9 @@ class SplitExperiment(Experiment):
         return self.draw or split_errors(self.columns)
 
 
-def errors_as_pairs(
-    errors: Callable[[Any, int, int], dict[Any, float]], problem: Any, seed: int, number: int
-) -> list[tuple[Any, float]]:
-    return list(errors(problem, seed, number).items())
+def _as_pairs(errors: Callable[..., dict[Any, float]], *arguments: Any) -> list[tuple[Any, float]]:
+    """Return errors in a form that JSON can hold."""
+    return list(errors(*arguments).items())
 
 
 def error_row(

@@ -14,15 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uptonoise.experiments._bag_fits import Fit, Make, NoiseExperiment, aerosol, by_statistics, network
+from uptonoise.experiments._bag_fits import Fit, NoiseExperiment, aerosol, network
 from uptonoise.experiments._error_figures import noise_errors
 from uptonoise.experiments.covariate_shift import models
 
 LEVELS = (0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
-NETWORKS = ("phase", "fourier")
+
 RIDGE = ("plrr", "glrr", "pgrr", "ggrr")
 OURS = ("shrunk plrr", "shrunk plrr + noise", "glrr + noise")
-_PREDICTING = {kind: by_statistics(kind) for kind in NETWORKS}
+# A trained network predicts with the statistics of the test batch, or with those of training.
+_PREDICTING = {
+    kind: tuple((f"{kind} network, {name} statistics", {"statistics": name}) for name in ("batch", "training"))
+    for kind in ("phase", "fourier")
+}
 _DRAWN = {
     "the paper's ridge models": RIDGE,
     "its networks": tuple(name for variants in _PREDICTING.values() for name, _ in variants),
@@ -33,8 +37,7 @@ _DRAWN = {
 def fits(quick: bool) -> Sequence[Fit]:
     """Return the models on the data, or on their stand-in: the mean, the paper's, its networks, and ours."""
     data = aerosol(quick)
-    named: dict[str, Make | None] = {"mean": None, **models()}
-    ridge = [Fit(data, name, named[name]) for name in ("mean", *RIDGE, *OURS)]
+    ridge = [Fit(data, name, models().get(name)) for name in ("mean", *RIDGE, *OURS)]
     networks = [
         Fit(data, f"{kind} network", network(kind, quick=quick), variants=variants)
         for kind, variants in _PREDICTING.items()
@@ -43,10 +46,5 @@ def fits(quick: bool) -> Sequence[Fit]:
 
 
 EXPERIMENT = NoiseExperiment(
-    "aerosol-noise",
-    __doc__.splitlines()[0],
-    fits,
-    LEVELS,
-    draw=noise_errors(models=_DRAWN),
-    uses_gpu=True,
+    "aerosol-noise", __doc__.splitlines()[0], fits, LEVELS, draw=noise_errors(models=_DRAWN), uses_gpu=True
 )

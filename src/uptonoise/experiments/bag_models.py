@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, GroupShuffleSplit, KFold, PredefinedSplit
+from sklearn.preprocessing import StandardScaler
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
@@ -25,8 +26,6 @@ from uptonoise.fourier import embedding_kernel
 from uptonoise.learning import BagRidgeCV, RowTransformer, ggrr, glrr, lgrr, pgrr, plrr
 
 MODELS: dict[str, Callable[..., BagRidgeCV]] = {"plrr": plrr, "glrr": glrr, "lgrr": lgrr, "pgrr": pgrr, "ggrr": ggrr}
-_EXACT_SCALES = (0.5, 1.0, 2.0, 4.0)
-_EXACT_ALPHAS = np.geomspace(1e-6, 1e1, 12)
 
 
 class Data(NamedTuple):
@@ -89,8 +88,6 @@ QUICK_SETTINGS = (replace(AEROSOL, sizes=(100, 20)), replace(DARK_MATTER, sizes=
 
 def standardised(bags: Bags, fitted_on: NDArray[np.intp]) -> Bags:
     """Return bags with columns in units of the standard deviations of some of them."""
-    from sklearn.preprocessing import StandardScaler
-
     scaler = RowTransformer(StandardScaler()).fit(bags[fitted_on])
     scaled: Bags = scaler.transform(bags)
     return scaled
@@ -127,17 +124,15 @@ def _exact(bags: Bags, y: Floats, part: Part, seed: int) -> float:
     """Return the error of kernel ridge regression on exact mean embeddings with a Gaussian kernel."""
     folds = KFold(3, shuffle=True, random_state=seed)
     centre = y[part.fit].mean()
-    best: tuple[float, float] | None = None
-    for scale in _EXACT_SCALES:
+    alphas = {"alpha": np.geomspace(1e-6, 1e1, 12)}
+    best = (np.inf, np.inf)
+    for scale in (0.5, 1.0, 2.0, 4.0):
         kernel = embedding_kernel(bags, scale=scale * np.sqrt(bags.n_columns))
         within, across = kernel[np.ix_(part.fit, part.fit)], kernel[np.ix_(part.test, part.fit)]
-        search = GridSearchCV(
-            KernelRidge(kernel="precomputed"), {"alpha": _EXACT_ALPHAS}, cv=folds, scoring="neg_mean_squared_error"
-        ).fit(within, y[part.fit] - centre)
-        error = root_mean_square(y[part.test] - centre - search.predict(across))
-        if best is None or -search.best_score_ < best[0]:
-            best = -search.best_score_, error
-    assert best is not None
+        search = GridSearchCV(KernelRidge(kernel="precomputed"), alphas, cv=folds, scoring="neg_mean_squared_error")
+        search.fit(within, y[part.fit] - centre)
+        if -search.best_score_ < best[0]:
+            best = -search.best_score_, root_mean_square(y[part.test] - centre - search.predict(across))
     return best[1]
 
 

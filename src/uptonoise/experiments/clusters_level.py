@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from uptonoise.bags import Bags
 from uptonoise.comparison import compare_groups
-from uptonoise.experiments._clustered import Clusters, Noise, Sizes
+from uptonoise.experiments._clustered import Clusters, Noise, Sizes, draws_of
+from uptonoise.experiments._peers import Outcome
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.fourier import Sketch
 from uptonoise.twosample import flip_test, me_test, mmd_test, phase_test, sme_test
@@ -29,27 +30,18 @@ _UNEQUAL_NOISES: tuple[Noise, ...] = ("shared", "own", "none")
 _N_GROUPS = 4
 
 
-class _Outcome(NamedTuple):
-    pvalue: float
-
-
 def sketched_mmd(X: Any, Y: Any, *, random_state: np.random.Generator) -> Any:
     """Test two sketches for any difference."""
     left = Sketch.for_samples(X, Y, random_state=random_state).update(X, complete=True)
     return mmd_test(left, Sketch.like(left).update(Y, complete=True))
 
 
-def as_rows(X: Bags, Y: Bags, *, random_state: np.random.Generator) -> Any:
-    """Test all rows as if they were independent."""
-    return phase_test(X.values, Y.values, random_state=random_state)
-
-
-def all_pairs(X: Bags, Y: Bags, *, random_state: np.random.Generator) -> _Outcome:
+def all_pairs(X: Bags, Y: Bags, *, random_state: np.random.Generator) -> Outcome:
     """Compare all pairs of groups, two from each sample; return the smallest adjusted p-value."""
     both = Bags.concatenate([X, Y])
     groups = Bags(both, ids=range(len(both)), labels=[number % _N_GROUPS for number in range(len(both))])
     pairs = compare_groups(groups, random_state=random_state).pairs
-    return _Outcome(float(pairs.adjusted.min()))
+    return Outcome(float(pairs.adjusted.min()))
 
 
 PHASE: Tests = {"phase": phase_test}
@@ -61,7 +53,7 @@ AT_ALL: Tests = {
 }
 ONE_ROW: Tests = {"flip": partial(flip_test, n_pairings=5, n_flips=400), "SME": partial(sme_test, n_locations=1)}
 PAIRS: Tests = {"pairs of groups": all_pairs}
-ROWS: Tests = {"clusters ignored": as_rows}
+ROWS: Tests = {"clusters ignored": lambda X, Y, random_state: phase_test(X.values, Y.values, random_state=random_state)}
 
 
 def cells() -> Sequence[Cell]:
@@ -97,18 +89,9 @@ def cells() -> Sequence[Cell]:
 
 def _cell(X: Clusters, tests: Tests, other: int | None = None, shift: float = 0.0) -> Cell:
     Y = X._replace(number=other or X.number, noise="none", shift=0.0)
-    settings: dict[str, Any] = {
-        "clusters": X.number,
-        "against": Y.number,
-        "sizes": X.sizes,
-        "correlation": X.correlation,
-    }
-    settings |= {"d": X.d, "noise in X": X.noise, "shift": shift}
-    return Cell(settings, partial(_sampled, X=X, Y=Y), tests, at_most=frozenset(tests) - frozenset(ROWS))
-
-
-def _sampled(generator: np.random.Generator, X: Clusters, Y: Clusters) -> Any:
-    return X.draw(generator), Y.draw(generator)
+    settings: dict[str, Any] = {"clusters": X.number, "against": Y.number, "sizes": X.sizes}
+    settings |= {"correlation": X.correlation, "d": X.d, "noise in X": X.noise, "shift": shift}
+    return Cell(settings, draws_of(X, Y), tests, at_most=frozenset(tests) - frozenset(ROWS))
 
 
 EXPERIMENT = RejectionExperiment("clusters-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))

@@ -19,16 +19,7 @@ import numpy as np
 from uptonoise.datasets import make_gamma_bags
 from uptonoise.experiments._error_figures import noise_errors
 from uptonoise.experiments._splits import SplitExperiment, root_mean_square
-from uptonoise.experiments.bag_models import (
-    MODELS,
-    QUICK_SETTINGS,
-    SETTINGS,
-    Data,
-    Part,
-    Setting,
-    on_gpu,
-    standardised,
-)
+from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS, SETTINGS, Data, Part, Setting, on_gpu, standardised
 from uptonoise.learning import BagRidgeCV, add_noise, pooled_variances
 
 LEVELS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
@@ -39,9 +30,8 @@ _DRAWN = ("plrr", "glrr", "ggrr", "shrunk plrr", "shrunk plrr + noise", "ggrr + 
 
 
 def _two_thirds(data: Data, generator: np.random.Generator) -> Part:
-    order = generator.permutation(len(data.bags))
-    n_fit = round(2 * len(order) / 3)
-    return Part(order[:n_fit], order[n_fit:], None)
+    fit, test = np.split(generator.permutation(len(data.bags)), [round(2 * len(data.bags) / 3)])
+    return Part(fit, test, None)
 
 
 GAMMA = Setting("gamma", make_gamma_bags, _two_thirds, (1_000,))

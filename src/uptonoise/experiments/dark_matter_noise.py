@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from uptonoise.experiments._bag_fits import Fit, Make, NoiseExperiment, dark_matter
+from uptonoise.experiments._bag_fits import Fit, NoiseExperiment, dark_matter
 from uptonoise.experiments._error_figures import noise_errors
 from uptonoise.experiments.bag_models import MODELS, QUICK_SETTINGS
 from uptonoise.experiments.covariate_shift import models
@@ -25,15 +25,9 @@ _DRAWN = {"the paper's models": tuple(MODELS), "ours beside plrr": ("plrr", *OUR
 def fits(quick: bool) -> Sequence[Fit]:
     """Return the models on the data, or on their stand-in: the mean, the paper's and ours."""
     data = QUICK_SETTINGS[1] if quick else dark_matter()
-    named: dict[str, Make | None] = {"mean": None, **models()}
-    return [Fit(data, name, named[name], on_gpu="noise" not in name) for name in ("mean", *MODELS, *OURS)]
+    return [Fit(data, name, models().get(name), on_gpu="noise" not in name) for name in ("mean", *MODELS, *OURS)]
 
 
 EXPERIMENT = NoiseExperiment(
-    "dark-matter-noise",
-    __doc__.splitlines()[0],
-    fits,
-    LEVELS,
-    draw=noise_errors("MSE", _DRAWN),
-    uses_gpu=True,
+    "dark-matter-noise", __doc__.splitlines()[0], fits, LEVELS, draw=noise_errors("MSE", _DRAWN), uses_gpu=True
 )

@@ -7,19 +7,34 @@ over rows are made on a GPU where there is one.
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any
 
 from uptonoise.experiments import dark_matter_noise
-from uptonoise.experiments._bag_fits import FitExperiment, clean_errors
+from uptonoise.experiments._bag_fits import Fit
 from uptonoise.experiments._error_figures import split_errors
+from uptonoise.experiments._splits import SplitExperiment
 
 SPLITS, SETS_OF_FREQUENCIES = 10, 50
 
-EXPERIMENT = FitExperiment(
+
+def errors(fit: Fit, seed: int, number: int) -> dict[tuple[str], float]:
+    """Return the error on the test bags as they are: frequencies are those of the run's number, splits come in turn."""
+    fitted = fit.on_split(seed, number % SPLITS, random_state=number)
+    return {(fit.model,): fitted.error(fitted.test)}
+
+
+class _Table(SplitExperiment):
+    def described(self) -> Any:
+        """Return the data and the models."""
+        return [(fit.name, fit.model) for fit in self.settings(self.quick)]
+
+
+EXPERIMENT = _Table(
     "dark-matter-table",
     __doc__.splitlines()[0],
     lambda quick: [fit for fit in dark_matter_noise.fits(quick) if "noise" not in fit.model],
-    partial(clean_errors, n_splits=SPLITS),
+    errors,
+    ("model",),
     repetitions=SPLITS * SETS_OF_FREQUENCIES,
     draw=split_errors(measure="MSE"),
     uses_gpu=True,

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from uptonoise.experiments._clustered import Clusters
+from uptonoise.experiments._peers import Outcome
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
 from uptonoise.rows import ArrayRows, as_rows, find_dependence
 
 
-class _Outcome(NamedTuple):
-    pvalue: float
-
-
-def warned(X: Any, Y: Any, *, random_state: np.random.Generator) -> _Outcome:
+def warned(X: Any, Y: Any, *, random_state: np.random.Generator) -> Outcome:
     """Reject where the rows of X look dependent."""
-    return _Outcome(0.0 if find_dependence(as_rows(X)) is not None else 1.0)
+    return Outcome(0.0 if find_dependence(as_rows(X)) is not None else 1.0)
 
 
 WARNED: Tests = {"warned": warned}
@@ -30,11 +27,15 @@ def cells() -> Sequence[Cell]:
     independent = [
         _cell(f"independent, {name}", n, draw, frozenset(WARNED))
         for n in (60, 300, 3_000)
-        for name, draw in (("six lognormal columns", _lognormal), ("counts and digits", _counts), ("0 or 1", _rare))
+        for name, draw in (
+            ("six lognormal columns", lambda generator, n: generator.lognormal(size=(n, 6))),
+            ("counts and digits", _counts),
+            ("0 or 1", lambda generator, n: (generator.random((n, 3)) < 0.1).astype(float)),
+        )
     ]
     clusters = [
-        _cell(f"clusters, correlation {sample.correlation}", sample.number * 20, partial(_clusters, sample=sample))
-        for sample in (Clusters(40, correlation=0.1), Clusters(40, correlation=0.5), Clusters(200, correlation=0.1))
+        _cell(f"clusters, correlation {correlation}", number * 20, partial(_clusters, number, correlation))
+        for number, correlation in ((40, 0.1), (40, 0.5), (200, 0.1))
     ]
     ids = [_cell("clusters in random order, with their ids", 800, _with_ids)]
     series = [_cell("a series, correlation 0.5", n, _series) for n in (100, 500)]
@@ -42,15 +43,7 @@ def cells() -> Sequence[Cell]:
 
 
 def _cell(rows: str, n: int, draw: Callable[..., Any], at_most: frozenset[str] = frozenset()) -> Cell:
-    return Cell({"rows": rows, "n": n, "k": 0}, partial(_pair, n=n, draw=draw), WARNED, at_most=at_most)
-
-
-def _pair(generator: np.random.Generator, n: int, draw: Callable[..., Any]) -> Any:
-    return draw(generator, n), None
-
-
-def _lognormal(generator: np.random.Generator, n: int) -> Any:
-    return generator.lognormal(size=(n, 6))
+    return Cell({"rows": rows, "n": n, "k": 0}, lambda rng: (draw(rng, n), None), WARNED, at_most=at_most)
 
 
 def _counts(generator: np.random.Generator, n: int) -> Any:
@@ -59,12 +52,8 @@ def _counts(generator: np.random.Generator, n: int) -> Any:
     return _named(columns | {"digit": generator.integers(0, 30, n)})
 
 
-def _rare(generator: np.random.Generator, n: int) -> Any:
-    return (generator.random((n, 3)) < 0.1).astype(float)
-
-
-def _clusters(generator: np.random.Generator, n: int, sample: Clusters) -> Any:
-    return sample.draw(generator).values
+def _clusters(number: int, correlation: float, generator: np.random.Generator, n: int) -> Any:
+    return Clusters(number, correlation=correlation).draw(generator).values
 
 
 def _with_ids(generator: np.random.Generator, n: int) -> Any:

@@ -6,8 +6,9 @@ flip test is exact for any symmetric noise, so it fails only where noise is not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -21,77 +22,53 @@ TESTS: Tests = {
     "phase test, up to an offset": partial(phase_test, invariant_to="noise+shift"),
     "flip test": flip_test,
 }
-Sampler = Callable[[np.random.Generator, int, int], Floats]
-"""Samples rows: of a generator, the number of rows, and 0 for X or 1 for Y."""
 
 
-def _gamma(generator: np.random.Generator, n: int) -> Floats:
-    return generator.gamma(2, size=(n, 1))
+def _rows(generator: np.random.Generator, n: int, kind: str, size: float = 0.0, of_y: bool = False) -> Floats:
+    """Sample rows of X, or of Y with the noise or the rounding that breaks the assumption."""
+    if kind == "in time":
+        steps = generator.exponential(size=(n + 50, 1)) - 1
+        return np.convolve(steps[:, 0], [0.9**lag for lag in range(50)], mode="valid")[:n, None]
+    if kind == "heavy":
+        return generator.pareto(0.5, size=(n, 3)) + of_y * generator.standard_cauchy((n, 3))
+    if kind == "rare":
+        return (generator.random((n, 1)) < 0.02).astype(float)
+    rows = generator.gamma(2, size=(n, 1))
+    if kind == "Gaussian":
+        rows += of_y * generator.normal(scale=size, size=(n, 1))
+    elif kind == "uniform":
+        rows += of_y * generator.uniform(-size, size, (n, 1))
+    elif kind == "relative":
+        rows *= np.exp(size * of_y * generator.normal(size=(n, 1)))
+    elif kind == "exponential":
+        rows += of_y * (generator.exponential(size=(n, 1)) - 1)
+    elif of_y:
+        rows = np.round(rows / size) * size
+    return rows
 
 
-def _plain(generator: np.random.Generator, n: int, of_y: int) -> Floats:
-    return _gamma(generator, n) + of_y * generator.normal(scale=np.sqrt(2), size=(n, 1))
-
-
-def _uniform(generator: np.random.Generator, n: int, of_y: int, half_width: float) -> Floats:
-    return _gamma(generator, n) + of_y * generator.uniform(-half_width, half_width, (n, 1))
-
-
-def _rounded(generator: np.random.Generator, n: int, of_y: int, step: float) -> Floats:
-    rows = _gamma(generator, n)
-    return np.asarray(np.round(rows / step) * step if of_y else rows)
-
-
-def _relative(generator: np.random.Generator, n: int, of_y: int) -> Floats:
-    return _gamma(generator, n) * np.exp(0.3 * of_y * generator.normal(size=(n, 1)))
-
-
-def _skewed(generator: np.random.Generator, n: int, of_y: int) -> Floats:
-    return _gamma(generator, n) + of_y * (generator.exponential(size=(n, 1)) - 1)
-
-
-def _in_time(generator: np.random.Generator, n: int, of_y: int) -> Floats:
-    steps = generator.exponential(size=(n + 50, 1)) - 1
-    kept = np.array([0.9**lag for lag in range(50)])
-    return np.convolve(steps[:, 0], kept, mode="valid")[:n, None]
-
-
-def _heavy(generator: np.random.Generator, n: int, of_y: int) -> Floats:
-    return generator.pareto(0.5, size=(n, 3)) + of_y * generator.standard_cauchy((n, 3))
-
-
-def _rare(generator: np.random.Generator, n: int, of_y: int) -> Floats:
-    return (generator.random((n, 1)) < 0.02).astype(float)
-
-
-SETTINGS: Sequence[tuple[str, str, Sampler, tuple[int, int]]] = (
-    ("none: Gaussian noise of 1 SD in Y", "as it should be", _plain, (500, 500)),
-    ("uniform noise, half-width 0.7 SD", "noise is not SPD", partial(_uniform, half_width=1.0), (500, 500)),
-    ("uniform noise, half-width 4 SD", "noise is not SPD", partial(_uniform, half_width=6.0), (500, 500)),
-    ("rounded to steps of 0.7 SD", "lattice", partial(_rounded, step=1.0), (500, 500)),
-    ("rounded to steps of 2 SD", "lattice", partial(_rounded, step=3.0), (500, 500)),
-    ("noise of 30 % of the value", "noise depends on the signal", _relative, (500, 500)),
-    ("exponential noise, centred", "noise is not symmetric", _skewed, (500, 500)),
-    ("neighbours in time correlated by 0.9", "rows are dependent", _in_time, (500, 500)),
-    ("Pareto tails of index 0.5, Cauchy noise, 3 columns", "very heavy tails", _heavy, (200, 200)),
-    ("two values, one with probability 0.02", "rare values, unequal sizes", _rare, (100, 5_000)),
+SETTINGS: Sequence[tuple[str, str, tuple[Any, ...], tuple[int, int]]] = (
+    ("none: Gaussian noise of 1 SD in Y", "as it should be", ("Gaussian", np.sqrt(2)), (500, 500)),
+    ("uniform noise, half-width 0.7 SD", "noise is not SPD", ("uniform", 1.0), (500, 500)),
+    ("uniform noise, half-width 4 SD", "noise is not SPD", ("uniform", 6.0), (500, 500)),
+    ("rounded to steps of 0.7 SD", "lattice", ("rounded", 1.0), (500, 500)),
+    ("rounded to steps of 2 SD", "lattice", ("rounded", 3.0), (500, 500)),
+    ("noise of 30 % of the value", "noise depends on the signal", ("relative", 0.3), (500, 500)),
+    ("exponential noise, centred", "noise is not symmetric", ("exponential",), (500, 500)),
+    ("neighbours in time correlated by 0.9", "rows are dependent", ("in time",), (500, 500)),
+    ("Pareto tails of index 0.5, Cauchy noise, 3 columns", "very heavy tails", ("heavy",), (200, 200)),
+    ("two values, one with probability 0.02", "rare values, unequal sizes", ("rare",), (100, 5_000)),
 )
 
 
-def _pair(sampler: Sampler, sizes: tuple[int, int], generator: np.random.Generator) -> tuple[Floats, Floats]:
-    return sampler(generator, sizes[0], 0), sampler(generator, sizes[1], 1)
+def _cell(name: str, why: str, kind: tuple[Any, ...], sizes: tuple[int, int]) -> Cell:
+    settings = {"what is broken": name, "assumption": why, "n": sizes[0], "k": sizes[1]}
+    return Cell(settings, lambda rng: (_rows(rng, sizes[0], *kind), _rows(rng, sizes[1], *kind, of_y=True)), TESTS)
 
 
 def cells() -> Sequence[Cell]:
     """Return one cell for each broken assumption."""
-    return [
-        Cell(
-            {"what is broken": name, "assumption": why, "n": sizes[0], "k": sizes[1]},
-            partial(_pair, sampler, sizes),
-            TESTS,
-        )
-        for name, why, sampler, sizes in SETTINGS
-    ]
+    return [_cell(*setting) for setting in SETTINGS]
 
 
 EXPERIMENT = RejectionExperiment(

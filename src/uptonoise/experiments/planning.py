@@ -56,7 +56,7 @@ def _power(
 @cache
 def _planned(sizes: tuple[int, int], d: int, noise: tuple[float, float], more: tuple[float, float]) -> float:
     X, Y = make_chi2_samples(_PILOT, d, noise=noise, freedoms=(4, 8), random_state=0)
-    return phase_test_power(X, Y, *sizes, noise=more, n_draws=1_000)
+    return float(phase_test_power(X, Y, *sizes, noise=more, n_draws=1_000))
 
 
 EXPERIMENT = MeasuredExperiment(

@@ -38,7 +38,9 @@ def coverages(name: str, split: int, values: Values, seed: int) -> list[list[flo
         for kind, size in NOISES:
             varies = kind == "varies"
             sizes = generator.uniform(0, size, len(test.y)) if varies else size
-            noise = symmetric_noise(*test.bags.values.shape, 1.0, "gaussian" if varies else kind, generator)
+            noise = symmetric_noise(
+                len(test.bags.values), test.bags.n_columns, 1.0, "gaussian" if varies else kind, generator
+            )
             bags = with_noise(test.bags, sizes, deviations, noise)
             low, high = model.predict_interval(bags, COVERAGE).T
             covered = np.mean((low <= test.y) & (test.y <= high))
