@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec
@@ -44,6 +44,7 @@ _NOTE = "Simulated stand-ins, not the paper's data."
 _NAMED = 40  # letters of a name beside a dot
 _LEVEL = 0.05
 _NEAR_LEVEL = 0.2  # panels with all rates below it show no more than that
+_BAND: dict[str, Any] = {"color": GREY, "alpha": 0.15, "linewidth": 0}
 
 
 def with_options(draw: Callable[Concatenate[str, Rows, Options], Figure]) -> Callable[Options, Draw]:
@@ -69,6 +70,14 @@ def titled(title: str, rows: Rows) -> str:
     """Return a title that says so where the bags are simulated."""
     named = {row.get(key) for row in rows for key in ("bags", "problem")}
     return f"{title} {_NOTE}" if named & set(STAND_INS) else title
+
+
+def grouped(rows: Rows, *keys: str) -> dict[tuple[str, ...], list[Mapping[str, str]]]:
+    """Return the rows by their values of some columns, in the order in which these come."""
+    groups: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return groups
 
 
 def new_figure(title: str, width: float, height: float) -> Figure:
@@ -105,22 +114,16 @@ class Panel(NamedTuple):
     where: Mapping[str, str]
     tests: Sequence[str] | None = None
     by: Sequence[str] = ()
-    x: str = "N"
     hollow: Sequence[str] = ()
-
-    def chosen(self, rows: Rows) -> Rows:
-        """Return the rows of this panel."""
-        return [row for row in rows if all(row[key] == value for key, value in self.where.items())]
 
 
 @with_options
 def rates(title: str, rows: Rows, panels: Sequence[Panel], tests: Sequence[str]) -> Figure:
     """Draw rejection rates against sizes, with 95 % intervals, and the 99 % band around the level."""
-    shown = [panel for panel in panels if panel.chosen(rows)]
+    rows_of_panels = [[row for row in rows if panel.where.items() <= row.items()] for panel in panels]
+    shown = [(panel, of_panel) for panel, of_panel in zip(panels, rows_of_panels, strict=True) if of_panel]
     figure, axes = panels_of(title, len(shown), (5.2, 3.8), most=2 if len(shown) == 4 else 3)
-    ends = [
-        _rate_panel(ax, panel, panel.chosen(rows), panel.tests or tests) for ax, panel in zip(axes, shown, strict=True)
-    ]
+    ends = [_rate_panel(ax, *panel, tests) for ax, panel in zip(axes, shown, strict=True)]
     figure.draw_without_rendering()  # names stand where lines end, which is known once the panels have their place
     for ax, ends_of_panel in zip(axes, ends, strict=True):
         label_ends(ax, ends_of_panel)
@@ -129,62 +132,39 @@ def rates(title: str, rows: Rows, panels: Sequence[Panel], tests: Sequence[str])
 
 def _rate_panel(ax: Axes, panel: Panel, rows: Rows, tests: Sequence[str]) -> list[tuple[float, str, Any]]:
     """Draw the curves of a panel, and return where each ends, its name and its colour."""
-    groups = list(dict.fromkeys(tuple(row[key] for key in panel.by) for row in rows))
+    colors = require("matplotlib.colors")
+    groups = grouped(rows, *panel.by)
     ends: list[tuple[float, str, Any]] = []
-    highest = 0.0
-    for test in tests:
-        for place, group in enumerate(groups):
-            cells = [row for row in rows if tuple(row[key] for key in panel.by) == group and row.get(test)]
+    for test in panel.tests or tests:
+        for place, of_group in enumerate(groups.values()):
+            cells = [row for row in of_group if row.get(test)]
             if not cells:
                 continue
             style, name = look_of(test, len(ends)), name_of_test(test)
             if panel.by:
-                style = style._replace(color=_shade(style.color, place, len(groups)))
+                share = 0.5 + 0.5 * (place + 1) / len(groups)  # the lighter the lower the place
+                style = style._replace(color=colors.to_hex(1 - share * (1 - np.array(colors.to_rgb(style.color)))))
                 name = cell_in_words(cells[0], panel.by).removeprefix("noise ")
-            values = [float(row[test]) for row in cells]
-            highest = max(highest, *values)
-            sizes = [float(row[panel.x]) for row in cells]
-            _draw_rates(ax, sizes, values, [int(row["repetitions"]) for row in cells], style, test in panel.hollow)
+            sizes, values = ([float(row[key]) for row in cells] for key in ("N", test))
+            intervals = [wilson_interval(float(row[test]), int(row["repetitions"])) for row in cells]
+            ax.vlines(sizes, *zip(*intervals, strict=True), color=style.color, linewidth=1)
+            line = draw_line(ax, sizes, values, style)
+            if test in panel.hollow:
+                line.set_markerfacecolor("white")
+                line.set_alpha(0.7)
             ends.append((values[-1], name, style.color))
     repetitions = min(int(row["repetitions"]) for row in rows)
-    ax.axhspan(*wald_band(_LEVEL, repetitions), color=GREY, alpha=0.15, linewidth=0)
-    if highest < _NEAR_LEVEL:
+    ax.axhspan(*wald_band(_LEVEL, repetitions), **_BAND)
+    if max(float(row.get(test) or 0) for row in rows for test in panel.tests or tests) < _NEAR_LEVEL:
         ax.set_ylim(0, _NEAR_LEVEL)
     else:
         scale_of_rates(ax, "y")
-    dress(ax, f"{panel.title} ({repetitions:,} runs)", "rows in each sample" if panel.x == "N" else panel.x, "rejects")
-    sizes = sorted({float(row[panel.x]) for row in rows})
+    dress(ax, f"{panel.title} ({repetitions:,} runs)", "rows in each sample", "rejects")
+    ticks = sorted({float(row["N"]) for row in rows})
     ax.set_xscale("log")
-    ax.set_xticks(sizes, [f"{size:,.0f}" for size in sizes])
+    ax.set_xticks(ticks, [f"{size:,.0f}" for size in ticks])
     ax.minorticks_off()
     return ends
-
-
-def _shade(color: str, place: int, n: int) -> str:
-    """Return a colour, the lighter the lower the place."""
-    colors = require("matplotlib.colors")
-    share = 0.5 + 0.5 * (place + 1) / n
-    return str(colors.to_hex(1 - share * (1 - np.array(colors.to_rgb(color)))))
-
-
-def _draw_rates(
-    ax: Axes, x: Sequence[float], values: Sequence[float], runs: Sequence[int], style: Look, hollow: bool
-) -> None:
-    low, high = zip(*(wilson_interval(value, n) for value, n in zip(values, runs, strict=True)), strict=True)
-    ax.vlines(x, low, high, color=style.color, linewidth=1)
-    line = draw_line(ax, x, values, style)
-    if hollow:
-        line.set_markerfacecolor("white")
-        line.set_alpha(0.7)
-
-
-def _add_legends(figure: Figure, axes: Sequence[Axes], entries: Sequence[Entries]) -> None:
-    """Add one legend beside all panels where they have the same lines, else one beside each: never over the lines."""
-    if len({tuple(label for _, label in lines) for lines in entries}) == 1:
-        add_legend(figure, entries[0], loc="outside right upper")
-        return
-    for ax, lines in zip(axes, entries, strict=True):
-        add_legend(ax, lines, loc="upper left", bbox_to_anchor=(1.01, 1.0))
 
 
 def draw_line(ax: Axes, x: Sequence[Any], y: Sequence[float], style: Look) -> Any:
@@ -206,15 +186,11 @@ def strips(title: str, rows: Rows, columns: Sequence[str]) -> Figure:
         style = look_of(name, place)
         ax.plot(values, spread, style.marker, color=style.color, alpha=0.6, markersize=4)
     rows_of_names(ax, [short_name(name_of_test(name), _NAMED) for name in rates_of_tests])
-    ax.axvspan(*wald_band(_LEVEL, repetitions), color=GREY, alpha=0.15, linewidth=0)
+    ax.axvspan(*wald_band(_LEVEL, repetitions), **_BAND)
     if max(max(values) for values in rates_of_tests.values()) > _NEAR_LEVEL:
         scale_of_rates(ax, "x")
-    dress(
-        ax,
-        f"{len(rows)} cells, {repetitions:,} runs each; the band is where 99 % of exact tests lie",
-        "rejects",
-        grid="x",
-    )
+    cells = f"{len(rows)} cells, {repetitions:,} runs each; the band is where 99 % of exact tests lie"
+    dress(ax, cells, "rejects", grid="x")
     return figure
 
 
@@ -226,40 +202,29 @@ def cells_of_tests(title: str, rows: Rows, names: Sequence[str], groups: Sequenc
     """
     there = [[test for test in group if any(row.get(test) for row in rows)] for group in groups]
     there = [group for group in there if group]
-    longest = max(len(cell_in_words(row, names)) for row in rows)
-    figure = new_figure(title, 4.4 * len(there) + 0.075 * longest, 1.6 + 0.34 * len(rows))
+    labels = [cell_in_words(row, names) for row in rows]
+    figure = new_figure(title, 4.4 * len(there) + 0.075 * max(map(len, labels)), 1.6 + 0.34 * len(rows))
     axes = np.atleast_1d(figure.subplots(1, len(there), sharey=True))
     for ax, tests in zip(axes, there, strict=True):
-        entries = [
-            (_marks_of_test(ax, rows, test, place, len(tests)), name_of_test(test)) for place, test in enumerate(tests)
-        ]
-        ax.axvspan(
-            *wald_band(_LEVEL, min(int(row["repetitions"]) for row in rows)), color=GREY, alpha=0.15, linewidth=0
-        )
-        rows_of_names(ax, [short_name(cell_in_words(row, names), 80) for row in rows])
+        entries = []
+        for place, test in enumerate(tests):
+            style = look_of(test, place)
+            off = 0.5 * ((place + 0.5) / len(tests) - 0.5)  # a little apart from the marks of the others
+            for y, row in enumerate(rows):
+                if row.get(test):
+                    rate = float(row[test])
+                    interval = wilson_interval(rate, int(row["repetitions"]))
+                    ax.hlines(y + off, *interval, color=style.color, linewidth=1)
+                    is_hollow = name_of_test(test) in SEES_NOISE and _noises_differ(row)
+                    face = "white" if is_hollow else style.color
+                    ax.plot(rate, y + off, style.marker, color=style.color, markersize=5, markerfacecolor=face)
+            entries.append((ax.plot([], [], style.marker, color=style.color, markersize=5)[0], name_of_test(test)))
+        ax.axvspan(*wald_band(_LEVEL, min(int(row["repetitions"]) for row in rows)), **_BAND)
+        rows_of_names(ax, [short_name(label, 80) for label in labels])
         scale_of_rates(ax, "x")
         dress(ax, "", "rejects, share of runs", grid="x")
         add_legend(ax, entries, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False)
     return figure
-
-
-def _marks_of_test(ax: Axes, rows: Rows, test: str, place: int, n_tests: int) -> Any:
-    """Draw the rates of one test, a little apart from those of the others, and return a filled mark."""
-    style = look_of(test, place)
-    for y, row in enumerate(rows):
-        if row.get(test):
-            at, rate = y + 0.5 * ((place + 0.5) / n_tests - 0.5), float(row[test])
-            ax.hlines(at, *wilson_interval(rate, int(row["repetitions"])), color=style.color, linewidth=1)
-            sees_noise = name_of_test(test) in SEES_NOISE and _noises_differ(row)
-            ax.plot(
-                rate,
-                at,
-                style.marker,
-                color=style.color,
-                markersize=5,
-                markerfacecolor="white" if sees_noise else style.color,
-            )
-    return ax.plot([], [], style.marker, color=style.color, markersize=5)[0]
 
 
 def _noises_differ(row: Mapping[str, str]) -> bool:
@@ -339,14 +304,20 @@ def histograms(
     `groups` names the columns whose values have a histogram each in a panel; `mark` gives where a red line stands,
     and `label` what it is. Above each histogram are its median, and a bar from its 5 % to its 95 % quantile.
     """
-    kinds = list(dict.fromkeys(row[panel] for row in rows))
+    kinds = grouped(rows, panel)
     figure, axes = panels_of(title, len(kinds), (4.4, 3.4))
-    for ax, kind in zip(axes, kinds, strict=True):
-        chosen = [row for row in rows if row[panel] == kind]
-        entries = [
-            (_histogram(ax, bins, place), short_name(name, _NAMED))
-            for place, (name, bins) in enumerate(_grouped(chosen, groups))
-        ]
+    for ax, ((kind,), chosen) in zip(axes, kinds.items(), strict=True):
+        entries = []
+        for place, (names, bins) in enumerate(grouped(chosen, *groups).items()):
+            edges = [float(row["low"]) for row in bins] + [float(bins[-1]["high"])]
+            shares, style = [float(row["share"]) for row in bins], look(place)
+            low, median, high = np.interp([0.05, 0.5, 0.95], np.concatenate([[0.0], np.cumsum(shares)]), edges)
+            height = 1.04 + 0.05 * place  # in units of the panel
+            above = {"color": style.color, "transform": ax.get_xaxis_transform(), "clip_on": False}
+            ax.hlines(height, low, high, linewidth=2, **above)
+            ax.plot(median, height, style.marker, markersize=5, **above)
+            bars = ax.stairs(shares, edges, fill=True, alpha=0.45, color=style.color)
+            entries.append((bars, short_name(", ".join(names), _NAMED)))
         ax.axvline(mark(chosen), color="#C00000", linewidth=1.5)
         on_the_left = mark(chosen) > 0.8 * ax.get_xlim()[1]
         ax.annotate(
@@ -361,29 +332,10 @@ def histograms(
             va="top",
         )
         dress(ax, "", xlabel, "share", grid="y")
-        ax.set_title(
-            f"{short_name(panel)}: {short_name(kind, 60)}", loc="left", fontsize="medium", pad=14 + 12 * len(entries)
-        )
+        heading = f"{short_name(panel)}: {short_name(kind, 60)}"
+        ax.set_title(heading, loc="left", fontsize="medium", pad=14 + 12 * len(entries))
         add_legend(ax, entries if len(entries) > 1 else [], loc="center left")
     return figure
-
-
-def _grouped(rows: Rows, keys: Sequence[str]) -> Iterator[tuple[str, Rows]]:
-    groups = list(dict.fromkeys(tuple(row[key] for key in keys) for row in rows))
-    for group in groups:
-        yield ", ".join(group), [row for row in rows if tuple(row[key] for key in keys) == group]
-
-
-def _histogram(ax: Axes, bins: Rows, place: int) -> Any:
-    edges = [float(row["low"]) for row in bins] + [float(bins[-1]["high"])]
-    shares, style = [float(row["share"]) for row in bins], look(place)
-    low, median, high = np.interp([0.05, 0.5, 0.95], np.concatenate([[0.0], np.cumsum(shares)]), edges)
-    height = 1.04 + 0.05 * place  # in units of the panel
-    ax.hlines(height, low, high, color=style.color, linewidth=2, transform=ax.get_xaxis_transform(), clip_on=False)
-    ax.plot(
-        median, height, style.marker, color=style.color, markersize=5, transform=ax.get_xaxis_transform(), clip_on=False
-    )
-    return ax.stairs(shares, edges, fill=True, alpha=0.45, color=style.color)
 
 
 def binned(values: Any, n_bins: int, limits: tuple[float, float] | None = None) -> list[dict[str, str]]:

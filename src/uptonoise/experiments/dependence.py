@@ -43,7 +43,8 @@ def cells() -> Sequence[Cell]:
 
 
 def _cell(rows: str, n: int, draw: Callable[..., Any], at_most: frozenset[str] = frozenset()) -> Cell:
-    return Cell({"rows": rows, "n": n, "k": 0}, lambda rng: (draw(rng, n), None), WARNED, at_most=at_most)
+    nothing = np.empty((0, 1))
+    return Cell({"rows": rows, "n": n, "k": 0}, lambda rng: (draw(rng, n), nothing), WARNED, at_most=at_most)
 
 
 def _counts(generator: np.random.Generator, n: int) -> Any:

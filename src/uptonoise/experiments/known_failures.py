@@ -24,7 +24,7 @@ TESTS: Tests = {
 }
 
 
-def _rows(generator: np.random.Generator, n: int, kind: str, size: float = 0.0, of_y: bool = False) -> Floats:
+def _rows(generator: np.random.Generator, n: int, of_y: bool, kind: str, size: float = 0.0) -> Floats:
     """Sample rows of X, or of Y with the noise or the rounding that breaks the assumption."""
     if kind == "in time":
         steps = generator.exponential(size=(n + 50, 1)) - 1
@@ -63,7 +63,7 @@ SETTINGS: Sequence[tuple[str, str, tuple[Any, ...], tuple[int, int]]] = (
 
 def _cell(name: str, why: str, kind: tuple[Any, ...], sizes: tuple[int, int]) -> Cell:
     settings = {"what is broken": name, "assumption": why, "n": sizes[0], "k": sizes[1]}
-    return Cell(settings, lambda rng: (_rows(rng, sizes[0], *kind), _rows(rng, sizes[1], *kind, of_y=True)), TESTS)
+    return Cell(settings, lambda rng: (_rows(rng, sizes[0], False, *kind), _rows(rng, sizes[1], True, *kind)), TESTS)
 
 
 def cells() -> Sequence[Cell]:

@@ -9,7 +9,6 @@ the processes hardly differ, and seven columns of disjoint rows of one process.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from uptonoise.datasets import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI
@@ -57,19 +56,17 @@ def cells() -> Sequence[Cell]:
         )
         for i in range(N_CELLS)
     ]
-    jet_phi = [higgs_cell(TESTS, n, HIGGS_JET_PHI, same=False) for n in (500, 1_000, 2_000)]
-    one_process = [higgs_cell(TESTS, n, HIGGS_HIGH_LEVEL, same=True) for n in (100, 200, 500)]
-    own = [cell(TESTS, pair, EXACT) for pair in (*design, *EXTREME_PAIRS)] + [
-        cell(SCALED, pair, EXACT) for pair in SCALED_PAIRS
-    ]
-    return [*own, *(_in_table(cell) for cell in [*jet_phi, *one_process])]
-
-
-def _in_table(higgs: Cell) -> Cell:
-    """Return a cell of HIGGS with the settings of the others; the tests may reject at most at the level."""
-    n, d, processes = higgs.settings["N"], higgs.settings["features"], f"{higgs.settings['X']}, {higgs.settings['Y']}"
-    settings = {"law": f"HIGGS: {processes}", "n": n, "k": n, "d": d, "noise": "none", "n1": 0.0, "n2": 0.0}
-    return replace(higgs, settings=settings, at_level=frozenset(), at_most=frozenset(TESTS))
+    cells = [cell(TESTS, pair, EXACT) for pair in (*design, *EXTREME_PAIRS)]
+    cells += [cell(SCALED, pair, EXACT) for pair in SCALED_PAIRS]
+    of_higgs: list[tuple[int, Sequence[str], bool]] = [(n, HIGGS_JET_PHI, False) for n in (500, 1_000, 2_000)]
+    of_higgs += [(n, HIGGS_HIGH_LEVEL, True) for n in (100, 200, 500)]
+    for n, columns, same in of_higgs:
+        processes = "signal, signal" if same else "background, signal"
+        settings = {"law": f"HIGGS: {processes}", "n": n, "k": n, "d": len(columns), "noise": "none"}
+        settings |= {"n1": 0.0, "n2": 0.0}
+        draw = higgs_cell(TESTS, n, columns, same).draw
+        cells.append(Cell(settings, draw, TESTS, at_most=frozenset(TESTS)))
+    return cells
 
 
 EXPERIMENT = RejectionExperiment("noise-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))

@@ -46,14 +46,13 @@ SETTINGS: Sequence[tuple[str, Alternative, Sequence[tuple[int, int]]]] = (
 
 def cells() -> Sequence[Cell]:
     """Return the cells, each with the tests that can be run there."""
-    return [_cell(name, alternative, sizes) for name, alternative, ladder in SETTINGS for sizes in ladder]
-
-
-def _cell(name: str, alternative: Alternative, sizes: tuple[int, int]) -> Cell:
-    noise = alternative.noise
-    settings = {"samples": name, "n": sizes[0], "k": sizes[1], "d": alternative.d, "n1": noise[0], "n2": noise[1]}
-    tests = TESTS | (QUADRATIC if sum(sizes) <= 1_000 else {}) | (ONE_DIMENSIONAL if alternative.d == 1 else {})
-    return Cell(settings, partial(alternative.draw, sizes=sizes), tests)
+    cells = []
+    for name, (draw, d, noise), ladder in SETTINGS:
+        for sizes in ladder:
+            settings = {"samples": name, "n": sizes[0], "k": sizes[1], "d": d, "n1": noise[0], "n2": noise[1]}
+            tests = TESTS | (QUADRATIC if sum(sizes) <= 1_000 else {}) | (ONE_DIMENSIONAL if d == 1 else {})
+            cells.append(Cell(settings, partial(draw, sizes=sizes), tests))
+    return cells
 
 
 EXPERIMENT = RejectionExperiment(

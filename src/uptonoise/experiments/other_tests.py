@@ -8,8 +8,8 @@ see the noise, as they should. Where noises differ, their rates are no power.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,27 +35,15 @@ _EXACT = frozenset(("flip test", "energy distance", "MMD"))
 _AT_MOST = frozenset(("phase test", "phase test, up to an offset"))
 
 
-class Signals(NamedTuple):
-    """How both signals are sampled: the shape of the gamma distribution of each with SD 1, and what is done to Y."""
-
-    shapes: tuple[float, float]
-    mirrored: bool = False
-    shift: float = 0.0
-
-    def sample(self, noise: tuple[float, float], kind: str, generator: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return both samples with noise of these standard deviations."""
-        X, Y = ((generator.gamma(shape, size=N) - shape) / np.sqrt(shape) for shape in self.shapes)
-        Y = (-Y if self.mirrored else Y) + self.shift
-        errors = generator.normal(size=(2, N)) if kind == "Gaussian" else generator.laplace(size=(2, N)) / np.sqrt(2)
-        return (X + noise[0] * errors[0])[:, None], (Y + noise[1] * errors[1])[:, None]
+def _sample(name: str, noise: tuple[float, float], kind: str, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Sample gamma distributions with SD 1 and noise of these standard deviations."""
+    shapes = (1.0, 6.0) if name == "other shape" else (2.0, 2.0)
+    X, Y = ((generator.gamma(shape, size=N) - shape) / np.sqrt(shape) for shape in shapes)
+    Y = (-Y if name == "mirror image" else Y) + (0.3 if name == "moved by 0.3 SD" else 0.0)
+    errors = generator.normal(size=(2, N)) if kind == "Gaussian" else generator.laplace(size=(2, N)) / np.sqrt(2)
+    return (X + noise[0] * errors[0])[:, None], (Y + noise[1] * errors[1])[:, None]
 
 
-SIGNALS = {
-    "equal": Signals((2.0, 2.0)),
-    "other shape": Signals((1.0, 6.0)),
-    "mirror image": Signals((2.0, 2.0), mirrored=True),
-    "moved by 0.3 SD": Signals((2.0, 2.0), shift=0.3),
-}
 _GAUSSIAN: tuple[tuple[float, float, str], ...] = ((0.0, 0.0, "Gaussian"), (1.0, 1.0, "Gaussian"))
 NOISES: dict[str, tuple[tuple[float, float, str], ...]] = {
     "equal": (*_GAUSSIAN, (0.0, 0.5, "Gaussian"), (0.0, 1.0, "Gaussian"), (0.0, 1.0, "Laplace")),
@@ -67,15 +55,16 @@ NOISES: dict[str, tuple[tuple[float, float, str], ...]] = {
 
 def cells() -> Sequence[Cell]:
     """Return equal signals with equal and unequal noise, then signals that differ."""
-    return [_cell(name, *noise) for name, noises in NOISES.items() for noise in noises]
-
-
-def _cell(name: str, first: float, second: float, kind: str) -> Cell:
-    words = "none" if first == second == 0 else f"{kind}, {first:g} and {second:g} SD"
-    equal = name == "equal"
-    at_level = (_EXACT if first == second else frozenset({"flip test"})) if equal else frozenset[str]()
-    draw = partial(SIGNALS[name].sample, (first, second), kind)
-    return Cell({"signals": name, "noise": words, "N": N}, draw, TESTS, at_level, _AT_MOST if equal else frozenset())
+    cells = []
+    for name, first, second, kind in ((name, *noise) for name, noises in NOISES.items() for noise in noises):
+        words = "none" if first == second == 0 else f"{kind}, {first:g} and {second:g} SD"
+        draw = partial(_sample, name, (first, second), kind)
+        cell = Cell({"signals": name, "noise": words, "N": N}, draw, TESTS)
+        if name == "equal":
+            at_level = _EXACT if first == second else frozenset({"flip test"})
+            cell = replace(cell, at_level=at_level, at_most=_AT_MOST)
+        cells.append(cell)
+    return cells
 
 
 EXPERIMENT = RejectionExperiment(

@@ -24,11 +24,6 @@ from uptonoise.experiments.noise_level import COLUMNS, KINDS, RATIOS, SCALED_PAI
 from uptonoise.twosample import POSITIVITY_SHARE, phase_test
 
 
-def phases_only(X: Any, Y: Any, random_state: Any) -> Outcome:
-    """Return the p-value of the phases."""
-    return Outcome(phase_test(X, Y, positivity=False, random_state=random_state).pvalue)
-
-
 def positivity_only(X: Any, Y: Any, random_state: Any) -> Outcome:
     """Return the p-value of positivity, at its share of the level."""
     of_positivity = phase_test(X, Y, random_state=random_state).positivity_pvalue
@@ -37,7 +32,7 @@ def positivity_only(X: Any, Y: Any, random_state: Any) -> Outcome:
 
 
 BOTH: Tests = {"both": phase_test}
-PHASES: Tests = {**BOTH, "phases": phases_only}
+PHASES: Tests = {**BOTH, "phases": partial(phase_test, positivity=False)}
 PARTS: Tests = {**PHASES, "positivity": positivity_only}
 LEVEL_DISTRIBUTIONS = ("chi-squared", "lognormal", "counts", "mostly 0")
 
@@ -48,17 +43,13 @@ def cells() -> Sequence[Cell]:
         NoisyPair(LEVEL_DISTRIBUTIONS[i % 4], SIZES[(3 * i) % 7], COLUMNS[i % 4], RATIOS[(2 * i) % 5], KINDS[i % 5])
         for i in range(16)
     ]
-    level = [cell(BOTH, pair, frozenset()) for pair in spread]
-    level += [cell({"both": scaled_on_first}, pair, frozenset()) for pair in SCALED_PAIRS]
-    symmetric = [_cell(name, Alternative(sampler, 1), 500, PARTS) for name, sampler in SYMMETRIC.items()]
-    seen = [_cell(name, alternative, n, PHASES) for name, alternative, n in SEEN]
-    return [*level, *symmetric, *seen]
-
-
-def _cell(name: str, alternative: Alternative, n: int, tests: Tests) -> Cell:
-    noise = alternative.noise
-    settings = {"law": name, "n": n, "k": n, "d": alternative.d, "noise": "gaussian", "n1": noise[0], "n2": noise[1]}
-    return Cell(settings, partial(alternative.draw, sizes=(n, n)), tests)
+    cells = [cell(BOTH, pair, frozenset()) for pair in spread]
+    cells += [cell({"both": scaled_on_first}, pair, frozenset()) for pair in SCALED_PAIRS]
+    symmetric = [(name, Alternative(sampler, 1), 500, PARTS) for name, sampler in SYMMETRIC.items()]
+    for name, (draw, d, noise), n, tests in (*symmetric, *((*seen, PHASES) for seen in SEEN)):
+        settings = {"law": name, "n": n, "k": n, "d": d, "noise": "gaussian", "n1": noise[0], "n2": noise[1]}
+        cells.append(Cell(settings, partial(draw, sizes=(n, n)), tests))
+    return cells
 
 
 def _two_points(generator: np.random.Generator, sizes: tuple[int, int], sd: float) -> tuple[Floats, Floats]:

@@ -7,9 +7,9 @@ at most at that rate, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -53,48 +53,40 @@ def cells() -> Sequence[Measured]:
         (_OTHER, "chi-squared", 3_000, (3.0, 0.0)),
         (_OTHER, "two gammas", 2_000, (0.0, 1.0)),
     )
-    return [
-        *(_cell(*settings) for settings in same),
-        *(_in_one_column(*settings) for settings in in_one_column),
-        _named(_OFFSET, "gamma(2) and gamma(2) + 1", "40, 50", 1, (0.0, 0.0), _few_with_offset),
-        _named(_SMALL, "normal", "50000", 1, (0.0, 0.0), _slightly_shifted),
-        _named(_SYMMETRIC, "N(0, 1) and N(0, 9)", "1000", 1, (0.0, 0.0), _of_other_width),
-        *(_several_columns(n, d, noise) for n, d, noise in ((500, 5, (0.5, 0.5)), (2_000, 5, (2.0, 0.0)))),
-    ]
-
-
-def _named(truth: str, signals: str, n: str, d: int, noise: tuple[float, float], sampler: Sampler) -> Measured:
-    settings = {"differs": truth, "signals": signals, "N": n, "d": d, "noise": "gaussian"}
-    return Measured(settings | {"n1": noise[0], "n2": noise[1]}, partial(_verdict, sampler=sampler))
+    without_noise: Sequence[tuple[str, str, str, Sampler]] = (
+        (
+            _OFFSET,
+            "gamma(2) and gamma(2) + 1",
+            "40, 50",
+            lambda rng: (rng.gamma(2, size=40), rng.gamma(2, size=50) + 1),
+        ),
+        (_SMALL, "normal", "50000", lambda rng: (rng.normal(size=50_000), rng.normal(0.05, size=50_000))),
+        (
+            _SYMMETRIC,
+            "N(0, 1) and N(0, 9)",
+            "1000",
+            lambda rng: (rng.normal(size=1_000), rng.normal(scale=3, size=1_000)),
+        ),
+    )
+    cells = []
+    for truth, name, n, d, noise, kind, shift in same:
+        pair = NoisyPair(name, (n, n), d, noise, kind, shift)
+        cells.append(_cell(truth, name, n, d, noise, pair.draw, kind))
+    for truth, name, n, noise in in_one_column:
+        cells.append(_cell(truth, name, str(n), 1, noise, partial(PAIRS[name].sample, n_rows=n, noise=noise)))
+    for truth, name, sizes, sampler in without_noise:
+        cells.append(_cell(truth, name, sizes, 1, (0.0, 0.0), sampler))
+    for n, noise in ((500, (0.5, 0.5)), (2_000, (2.0, 0.0))):
+        sampler = partial(chi2(5, noise).draw, sizes=(n, n))
+        cells.append(_cell(_OTHER, "chi2(4)/4 and chi2(8)/8", str(n), 5, noise, sampler))
+    return cells
 
 
 def _cell(
-    truth: str, distribution: str, n: int, d: int, noise: tuple[float, float], kind: str, shift: float
+    truth: str, signals: str, n: Any, d: int, noise: tuple[float, float], sampler: Sampler, kind: str = "gaussian"
 ) -> Measured:
-    settings = {"differs": truth, "signals": distribution, "N": n, "d": d, "noise": kind}
-    pair = NoisyPair(distribution, (n, n), d, noise, kind, shift)
-    return Measured(settings | {"n1": noise[0], "n2": noise[1]}, partial(_verdict, sampler=pair.draw))
-
-
-def _in_one_column(truth: str, signals: str, n: int, noise: tuple[float, float]) -> Measured:
-    return _named(truth, signals, str(n), 1, noise, partial(PAIRS[signals].sample, n_rows=n, noise=noise))
-
-
-def _several_columns(n: int, d: int, noise: tuple[float, float]) -> Measured:
-    sampler = partial(chi2(d, noise).draw, sizes=(n, n))
-    return _named(_OTHER, "chi2(4)/4 and chi2(8)/8", str(n), d, noise, sampler)
-
-
-def _few_with_offset(generator: np.random.Generator) -> tuple[Floats, Floats]:
-    return generator.gamma(2, size=40), generator.gamma(2, size=50) + 1
-
-
-def _slightly_shifted(generator: np.random.Generator) -> tuple[Floats, Floats]:
-    return generator.normal(size=50_000), generator.normal(0.05, size=50_000)
-
-
-def _of_other_width(generator: np.random.Generator) -> tuple[Floats, Floats]:
-    return generator.normal(size=1_000), generator.normal(scale=3, size=1_000)
+    settings = {"differs": truth, "signals": signals, "N": n, "d": d, "noise": kind}
+    return Measured(settings | {"n1": noise[0], "n2": noise[1]}, partial(_verdict, sampler=sampler))
 
 
 def _verdict(generator: np.random.Generator, sampler: Sampler) -> dict[str, float]:
@@ -105,18 +97,11 @@ def _verdict(generator: np.random.Generator, sampler: Sampler) -> dict[str, floa
 
 # Groups of verdicts, by what they claim about the signals, in the order in which they are stacked.
 _GROUPS = {
-    "differ beyond noise": ("#D55E00", (Verdict.BEYOND_OFFSET, Verdict.OFFSET, Verdict.BEYOND_NOISE)),
-    "differ, but by less than the margin": ("#009E73", (Verdict.NEGLIGIBLE,)),
-    "only by noise": ("#0072B2", (Verdict.ONLY_NOISE,)),
-    "no difference found": ("#8FC7E8", (Verdict.NO_DIFFERENCE,)),
-    "cannot be told": ("#B8B8B8", (Verdict.NOT_RULED_OUT, Verdict.TOO_NOISY, Verdict.SYMMETRIC)),
-}
-_SHORT = {
-    "differ beyond noise": "differ",
-    "differ, but by less than the margin": "less than the margin",
-    "only by noise": "only noise",
-    "no difference found": "no difference",
-    "cannot be told": "cannot be told",
+    "differ beyond noise": ("differ", "#D55E00", (Verdict.BEYOND_OFFSET, Verdict.OFFSET, Verdict.BEYOND_NOISE)),
+    "differ, but by less than the margin": ("less than the margin", "#009E73", (Verdict.NEGLIGIBLE,)),
+    "only by noise": ("only noise", "#0072B2", (Verdict.ONLY_NOISE,)),
+    "no difference found": ("no difference", "#8FC7E8", (Verdict.NO_DIFFERENCE,)),
+    "cannot be told": ("cannot be told", "#B8B8B8", (Verdict.NOT_RULED_OUT, Verdict.TOO_NOISY, Verdict.SYMMETRIC)),
 }
 _WIDE_ENOUGH = 0.17  # share of a bar beside whose text there is room
 
@@ -128,19 +113,23 @@ def _stacked(title: str, rows: Rows) -> Figure:
     figure = new_figure(title, 11.5, 2.0 + 0.36 * len(rows))
     ax = figure.subplots()
     left, entries = np.zeros(len(rows)), []
-    for name, (color, verdicts) in _GROUPS.items():
+    for name, (short, color, verdicts) in _GROUPS.items():
         shares = np.array([sum(float(row[verdict]) for verdict in verdicts) for row in rows])
         entries.append((ax.barh(range(len(rows)), shares, left=left, color=color, height=0.72), name))
         for y, (start, share) in enumerate(zip(left, shares, strict=True)):
             if share >= _WIDE_ENOUGH:
-                text = f"{_SHORT[name]} {share:.2f}"
                 ink = "white" if name == "only by noise" else "black"
-                ax.text(start + share / 2, y, text, ha="center", va="center", fontsize="small", color=ink)
+                where: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
+                ax.text(start + share / 2, y, f"{short} {share:.2f}", color=ink, **where)
         left += shares
     for y, row in enumerate(rows):
         ends = wilson_interval(float(row["beyond noise"]), int(row["repetitions"]))
         ax.hlines(y + 0.3, *ends, color="black", linewidth=1.2)
-    rows_of_names(ax, [_name(row) for row in rows])
+    names = []
+    for row in rows:
+        truth = row["differs"].replace("another distribution", "signal")
+        names.append(short_name(f"{truth}: {cell_in_words(row, ('signals', 'N', 'd', 'noise', 'n1', 'n2'))}", 110))
+    rows_of_names(ax, names)
     ax.set_xlim(0, 1)
     runs = f'share of {rows[0]["repetitions"]} runs; black lines: 95 % intervals of the share "beyond noise"'
     dress(ax, "", runs, grid="x")
@@ -148,15 +137,4 @@ def _stacked(title: str, rows: Rows) -> Figure:
     return figure
 
 
-def _name(row: Mapping[str, str]) -> str:
-    truth = row["differs"].replace("another distribution", "signal")
-    return short_name(f"{truth}: {cell_in_words(row, ('signals', 'N', 'd', 'noise', 'n1', 'n2'))}", 110)
-
-
-EXPERIMENT = MeasuredExperiment(
-    "verdicts",
-    __doc__.splitlines()[0],
-    cells,
-    repetitions=500,
-    draw=_stacked,
-)
+EXPERIMENT = MeasuredExperiment("verdicts", __doc__.splitlines()[0], cells, repetitions=500, draw=_stacked)
