@@ -186,6 +186,12 @@ def test_bags_of_bags_are_the_same(ragged):
     assert ragged[1] != un.Bags(ragged[1], ids=list("uvwxyz"))
 
 
+def test_runs_have_at_most_so_many_values_or_one_bag():
+    bags = un.Bags([[[1.0], [2.0]], [[3.0]], [[4.0]]])
+    assert [run.ids.tolist() for run in bags._runs(2)] == [[0], [1, 2]]
+    assert [run.ids.tolist() for run in bags._runs(1)] == [[0], [1], [2]]
+
+
 def test_pickle(ragged):
     assert pickle.loads(pickle.dumps(ragged[1])) == ragged[1]
 

@@ -1,5 +1,6 @@
 """Columns of text as columns of 0 and 1: frames and samples in memory."""
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import uptonoise as un
+from uptonoise.rows.categories import coded_frame
 
 N = 400
 
@@ -45,6 +47,12 @@ class TestOneHot:
         assert names == ["x", "colour=blue", "colour=green", "colour=red", "sex=m"]
         assert np.array_equal(np.asarray(coded["colour=green"], dtype=float), table["colour"] == "green")
         assert np.array_equal(np.asarray(coded["sex=m"], dtype=float), table["sex"] == "m")
+
+    def test_columns_that_a_frame_has_not_are_made(self):
+        table = nw.from_native(pd.DataFrame({"x": [1, 2, 3], "colour": ["red", "blue", None]}))
+        coded = coded_frame(table, ["x", "colour=red"]).to_native()
+        assert list(coded.columns) == ["x", "colour=red"]
+        np.testing.assert_array_equal(coded["colour=red"], [1.0, 0.0, np.nan])
 
     def test_a_category_that_one_frame_lacks_is_a_column_of_zeros_there(self):
         left, right = un.one_hot(frame(), frame(1, (0.5, 0.5), ("blue", "green")))

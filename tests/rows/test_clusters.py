@@ -31,7 +31,7 @@ def test_numbers_follow_the_first_rows():
     assert ids.tolist() == ["b", "a", "c"]
     assert numbers.tolist() == [0, 0, 1, 2, 1]
     assert not in_order
-    assert numbered(np.array([7, 7, 3, 3, 5])).in_order
+    assert numbered(np.array([7, 7, 3, 3, 5]))[2]
 
 
 @pytest.mark.parametrize(
@@ -202,3 +202,8 @@ def test_the_scores_of_a_trend_and_of_ids():
     units = rng().permutation(100).repeat(10)
     frame = pd.DataFrame({"unit": units, "x": rng(1).normal(size=100)[units] + rng(2).normal(size=1_000)})
     assert find_dependence(as_rows(frame)).column == "unit"
+
+
+def test_two_samples_with_clusters_of_different_types():
+    left, right = two_clustered(np.zeros(4), np.zeros(3), clusters=([1, 1, 2, 3], ["a", "b", "c"]))
+    assert (len(left.bag_ids), len(right.bag_ids)) == (3, 3)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import pytest
 
 import uptonoise as un
-from uptonoise.rows import DATE_TEXT
+from uptonoise.rows import DATE_TEXT, suspected_in_frame
 
 NOTE = "used as measurements: id (looks like an index); year (looks like a date or time); leave out what is none"
 
@@ -20,6 +21,11 @@ def table(seed: int) -> pd.DataFrame:
 def test_text_of_dates_and_times():
     texts = ("2024-01-31", "31.1.2024 12:30", "12:30", "1.5", "Berlin")
     assert [DATE_TEXT.fullmatch(text) is not None for text in texts] == [True, True, True, False, False]
+
+
+def test_columns_of_text_are_no_suspects():
+    frame = nw.from_native(pd.DataFrame({"site": ["a"], "year": [2024], "x": [0.5]}))
+    assert suspected_in_frame(frame) == {"year": "looks like a date or time"}
 
 
 def test_frames():

@@ -8,7 +8,16 @@ import pyarrow as pa
 import pytest
 import torch
 
-from uptonoise.rows import Accumulator, as_rows, one_sample, sample_rows, select_columns, two_samples
+from uptonoise.rows import (
+    Accumulator,
+    as_rows,
+    difference,
+    one_sample,
+    sample_rows,
+    select_columns,
+    some_rows,
+    two_samples,
+)
 
 VALUES = np.arange(12.0).reshape(6, 2)
 
@@ -199,6 +208,16 @@ def test_sampling_is_without_replacement_and_the_same_from_a_stream(rng):
     streamed = sample_rows([as_rows(iter(np.array_split(X, 7)))], 1000, np.random.default_rng(1))
     np.testing.assert_array_equal(known, streamed)
     assert len(np.unique(known, axis=0)) == 1000
+
+
+def test_some_rows_are_the_same_from_a_stream():
+    X = np.arange(100.0)
+    known, streamed = (some_rows(as_rows(x), 3, np.random.default_rng(0)) for x in (X, iter([X[:40], X[40:]])))
+    np.testing.assert_array_equal(known, streamed)
+
+
+def test_differences_of_rows():
+    np.testing.assert_array_equal(all_values(difference(as_rows([3.0, 5.0]), as_rows([1.0, 1.0]))), [[2.0], [4.0]])
 
 
 def test_sampling_takes_from_all_sources_in_proportion():

@@ -16,11 +16,31 @@ from numpy.typing import NDArray
 
 from uptonoise._util.validation import checked_text
 from uptonoise._util.wording import counted, shown
-from uptonoise.bags.checks import checked_ids, checked_key, one_for_each_bag, places_of_ids, read_only
-from uptonoise.bags.gather import concatenated_ids, gathered_rows, is_bag_list, offsets_of, raw_values, with_keys
-from uptonoise.bags.long_table import LongTable, labels_of_bags
+from uptonoise.bags.given import (
+    checked_ids,
+    checked_key,
+    concatenated_ids,
+    gathered_rows,
+    is_bag_list,
+    offsets_of,
+    one_for_each_bag,
+    places_of_ids,
+    raw_values,
+    read_only,
+    with_keys,
+)
+from uptonoise.bags.long_table import LabelsOfBags, read_long_table
 from uptonoise.bags.rows import BagRows
-from uptonoise.rows import CHUNK_ROWS, RowSource, aligned, as_column_names, as_rows, read_rows, register_rows
+from uptonoise.rows import (
+    CHUNK_ROWS,
+    RowSource,
+    aligned,
+    as_column_names,
+    as_rows,
+    object_array,
+    read_rows,
+    register_rows,
+)
 
 
 class Bags:
@@ -151,9 +171,9 @@ class Bags:
         >>> bags.ids, bags.labels, bags[0].ravel()
         (array(['p', 'q'], dtype=object), array([1, 0]), array([1., 3.]))
         """
-        table = LongTable(frame, by, values, label)
-        rows = as_rows(table.values, name="frame")
-        return cls._sorted(read_rows(rows), table.bag_numbers, table.ids, table.labels, rows.columns, True)
+        kept, numbers, bag_ids, labels = read_long_table(frame, by, values, label)
+        rows = as_rows(kept, name="frame")
+        return cls._sorted(read_rows(rows), numbers, bag_ids, labels, rows.columns, True)
 
     @classmethod
     def from_rows(cls, source: RowSource, label: str | None = None) -> Bags:
@@ -189,14 +209,13 @@ class Bags:
             raise ValueError(f"{source.name} must say which row is in which bag, as a source made with by= does")
         values = np.concatenate([block.values for block in blocks])
         numbers = np.concatenate([block.bags for block in blocks])
-        ids = np.empty(len(source.bag_ids), dtype=object)
-        ids[:] = list(source.bag_ids)
+        ids = object_array(list(source.bag_ids))
         labels, columns = None, source.columns
         if label is not None:
             if label not in columns:
                 raise ValueError(f"label={label!r} must be a column of {source.name}, which has {list(columns)}")
             place = columns.index(label)
-            labels = labels_of_bags(values[:, place], numbers, ids, label)
+            labels = LabelsOfBags(ids, label).add(values[:, place], numbers)
             values, columns = np.delete(values, place, axis=1), (*columns[:place], *columns[place + 1 :])
             if not columns:
                 raise ValueError(f"{source.name} has no column beside the label {label!r}")
@@ -235,25 +254,12 @@ class Bags:
         labels = [part.labels for part in parts]
         if len({own is None for own in labels}) > 1:
             raise ValueError("parts must either all have labels or none; got both")
-        return cls.__new__(cls)._set(
-            values,
-            offsets_of(np.concatenate([part.sizes for part in parts])),
-            concatenated_ids([part.ids for part in parts]),
-            None if labels[0] is None else concatenated_ids(labels),  # type: ignore[arg-type]
-            parts[0].columns,
-            parts[0].named,
-        )
+        offsets, ids = offsets_of(np.concatenate([part.sizes for part in parts])), [part.ids for part in parts]
+        all_labels = None if labels[0] is None else concatenated_ids(labels)  # type: ignore[arg-type]
+        return cls._in_order(values, offsets, concatenated_ids(ids), all_labels, parts[0].columns, parts[0].named)
 
     def _runs(self, n_values: int) -> Iterator[Bags]:
-        """Yield consecutive bags with at most so many values together, or one that has more, as views.
-
-        Examples
-        --------
-        >>> import uptonoise as un
-        >>> bags = un.Bags([[[1.0], [2.0]], [[3.0]], [[4.0]]])
-        >>> [run.ids.tolist() for run in bags._runs(2)]
-        [[0], [1, 2]]
-        """
+        """Yield consecutive bags with at most so many values together, or one that has more, as views."""
         start, n_rows = 0, n_values // self.n_columns
         while start < len(self):
             fits = int(np.searchsorted(self.offsets, self.offsets[start] + n_rows, side="right")) - 1
@@ -300,20 +306,14 @@ class Bags:
                 raise IndexError(f"there are {counted(len(self), 'bag')}; got the number {key}")
             number = int(key) % len(self)
             return self.values[self.offsets[number] : self.offsets[number + 1]]
-        return self._picked(np.arange(len(self))[checked_key(key)])
-
-    def _picked(self, picked: NDArray[np.int64]) -> Bags:
+        picked = np.arange(len(self))[checked_key(key)]
         if len(picked) == 0:
             raise ValueError("the selection holds no bag; at least one is needed")
         offsets = offsets_of(self.sizes[picked])
         # Row r of the result comes from where its bag starts, as far on as r is from the start of its new place.
         rows = np.arange(offsets[-1]) + np.repeat(self.offsets[picked] - offsets[:-1], self.sizes[picked])
         labels = None if self.labels is None else self.labels[picked]
-        return (
-            type(self)
-            .__new__(type(self))
-            ._set(self.values[rows], offsets, self.ids[picked], labels, self.columns, self.named)
-        )
+        return self._in_order(self.values[rows], offsets, self.ids[picked], labels, self.columns, self.named)
 
     def to_frame(self, backend: Any = None, *, by: str = "bag", label: str = "label") -> Any:
         """Return a long table: one row per observation, with the id of its bag, and its label where there are any.
@@ -375,8 +375,7 @@ class Bags:
         )
 
 
-def _as_bag_rows(X: Any, name: str) -> BagRows:
-    return BagRows(X if isinstance(X, Bags) else Bags.__new__(Bags)._gather(X, name), name)
-
-
-register_rows(lambda X: isinstance(X, Bags) or is_bag_list(X), _as_bag_rows)
+register_rows(
+    lambda X: isinstance(X, Bags) or is_bag_list(X),
+    lambda X, name: BagRows(X if isinstance(X, Bags) else Bags.__new__(Bags)._gather(X, name), name),
+)

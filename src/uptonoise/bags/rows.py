@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,12 @@ from uptonoise._util.wording import shown
 from uptonoise.rows import CHUNK_ROWS, ArrayRows, Block
 
 
-class _RowsOfBags(Protocol):
-    """What is needed of :class:`uptonoise.Bags`."""
-
-    values: NDArray[Any]
-    offsets: NDArray[np.int64]
-    ids: NDArray[Any]
-    columns: tuple[str, ...]
-    named: bool
-
-
 class BagRows(ArrayRows):
-    """The rows of bags, one bag after the other, with the number of each row's bag."""
+    """The rows of :class:`uptonoise.Bags`, one bag after the other, with the number of each row's bag."""
 
     bags_in_order = True
 
-    def __init__(self, bags: _RowsOfBags, name: str = "X") -> None:
+    def __init__(self, bags: Any, name: str = "X") -> None:
         super().__init__(bags.values, name, bags.columns, bag_ids=bags.ids)
         self.named, self.offsets = bags.named, bags.offsets
         # Bags that were given no ids are called 0, 1, ..., as those of every other sample.

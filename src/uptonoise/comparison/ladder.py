@@ -16,13 +16,14 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.validation import checked_flag
+from uptonoise._util.warning import warn
 from uptonoise.comparison.evidence import MARGIN, Summary, check_options
 from uptonoise.comparison.inputs import Inputs, read_inputs, read_pairs
 from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import Symmetry, phase_steps
-from uptonoise.rows import Coding, InputRecord, Missing, split_name, two_coded, warn_of_dependence
+from uptonoise.rows import Coding, DependentRowsWarning, InputRecord, Missing, split_name, two_coded
 from uptonoise.twosample import (
     NEEDS_SINGLE_COLUMNS,
     Samples,
@@ -114,7 +115,8 @@ def climb(
     symmetries: tuple[Symmetry, Symmetry] | None = None,
 ) -> Comparison:
     """Take all steps that the inputs have enough for, and say which are missing."""
-    warn_of_dependence(inputs.dependent)
+    for sign in inputs.dependent:
+        warn(str(sign), DependentRowsWarning)
     pair, samples, missing = inputs.pair, inputs.samples, list[str]()
     if names is None:
         names = inputs.names if inputs.names[0] != inputs.names[1] else ("X", "Y")

@@ -5,6 +5,8 @@ from uptonoise.rows.arrays import (
     check_real_tensor,
     check_whole_numbers,
     is_tensor,
+    object_array,
+    plain_array,
 )
 from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block, chunk_rows
 from uptonoise.rows.categories import (
@@ -13,7 +15,6 @@ from uptonoise.rows.categories import (
     categories_in,
     check_coding,
     check_known,
-    coded_frame,
     coded_names,
     coded_samples,
     expanded,
@@ -45,7 +46,6 @@ from uptonoise.rows.dependence import (
     DependentRowsWarning,
     dependence_on_column,
     find_dependence,
-    warn_of_dependence,
 )
 from uptonoise.rows.derived import (
     Missing,
@@ -57,18 +57,16 @@ from uptonoise.rows.derived import (
     with_weights,
     without_missing,
 )
-from uptonoise.rows.frames import as_frame, is_frame, is_series, suspected_in_frame
 from uptonoise.rows.habits import DATE_TEXT, no_measurement
 from uptonoise.rows.keys import BagSample, bag_keys, keyed_rows, rows_by_bag, smallest
 from uptonoise.rows.matching import Columns, aligned, as_column_names, check_same_columns, numbered_columns
-from uptonoise.rows.memory import ArrayRows, FrameRows
+from uptonoise.rows.memory import ArrayRows, FrameRows, as_frame, is_frame, is_series, suspected_in_frame
 from uptonoise.rows.record import (
     NOT_CHOSEN,
     FileStamp,
     InputRecord,
     SampleRecord,
     SourceRecord,
-    categories_text,
     check_dropped,
     left_out_text,
 )

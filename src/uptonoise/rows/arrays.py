@@ -75,13 +75,7 @@ def check_whole_numbers(values: NDArray[Any], name: str, columns: Sequence[str])
 
 
 def check_exact(extremes: Sequence[int], name: str, column: str) -> None:
-    """Raise where whole numbers of a column, of which these are extremes, are so large that float64 would round them.
-
-    Examples
-    --------
-    >>> from uptonoise.rows.arrays import check_exact
-    >>> check_exact([0, 2**53], "X", "time")
-    """
+    """Raise where extremes of a column of whole numbers are so large that float64 would round them."""
     wrong = next((value for value in extremes if abs(value) > _LARGEST_EXACT), None)
     if wrong is not None:
         raise ValueError(

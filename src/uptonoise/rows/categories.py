@@ -7,14 +7,14 @@ tells all, so that the other one is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import narwhals as nw
 
 from uptonoise._util.errors import hinted
 from uptonoise._util.validation import checked_columns, checked_text
 from uptonoise.rows.convert import grouping
-from uptonoise.rows.frames import TEXT_TYPES, as_frame, is_frame
+from uptonoise.rows.memory import TEXT_TYPES, as_frame, is_frame
 
 Coding = Literal["one-hot"]
 MOST_CATEGORIES = 50
@@ -53,6 +53,10 @@ class SeenCategories:
                 "hold names or remarks"
             )
             raise hinted(ValueError, problem, "leave it out with {exclude}, or merge categories", exclude=[column])
+
+    def add_column(self, frame: nw.DataFrame[Any], column: str, where: str) -> None:
+        """Add the categories of a column of a frame."""
+        self.add(column, map(str, frame.get_column(column).drop_nulls().unique().to_list()), where)
 
     def sorted(self) -> dict[str, tuple[str, ...]]:
         """Return the categories of each column in alphabetical order, whatever the order of rows and samples."""
@@ -112,17 +116,12 @@ def expanded(columns: Iterable[str], categories: Mapping[str, Sequence[str]]) ->
     ]
 
 
-class CodedSamples(NamedTuple):
-    """Samples whose frames have columns of 0 and 1 in the place of text, and the categories of each such column."""
-
-    samples: list[Any]
-    categories: dict[str, tuple[str, ...]]
-
-
 def coded_samples(
     samples: Sequence[Any], names: Sequence[str], apart: Sequence[Any] = (), columns: Sequence[str] | None = None
-) -> CodedSamples:
-    """Return samples whose columns of text are columns of 0 and 1, the same ones in all frames; other samples as given.
+) -> tuple[list[Any], dict[str, tuple[str, ...]]]:
+    """Return samples whose columns of text are columns of 0 and 1, the same ones in all frames, and the categories.
+
+    Samples that are no frames are returned as they are.
 
     Parameters
     ----------
@@ -133,47 +132,39 @@ def coded_samples(
     columns : sequence of str, optional
         The columns to look at; by default all.
     """
-    here = [is_frame(sample) and not grouping(sample) for sample in samples]
-    frames = [
-        as_frame(sample, name) if is_one else None for sample, name, is_one in zip(samples, names, here, strict=True)
-    ]
     kept = {name for name in apart if isinstance(name, str)}
     seen = SeenCategories()
-    for frame, name in zip(frames, names, strict=True):
-        if frame is not None:
-            chosen = [column for column in _text_columns(frame) if columns is None or column in columns]
-            _see(seen, frame, [column for column in chosen if column not in kept], name)
+    frames: list[nw.DataFrame[Any] | None] = []
+    for sample, name in zip(samples, names, strict=True):
+        if not is_frame(sample) or grouping(sample):
+            frames.append(None)
+            continue
+        frames.append(frame := as_frame(sample, name))
+        for column, kind in frame.schema.items():
+            if kind in TEXT_TYPES and column not in kept and (columns is None or column in columns):
+                seen.add_column(frame, column, name)
     categories = seen.sorted()
     coded = [
         sample if frame is None else coded_frame(frame, expanded(frame.columns, categories)).to_native()
         for sample, frame in zip(samples, frames, strict=True)
     ]
-    return CodedSamples(coded, categories)
+    return coded, categories
 
 
 def two_coded(
     X: Any, Y: Any, categories: Coding | None, weights: Any = (), clusters: Any = None
 ) -> tuple[Any, Any, dict[str, tuple[str, ...]]]:
     """Return two samples, with columns of 0 and 1 in the place of text where that was asked for, and the categories."""
-    check_coding(categories)
     if categories is None:
         return X, Y, {}
+    check_coding(categories)
     apart = [clusters, *(weights if isinstance(weights, tuple | list) else ())]
     (X, Y), known = coded_samples((X, Y), ("X", "Y"), apart)
     return X, Y, known
 
 
 def coded_frame(frame: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
-    """Return these columns of a frame; those that it has not are columns of 0 and 1, with gaps where there is no value.
-
-    Examples
-    --------
-    >>> import narwhals as nw, pandas as pd
-    >>> from uptonoise.rows import coded_frame
-    >>> frame = nw.from_native(pd.DataFrame({"x": [1, 2, 3], "colour": ["red", "blue", None]}))
-    >>> coded_frame(frame, ["x", "colour=red"]).to_native()["colour=red"].tolist()
-    [1.0, 0.0, nan]
-    """
+    """Return these columns of a frame; those that it has not are columns of 0 and 1, with gaps where it has no value."""
     known = set(frame.columns)
     parts: list[Any] = []
     for name in names:
@@ -222,32 +213,24 @@ def one_hot(*samples: Any, columns: Sequence[str] | None = None) -> Any:
     for sample, name in zip(samples, names, strict=True):
         if not is_frame(sample) or grouping(sample):
             raise ValueError(f"{name} must be a frame of pandas, polars or pyarrow; got a {type(sample).__name__}")
-    if columns is not None:
-        columns = [checked_text(column, "columns") for column in checked_columns(columns, "columns")]
     if columns is None:
-        coded = coded_samples(samples, names).samples
+        coded = coded_samples(samples, names)[0]
     else:
-        coded = [
-            _coded_like(as_frame(sample, name), name, columns) for sample, name in zip(samples, names, strict=True)
-        ]
+        wanted = [checked_text(column, "columns") for column in checked_columns(columns, "columns")]
+        coded = [_coded_like(as_frame(sample, name), name, wanted) for sample, name in zip(samples, names, strict=True)]
     return coded[0] if len(coded) == 1 else coded
 
 
 def _coded_like(frame: nw.DataFrame[Any], name: str, columns: Sequence[str]) -> Any:
-    lacking = [column for column in columns if column not in frame.columns]
-    places = {column: split_name(column, frame.columns) for column in lacking}
+    places = {column: split_name(column, frame.columns) for column in columns if column not in frame.columns}
     unknown = [column for column, place in places.items() if place is None]
     if unknown:
         raise ValueError(f"{name} has no column for {unknown[0]!r}; its columns are {list(frame.columns)[:20]}")
     seen = SeenCategories()
-    _see(seen, frame, list(dict.fromkeys(place[0] for place in places.values() if place)), name)
+    for column in dict.fromkeys(place[0] for place in places.values() if place):
+        seen.add_column(frame, column, name)
     check_known(seen.sorted(), columns, name)
     return coded_frame(frame, columns).to_native()
-
-
-def _see(seen: SeenCategories, frame: nw.DataFrame[Any], columns: Sequence[str], name: str) -> None:
-    for column in columns:
-        seen.add(column, map(str, frame.get_column(column).drop_nulls().unique().to_list()), name)
 
 
 def check_known(categories: Mapping[str, Sequence[str]], columns: Sequence[str], name: str) -> None:
@@ -263,7 +246,3 @@ def check_known(categories: Mapping[str, Sequence[str]], columns: Sequence[str],
                 f"{name}: the column {column!r} has the category {unknown[0]!r}, for which there is no column; there "
                 f"are {', '.join(told)}. Both samples need the same categories"
             )
-
-
-def _text_columns(frame: nw.DataFrame[Any]) -> list[str]:
-    return [name for name, kind in frame.schema.items() if kind in TEXT_TYPES]

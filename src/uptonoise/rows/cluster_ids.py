@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from uptonoise._util.validation import positive_int
 from uptonoise._util.wording import counted, shown
 from uptonoise.rows.arrays import as_real_array, is_tensor, object_array, plain_array
-from uptonoise.rows.frames import is_series
+from uptonoise.rows.memory import is_series
 
 Ids = NDArray[Any]
 
@@ -59,24 +59,8 @@ def blocks(n_rows: int, size: int) -> BlockIds:
     return (np.arange(n_rows) // size).view(BlockIds)
 
 
-class Numbered(NamedTuple):
-    """Distinct ids in the order of their first rows, and the number of each row's id."""
-
-    ids: Ids
-    numbers: NDArray[np.int64]
-    in_order: bool
-
-
-def numbered(ids: Ids) -> Numbered:
-    """Return the number of each row's id, by the order of first rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.rows.cluster_ids import numbered
-    >>> numbered(np.array([7, 7, 3, 7]))
-    Numbered(ids=array([7, 3]), numbers=array([0, 0, 1, 0]), in_order=False)
-    """
+def numbered(ids: Ids) -> tuple[Ids, NDArray[np.int64], bool]:
+    """Return distinct ids in the order of their first rows, each row's number, and whether equal ids lie together."""
     starts = np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]]))  # of runs of equal ids
     heads = np.asarray(ids[starts])
     if heads.dtype == object:
@@ -90,7 +74,7 @@ def numbered(ids: Ids) -> Numbered:
         rank[order] = np.arange(len(order))
         distinct, of_runs = values[order], rank[inverse]
     lengths = np.diff(np.append(starts, len(ids)))
-    return Numbered(distinct, np.repeat(of_runs, lengths), len(distinct) == len(heads))
+    return distinct, np.repeat(of_runs, lengths), len(distinct) == len(heads)
 
 
 def as_ids(clusters: Any, name: str = "clusters") -> Ids:
@@ -160,12 +144,6 @@ def cluster_hashes(ids: Sequence[Any] | Ids) -> NDArray[np.uint64]:
 
     Two sketches keep these to tell whether they hold the same cluster, at 8 bytes for each. That a million clusters and
     another million seem to share one by chance has a probability of 5e-8.
-
-    Examples
-    --------
-    >>> from uptonoise.rows.cluster_ids import cluster_hashes
-    >>> cluster_hashes(["a", "b"]).dtype, bool((cluster_hashes([1]) == cluster_hashes(["1"])).all())
-    (dtype('uint64'), True)
     """
     texts = (str(cluster).encode() for cluster in (ids.tolist() if isinstance(ids, np.ndarray) else ids))
     digests = b"".join(hashlib.blake2b(text, digest_size=8).digest() for text in texts)

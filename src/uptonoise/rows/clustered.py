@@ -21,11 +21,12 @@ from uptonoise.rows.block import CHUNK_ROWS, Block
 from uptonoise.rows.cluster_ids import BlockIds, as_ids, numbered
 from uptonoise.rows.convert import IteratorRows, as_rows, grouping, refuse_one_iterator_twice
 from uptonoise.rows.derived import DerivedRows, WithoutColumn, with_weights
-from uptonoise.rows.frames import as_frame, is_frame
 from uptonoise.rows.matching import aligned
+from uptonoise.rows.memory import as_frame, is_frame
 from uptonoise.rows.source import RowSource
 
 LEAST_CLUSTERS = 3
+_REMOTE = "clusters of {}, whose rows are on a cluster of computers, must be the name of the column that holds the ids"
 
 
 class SharedClustersWarning(UserWarning):
@@ -37,7 +38,8 @@ class ClusteredRows(DerivedRows):
 
     def __init__(self, source: RowSource, clusters: Any) -> None:
         super().__init__(source)
-        _refuse_remote(source)
+        if source.is_remote:
+            raise ValueError(_REMOTE.format(source.name))
         ids = as_ids(clusters, f"clusters of {source.name}")
         if self.n_rows is not None:
             self._check_length(self.n_rows, len(ids))
@@ -65,11 +67,10 @@ class ClusteredRows(DerivedRows):
 class BlockedRows(DerivedRows):
     """The same rows in blocks of consecutive ones, which are their clusters."""
 
-    ids_are_local = True
-
     def __init__(self, source: RowSource, size: int) -> None:
         super().__init__(source)
-        _refuse_remote(source)
+        if source.is_remote:
+            raise ValueError(_REMOTE.format(source.name))
         if source.bag_ids is not None:
             raise ValueError(f"{source.name} has bags already; blocks are for rows without them")
         self.size, self.ids_are_local = positive_int(size, "the size of a block"), True
@@ -104,15 +105,12 @@ class ClusterColumnRows(WithoutColumn):
             yield chunk._replace(values=self._derived(chunk.values), bags=_added(self._known, self.bag_ids, ids))
 
 
-class ClusteredChunks(RowSource):
+class ClusteredChunks(DerivedRows):
     """The rows of an iterator of frames, with the ids of clusters in one of the columns; it can be read once."""
-
-    can_be_read_again = False
 
     def __init__(self, chunks: Iterator[Any], column: str, name: str) -> None:
         self._ids: list[NDArray[Any]] = []
-        self._rows = IteratorRows(self._without(chunks, column, name), name)
-        self.name, self.columns, self.named = name, self._rows.columns, self._rows.named
+        super().__init__(IteratorRows(self._without(chunks, column, name), name))
         self._known: dict[Any, int] = {}
         self.bag_ids: list[Any] = []
 
@@ -131,19 +129,11 @@ class ClusteredChunks(RowSource):
     def chunks(self) -> Iterator[Block]:
         """Yield the chunks with the numbers of their clusters."""
         waiting = np.empty(0, dtype=np.int64)
-        for chunk in self._rows.chunks():
+        for chunk in self.source.chunks():
             while len(waiting) < len(chunk.values):
                 waiting = np.concatenate([waiting, _added(self._known, self.bag_ids, self._ids.pop(0))])
             yield chunk._replace(bags=waiting[: len(chunk.values)])
             waiting = waiting[len(chunk.values) :]
-
-    def head(self, n_rows: int = 1_000) -> NDArray[np.float64]:
-        """Return the values of the first rows, at most `n_rows`; a later pass still sees them."""
-        return self._rows.head(n_rows)
-
-    def first_part(self, n_rows: int) -> NDArray[Any]:
-        """Return the first part of the rows as they come; a later pass still sees them."""
-        return self._rows.first_part(n_rows)
 
 
 class GroupedClusters(RowSource):
@@ -159,12 +149,8 @@ class GroupedClusters(RowSource):
         self.by_group, self.by_cluster = by_group, aligned(by_cluster, by_group)
         self.name, self.columns, self.named = by_group.name, by_group.columns, by_group.named
         self.n_rows, self.can_be_read_again = by_group.n_rows, by_group.can_be_read_again
+        self.bag_ids: Any = self.by_cluster.bag_ids
         self.group_of: list[int] = []
-
-    @property
-    def bag_ids(self) -> Any:  # type: ignore[override]
-        """The ids of the clusters."""
-        return self.by_cluster.bag_ids
 
     def chunks(self) -> Iterator[Block]:
         """Yield rows with the numbers of their clusters; raise where a cluster has rows in two groups."""
@@ -174,7 +160,21 @@ class GroupedClusters(RowSource):
                 raise ValueError(
                     f"every row of {self.name} must have a group and a cluster; drop rows that lack one of them first"
                 )
-            self._check_groups(np.asarray(of_group.bags), np.asarray(of_cluster.bags))
+            groups, clusters = np.asarray(of_group.bags), np.asarray(of_cluster.bags)
+            new = int(clusters.max()) + 1 - len(self.group_of)
+            known = np.array(self.group_of + [-1] * max(0, new))
+            here, first = np.unique(clusters, return_index=True)
+            known[here] = np.where(known[here] < 0, groups[first], known[here])
+            wrong = known[clusters] != groups
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                names: Any = self.by_group.bag_ids
+                raise ValueError(
+                    f"the cluster {shown(self.bag_ids[clusters[row]])} of {self.name} has rows in the groups "
+                    f"{shown(names[known[clusters[row]]])} and {shown(names[groups[row]])}. The groups are then not "
+                    "independent: flip_test(..., paired=True) may be meant, or ids that are unique within all groups"
+                )
+            self.group_of = known.tolist()
             yield of_cluster
 
     def clusters_by_group(self) -> dict[Any, NDArray[np.int64]]:
@@ -182,24 +182,6 @@ class GroupedClusters(RowSource):
         names, groups = self.by_group.bag_ids, np.array(self.group_of)
         plain = names.tolist() if isinstance(names, np.ndarray) else list(names or ())
         return {name: np.flatnonzero(groups == number) for number, name in enumerate(plain)}
-
-    def _check_groups(self, groups: NDArray[np.int64], clusters: NDArray[np.int64]) -> None:
-        new = int(clusters.max()) + 1 - len(self.group_of)
-        self.group_of += [-1] * max(0, new)
-        known = np.array(self.group_of)
-        first = np.unique(clusters, return_index=True)
-        known[first[0]] = np.where(known[first[0]] < 0, groups[first[1]], known[first[0]])
-        wrong = known[clusters] != groups
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            ids, names = self.bag_ids, self.by_group.bag_ids
-            assert names is not None
-            raise ValueError(
-                f"the cluster {shown(ids[clusters[row]])} of {self.name} has rows in the groups "
-                f"{shown(names[known[clusters[row]]])} and {shown(names[groups[row]])}. The groups are then not "
-                "independent: flip_test(..., paired=True) may be meant, or ids that are unique within all groups"
-            )
-        self.group_of = known.tolist()
 
 
 def _added(known: dict[Any, int], ids: list[Any], new: NDArray[Any]) -> NDArray[np.int64]:
@@ -267,27 +249,10 @@ def _split(frame: nw.DataFrame[Any], column: str, name: str) -> tuple[Any, NDArr
     return frame.drop(column).to_native(), ids
 
 
-def _refuse_remote(source: RowSource) -> None:
-    if source.is_remote:
-        raise ValueError(
-            f"clusters of {source.name}, whose rows are on a cluster of computers, must be the name of the column that "
-            "holds the ids"
-        )
-
-
 def two_clustered(
     X: Any, Y: Any, weights: tuple[Any, Any] = (None, None), clusters: Any = None
 ) -> tuple[RowSource, RowSource]:
-    """Return two samples with the same columns, both with clusters or both without.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.rows.clustered import two_clustered
-    >>> left, right = two_clustered(np.zeros(4), np.zeros(3), clusters=([1, 1, 2, 3], ["a", "b", "c"]))
-    >>> len(left.bag_ids), len(right.bag_ids)
-    (3, 3)
-    """
+    """Return two samples with the same columns, both with clusters or both without."""
     refuse_one_iterator_twice([X, Y], "X and Y")
     of_both = clusters is None or isinstance(clusters, str)
     is_pair = isinstance(clusters, tuple | list) and len(clusters) == 2 and all(ids is not None for ids in clusters)

@@ -14,9 +14,8 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.rows.block import Block
 from uptonoise.rows.derived import with_weights
-from uptonoise.rows.frames import as_frame, check_numeric, frame_values, is_frame, is_series
 from uptonoise.rows.matching import aligned
-from uptonoise.rows.memory import ArrayRows, FrameRows
+from uptonoise.rows.memory import ArrayRows, FrameRows, as_frame, check_numeric, frame_values, is_frame, is_series
 from uptonoise.rows.source import HEAD_ROWS, RowSource
 from uptonoise.rows.suspicious import ScaleWatch
 
@@ -73,15 +72,7 @@ def _registered(X: Any) -> _Converter | None:
 
 
 def grouping(X: Any) -> Callable[[Any, str, Sequence[str] | None], RowSource] | None:
-    """Return what makes bags of a table whose type was registered with a way to do so; None for others.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from uptonoise.rows import grouping
-    >>> grouping(pd.DataFrame({"site": ["a"], "x": [1.0]})) is None
-    True
-    """
+    """Return what makes bags of a table whose type was registered with a way to do so; None for others."""
     registered = _registered(X)
     return None if registered is None else registered.group
 

@@ -14,7 +14,6 @@ At most 1 in 1,000 of samples of independent rows has a z above 5 (`docs/results
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc
 
 from uptonoise._util.typing import Floats
-from uptonoise._util.warning import warn
 from uptonoise.rows.source import RowSource
 
 _LAGS = (1, 3, 10, 30)
@@ -156,12 +154,6 @@ def explained_by(codes: NDArray[np.int64], others: Floats, smooth: Floats | None
     explained = 1 - within / (n - k) * (n - taken) / np.maximum(between + within, 1e-12)
     explained = np.where(rare, explained, 0.0)
     return float(explained.max()) if explained.max() > _EXPLAINED else 0.0
-
-
-def warn_of_dependence(signs: Sequence[Dependence]) -> None:
-    """Warn of dependent rows."""
-    for sign in signs:
-        warn(str(sign), DependentRowsWarning)
 
 
 def dependence_on_column(source: RowSource, column: str) -> Dependence | None:

@@ -25,16 +25,8 @@ _WINDOW_ROWS_PER_BAG = 16  # rows of each bag, on average, that are enough
 
 
 def select_columns(source: RowSource, columns: Sequence[str]) -> RowSource:
-    """Return the same rows with some of the columns, in this order.
-
-    Examples
-    --------
-    >>> from uptonoise.rows import as_rows, read_rows, select_columns
-    >>> read_rows(select_columns(as_rows([[1.0, 2.0]]), ["x1"]))
-    array([[2.]])
-    """
-    selected = source.selected(columns)
-    return SelectedRows(source, columns) if selected is None else selected
+    """Return the same rows with some of the columns, in this order."""
+    return source.selected(columns) or SelectedRows(source, columns)
 
 
 def with_weights(source: RowSource, weights: Any) -> RowSource:
@@ -46,10 +38,8 @@ def with_weights(source: RowSource, weights: Any) -> RowSource:
     >>> next(with_weights(as_rows([1.0, 2.0]), [3, 4]).blocks(2)).weights
     array([3., 4.])
     """
-    weighted = source.weighted(weights)
-    if weighted is not None:
-        return weighted
-    return WeightColumnRows(source, weights) if isinstance(weights, str) else WeightedRows(source, weights)
+    here = WeightColumnRows if isinstance(weights, str) else WeightedRows
+    return source.weighted(weights) or here(source, weights)
 
 
 def check_missing(missing: Any) -> None:
@@ -71,20 +61,12 @@ def without_missing(source: RowSource) -> RowSource:
     complete = source.complete()
     if complete is None and source.is_remote:
         raise ValueError(f'missing must be "error" for {source.name}, whose rows are on a cluster; drop rows there')
-    return CompleteRows(source) if complete is None else complete
+    return complete or CompleteRows(source)
 
 
 def difference(left: RowSource, right: RowSource) -> RowSource:
-    """Return the differences of corresponding rows of two sources, which have the same number of rows.
-
-    Examples
-    --------
-    >>> from uptonoise.rows import as_rows, difference, read_rows
-    >>> read_rows(difference(as_rows([3.0, 5.0]), as_rows([1.0, 1.0]))).ravel()
-    array([2., 4.])
-    """
-    differences = left.minus(right)
-    return _DifferenceRows(left, right) if differences is None else differences
+    """Return the differences of corresponding rows of two sources, which have the same number of rows."""
+    return left.minus(right) or _DifferenceRows(left, right)
 
 
 class DerivedRows(RowSource):

@@ -6,7 +6,6 @@ So the choice is the same whether the number of rows is known beforehand or not,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +13,6 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.rows.block import Block
-
-_NONE_EARLIER: Mapping[int, int] = MappingProxyType({})
 
 
 def smallest(keys: Floats, count: int) -> NDArray[np.int64]:
@@ -69,7 +66,7 @@ class BagSample(NamedTuple):
 
 
 def bag_keys(
-    blocks: Iterable[Block], n_columns: int, n_rows: int, seed: int, earlier: Mapping[int, int] = _NONE_EARLIER
+    blocks: Iterable[Block], n_columns: int, n_rows: int, seed: int, earlier: Mapping[int, int] | None = None
 ) -> BagSample:
     """Return at most `n_rows` rows of each bag in one pass over blocks.
 
@@ -85,8 +82,8 @@ def bag_keys(
         bags, starts = np.unique(block.bags[order], return_index=True)
         for bag, rows in zip(bags.tolist(), np.split(order, starts[1:]), strict=True):
             if bag not in generators:
-                bits = np.random.PCG64([seed, bag])
-                generators[bag] = np.random.Generator(bits.advance(earlier.get(bag, 0)))
+                bits = np.random.PCG64([seed, bag]).advance((earlier or {}).get(bag, 0))
+                generators[bag] = np.random.Generator(bits)
             keys[rows] = generators[bag].random(len(rows))
         sample = sample.best(BagSample(keys, block.bags, block.values), n_rows)
     return sample

@@ -148,16 +148,10 @@ class InputRecord(Result):
         cls, names: Sequence[str], sizes: Sequence[int], columns: Sequence[str], records: Sequence[SourceRecord]
     ) -> InputRecord:
         """Return the record of samples with these names and numbers of used rows."""
-        samples = tuple(
-            SampleRecord(
-                name=name,
-                n_read=size + record.n_dropped,
-                n_used=size,
-                n_dropped=record.n_dropped,
-                gaps={column: int(count) for column, count in record.gaps.items()},
-            )
-            for name, size, record in zip(names, sizes, records, strict=True)
-        )
+        samples = []
+        for name, size, record in zip(names, sizes, records, strict=True):
+            dropped, gaps = record.n_dropped, {column: int(count) for column, count in record.gaps.items()}
+            samples.append(SampleRecord(name=name, n_read=size + dropped, n_used=size, n_dropped=dropped, gaps=gaps))
         left_out = {column: why for record in records for column, why in record.left_out.items()}
         notes = tuple(dict.fromkeys(note for record in records for note in record.notes))
         suspected = {column: why for record in records for column, why in record.suspected.items() if column in columns}
@@ -166,7 +160,7 @@ class InputRecord(Result):
         files = tuple(dict.fromkeys(file for record in records for file in record.files))
         categories = {column: tuple(known) for record in records for column, known in record.categories.items()}
         return cls(
-            samples=samples,
+            samples=tuple(samples),
             columns=tuple(columns),
             left_out=left_out,
             notes=notes,
@@ -186,10 +180,14 @@ class InputRecord(Result):
 
     def lines(self) -> list[tuple[str, str]]:
         """Return the record in words, as pairs of a label and a text."""
-        lines = [("rows", "; ".join(sample.sentence for sample in self.samples))]
-        lines.append(("columns", _listed(self.columns)))
+        lines = [("rows", "; ".join(sample.sentence for sample in self.samples)), ("columns", _listed(self.columns))]
         if self.categories:
-            lines.append(("one-hot", categories_text(self.categories)))
+            texts = []
+            for column, known in self.categories.items():
+                zero = f", 0 is {known[0]}" if len(known) == 2 else ""
+                meaning = f"{len(known)} categories" if len(known) > 2 else f"1 is {known[-1]}{zero}"
+                texts.append(f"{column} ({meaning})")
+            lines.append(("one-hot", "; ".join(texts)))
         if self.left_out:
             lines.append(("left out", left_out_text(self.left_out)))
         return lines + [("note", note) for note in self.notes]
@@ -211,24 +209,6 @@ def left_out_text(left_out: Mapping[str, str]) -> str:
     for column, why in left_out.items():
         by_reason.setdefault(why, []).append(column or "a column without a name")
     return "; ".join(f"{_listed(columns)} ({why})" for why, columns in by_reason.items())
-
-
-def categories_text(categories: Mapping[str, Sequence[str]]) -> str:
-    """Return columns with their categories, and what 0 stands for where one column tells both.
-
-    Examples
-    --------
-    >>> from uptonoise.rows import categories_text
-    >>> categories_text({"colour": ["blue", "green", "red"], "sex": ["f", "m"]})
-    'colour (3 categories); sex (1 is m, 0 is f)'
-    """
-    return "; ".join(f"{column} ({_meaning(known)})" for column, known in categories.items())
-
-
-def _meaning(known: Sequence[str]) -> str:
-    if len(known) > 2:
-        return f"{len(known)} categories"
-    return f"1 is {known[-1]}" + (f", 0 is {known[0]}" if len(known) == 2 else "")
 
 
 def _listed(names: Iterable[str]) -> str:

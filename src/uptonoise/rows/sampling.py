@@ -24,16 +24,6 @@ def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.
 
     If the number of rows is known beforehand, only the chosen rows are read. Otherwise, one pass keeps the best so far.
     The choice is the same.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.rows import as_rows, sample_rows
-    >>> X = np.arange(100.0)
-    >>> known = sample_rows([as_rows(X)], 3, np.random.default_rng(0))
-    >>> streamed = sample_rows([as_rows(iter([X[:40], X[40:]]))], 3, np.random.default_rng(0))
-    >>> np.array_equal(known, streamed)
-    True
     """
     samples = [source.sampled(n_rows, generator) for source in sources]
     keys, values = (np.concatenate(fields) for fields in zip(*samples, strict=True))
@@ -43,17 +33,7 @@ def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.
 
 
 def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) -> Floats:
-    """Return a few rows to look at before a pass over all: a random sample, of what is read once from its first part.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.rows import as_rows, some_rows
-    >>> X = np.arange(100.0)
-    >>> known, streamed = (some_rows(as_rows(x), 3, np.random.default_rng(0)) for x in (X, iter([X[:40], X[40:]])))
-    >>> np.array_equal(known, streamed)
-    True
-    """
+    """Return a few rows to look at before a pass over all: at random; of what is read once, from its first part."""
     if source.can_be_read_again:
         return sample_rows([source], n_rows, generator)
     first = source.checked(Block(source.first_part(max(n_rows, _FIRST_NUMBERS // len(source.columns)))))

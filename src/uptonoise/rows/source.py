@@ -21,7 +21,7 @@ from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.rows.arrays import check_whole_numbers
-from uptonoise.rows.block import CHUNK_ROWS, Accumulator, AnyAccumulator, Block, chunk_rows
+from uptonoise.rows.block import CHUNK_ROWS, AnyAccumulator, Block, chunk_rows
 from uptonoise.rows.keys import bag_keys, keyed_rows, rows_by_bag
 from uptonoise.rows.record import SourceRecord
 
@@ -93,10 +93,9 @@ class RowSource(ABC):
     ) -> Iterator[Block]:
         """Yield all rows in order, in blocks of `size` rows, which know the number of their first row.
 
-        The last block may be shorter. Blocks are checked, and float64, unless whoever asks for them does so later.
-
-        Rows that are a part of a larger source are cut where that source would be cut: the first block has
-        `first_size` rows, and rows are counted from `first_row`.
+        The last block may be shorter. Blocks are checked, and float64, unless `check` is False. Rows that are a part of
+        a larger source are cut where that source would be cut: the first block has `first_size` rows, and rows are
+        counted from `first_row`.
         """
         wanted, held, pieces, is_empty = first_size or size, 0, [], True
         for chunk in self.chunks():
@@ -128,7 +127,8 @@ class RowSource(ABC):
 
     def check(self) -> None:
         """Raise where a value or a weight is not allowed, for those who have no other use of the rows."""
-        self.fold(_NoSum())
+        for _ in ordered_map(self.checked, self.blocks(chunk_rows(len(self.columns)), check=False)):
+            pass
 
     def head(self, n_rows: int = HEAD_ROWS) -> Floats:
         """Return the values of the first rows, at most `n_rows`; a later pass still sees them."""
@@ -236,15 +236,6 @@ class RowSource(ABC):
     def no_rows(self) -> ValueError:
         """Return the error about a sample without rows."""
         return ValueError(f"{self.name} has no rows; at least one is needed")
-
-
-class _NoSum(Accumulator[None]):
-    """No sum: rows are only checked."""
-
-    block_rows = CHUNK_ROWS
-
-    def part(self, block: Block) -> None:
-        return None
 
 
 def read_rows(source: RowSource) -> Floats:

@@ -59,7 +59,8 @@ class ScaleWatch:
 
     def __init__(self, first: NDArray[np.floating]) -> None:
         self._n_first, self._n_rows, n_columns = len(first), 0, first.shape[1]
-        self._first = keyed_rows([Block(_finite(first))], n_columns, _KEPT, np.random.default_rng(0))[1]
+        finite = Block(first[np.isfinite(first).all(axis=1)])
+        self._first = keyed_rows([finite], n_columns, _KEPT, np.random.default_rng(0))[1]
         self._generator = np.random.default_rng(1)
         self._kept = np.empty(0), np.empty((0, n_columns))
 
@@ -71,7 +72,7 @@ class ScaleWatch:
 
     def warn(self, columns: Sequence[str], name: str) -> None:
         """Warn where the scale of the first part is not that of all rows."""
-        kept = _finite(self._kept[1])
+        kept = self._kept[1][np.isfinite(self._kept[1]).all(axis=1)]
         if self._n_rows <= self._n_first or not len(kept) or not len(self._first):
             return
         first, whole = _spreads(self._first), _spreads(kept)
@@ -84,11 +85,6 @@ class ScaleWatch:
                 "random order, or a source that can be read again",
                 SuspiciousValuesWarning,
             )
-
-
-def _finite(rows: NDArray[np.floating]) -> Floats:
-    values = np.asarray(rows, dtype=np.float64)
-    return values[np.isfinite(values).all(axis=1)]
 
 
 def _spreads(rows: Floats) -> Floats:

@@ -153,7 +153,7 @@ class TensorBagRows(TensorRows, BagRows):
         return _with_weights(TensorBagRows(self.tensor, self.bounds, self.bag_ids, self.name), weights)
 
     @cached_property
-    def offsets(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def offsets(self) -> NDArray[np.int64]:
         """Where each bag starts, in this machine's memory."""
         return np.append(self.bounds.starts.cpu().numpy(), len(self.tensor))
 
