@@ -164,7 +164,7 @@ def two_coded(
 
 
 def coded_frame(frame: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
-    """Return these columns of a frame; those that it has not are columns of 0 and 1, with gaps where it has no value."""
+    """Return these columns of a frame; those that it has not are columns of 0 and 1, with gaps for missing values."""
     known = set(frame.columns)
     parts: list[Any] = []
     for name in names:
