@@ -108,19 +108,14 @@ def is_collection(X: Any) -> bool:
     return type(X).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
 
 
-class _Constant:
-    """Something that every task needs, made once: the graph has one copy of it."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __call__(self) -> Any:
-        return self.value
+def _itself(value: Any) -> Any:
+    return value
 
 
 def shared_value(value: Any) -> Any:
-    """Return a task for something that every other task needs."""
-    return dask_module("dask").delayed(_Constant(value), pure=False, traverse=False)(dask_key_name=task_key("shared"))
+    """Return a task for something that every other task needs: the graph has one copy of it."""
+    task = dask_module("dask").delayed(partial(_itself, value), pure=False, traverse=False)
+    return task(dask_key_name=task_key("shared"))
 
 
 def task_key(name: str) -> str:
@@ -128,28 +123,12 @@ def task_key(name: str) -> str:
     return f"uptonoise-{name.strip('_').replace('_', '-')}-{uuid.uuid4().hex}"
 
 
-class _Merging:
-    """A step of a tree: it merges the results of several tasks."""
-
-    def __init__(self, merge: Callable[..., Any], has_shared: bool) -> None:
-        self.merge, self.has_shared = merge, has_shared
-
-    def __call__(self, *results: Any) -> Any:
-        if self.has_shared:
-            return self.merge(list(results[1:]), shared=results[0])
-        return self.merge(list(results))
-
-
-def merged_tree(items: list[Any], merge: partial[Any]) -> Any:
-    """Return, not yet computed, all items merged in their order, some at a time."""
-    delayed = dask_module("dask").delayed
-    shared = merge.keywords.get("shared")
-    step = _Merging(merge if shared is None else merge.func, shared is not None)
-    task = delayed(step, pure=False, traverse=False)
-    first = [] if shared is None else [shared]
+def merged_tree(items: list[Any], merge: Callable[..., Any], *shared: Any) -> Any:
+    """Return, not yet computed, all items merged in their order, some at a time; `shared` goes before them."""
+    task = dask_module("dask").delayed(merge, pure=False, traverse=False)
     while True:
         starts = range(0, len(items), _FAN_IN)
-        items = [task(*first, *items[at : at + _FAN_IN], dask_key_name=task_key("merge")) for at in starts]
+        items = [task(*shared, *items[at : at + _FAN_IN], dask_key_name=task_key("merge")) for at in starts]
         if len(items) == 1:
             return items[0]
 
@@ -176,7 +155,10 @@ def computed(tasks: list[Any]) -> list[Any]:
     except (CancelledError, TimeoutError, distributed.comm.CommClosedError):
         raise _lost() from None
     finally:
-        _cancelled(client, futures)
+        waiting = [future for future in futures if future.status == "pending"]
+        if waiting and client.status == "running":  # take back work that nobody waits for any more
+            with contextlib.suppress(OSError, TimeoutError):  # a scheduler that no longer answers
+                client.sync(client._cancel, waiting, callback_timeout=_CLOSING)
 
 
 def _client() -> Any:
@@ -238,11 +220,3 @@ def _lost() -> ConnectionError:
         "the connection to the Dask scheduler was lost, or it no longer answers; check whether it is running, and run "
         "it again"
     )
-
-
-def _cancelled(client: Any, futures: list[Any]) -> None:
-    """Take back work that nobody waits for any more."""
-    waiting = [future for future in futures if future.status == "pending"]
-    if waiting and client.status == "running":
-        with contextlib.suppress(OSError, TimeoutError):  # a scheduler that no longer answers
-            client.sync(client._cancel, waiting, callback_timeout=_CLOSING)

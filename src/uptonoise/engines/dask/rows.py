@@ -30,11 +30,9 @@ from uptonoise.engines.dask.tasks import (
     merge_samples,
     sample_bags,
     sample_part,
-    slice_rows,
     subtract_rows,
     take_rows,
     values_of,
-    with_data,
 )
 from uptonoise.engines.files import GroupIds, TableFile
 from uptonoise.rows import CHUNK_ROWS, AnyAccumulator, Block, RowSource, SourceRecord, keyed_rows, rows_by_bag
@@ -162,8 +160,9 @@ class RemoteRows(RowSource):
         places, pieces = self._ranges, []
         for start, stop in places:
             there = [number for number, (a, b) in enumerate(other._ranges) if a < stop and start < b]
-            bounds = [(max(start, a) - a, min(stop, b) - a) for a, b in (other._ranges[number] for number in there)]
-            pieces.append(other._each(slice_rows, there, bounds))
+            bounds = [other._ranges[number] for number in there]
+            rows = [(range(max(start, a) - a, min(stop, b) - a),) for a, b in bounds]
+            pieces.append(other._each(take_rows, there, rows))
         numbers = [number for number, (start, stop) in enumerate(places) if start < stop]
         parts = self._each(subtract_rows, numbers, [tuple(pieces[number]) for number in numbers])
         sizes = [places[number][1] - places[number][0] for number in numbers]
@@ -184,7 +183,7 @@ class RemoteRows(RowSource):
         ids = self.groups.ids if accumulator.needs_known_bags else []
         shared = shared_value((accumulator.empty(), list(ids)))
         runs = self._each(fold_part, None, [(start, stop, shared) for start, stop in self._ranges])
-        run = computed([merged_tree(runs, partial(merge_runs, shared=shared))])[0]
+        run = computed([merged_tree(runs, merge_runs, shared)])[0]
         self.groups.add(run.ids)
         return added(accumulator, run)
 
@@ -198,7 +197,7 @@ class RemoteRows(RowSource):
         self._check_not_empty()
         state = bits.state
         samples = self._each(sample_part, None, [(start, stop, n_rows, state) for start, stop in self._ranges])
-        keys, values = computed([merged_tree(samples, partial(merge_samples, n_rows=n_rows))])[0]
+        keys, values = computed([merged_tree(samples, partial(merge_samples, n_rows))])[0]
         jump(bits, self.n_rows)
         return keys, values
 
@@ -218,7 +217,7 @@ class RemoteRows(RowSource):
             (start, stop, n_rows, seed, before_part, shared)
             for (start, stop), before_part in zip(self._ranges, earlier, strict=True)
         ]
-        sample = merged_tree(self._each(sample_bags, None, arguments), partial(merge_bag_samples, n_rows=n_rows))
+        sample = merged_tree(self._each(sample_bags, None, arguments), partial(merge_bag_samples, n_rows))
         return rows_by_bag(computed([sample])[0])
 
     def _check_not_empty(self) -> None:
@@ -240,9 +239,10 @@ class RemoteRows(RowSource):
             plain = [argument for argument in more if not is_collection(argument)]
             remote = [argument for argument in more if is_collection(argument)]
             call = partial(function, self._opening, part.place, *plain)
-            data = part.data if is_collection(part.data) else None
-            if data is None:
-                call = partial(with_data, call, part.data)
+            if is_collection(part.data):
+                remote = [part.data, *remote]
+            else:
+                call = partial(call, part.data)
             task = delayed(call, pure=False, traverse=False)
-            tasks.append(task(*([] if data is None else [data]), *remote, dask_key_name=task_key(function.__name__)))
+            tasks.append(task(*remote, dask_key_name=task_key(function.__name__)))
         return tasks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,7 @@ class _PartitionRows(RowSource):
             start = stop
 
     def _numbered(self, column: Any, by: str) -> NDArray[np.int64]:
+        """Return the number of each row's bag."""
         codes, keys = dask_module("pandas").factorize(column)
         where = f"the column {by!r} of {self.name}"
         if (codes < 0).any():
@@ -91,27 +92,18 @@ class _PartitionRows(RowSource):
                 f"a group is missing in {where}, in row {row} of {self._place_of_part}; drop such rows first"
             )
         plain = keys.tolist()
-        _check_one_kind(plain, f"{where} ({self._place_of_part})")
+        # Nobody knows whether 1 and "1" are the same group.
+        text = next((key for key in plain if isinstance(key, str)), None)
+        other = next((key for key in plain if not isinstance(key, str)), None)
+        if text is not None and other is not None:
+            raise ValueError(
+                f"{where} ({self._place_of_part}) must hold groups of one kind; got {text!r} (text) and {other!r} (a "
+                f"{type(other).__name__}). Convert it with .astype(str) or .astype(int)"
+            )
         try:
             return self.groups.numbered(Groups(plain, codes))
         except NoGroupError as error:
             raise ValueError(f"{where} must hold groups, as text or whole numbers; got {shown(error.key)}") from None
-
-
-def _check_one_kind(keys: list[Any], where: str) -> None:
-    """Raise where ids are both text and numbers: nobody knows whether 1 and "1" are the same group."""
-    text = next((key for key in keys if isinstance(key, str)), None)
-    other = next((key for key in keys if not isinstance(key, str)), None)
-    if text is not None and other is not None:
-        raise ValueError(
-            f"{where} must hold groups of one kind; got {text!r} (text) and {other!r} (a {type(other).__name__}). "
-            "Convert it with .astype(str) or .astype(int)"
-        )
-
-
-def with_data(call: Callable[..., Any], data: Any, *more: Any) -> Any:
-    """Call a function with data that travel with the task."""
-    return call(data, *more)
 
 
 def count_rows(opening: Opening, place: str, data: Any) -> tuple[int, int]:
@@ -140,14 +132,9 @@ def head_of(opening: Opening, place: str, n_rows: int, n_columns: int, data: Any
     return np.concatenate(values)[:n_rows]
 
 
-def take_rows(opening: Opening, place: str, rows: NDArray[np.int64], data: Any) -> Floats:
+def take_rows(opening: Opening, place: str, rows: NDArray[np.int64] | range, data: Any) -> Floats:
     """Return the rows of a part with these numbers."""
-    return opening.rows(data, place).take(rows)
-
-
-def slice_rows(opening: Opening, place: str, start: int, stop: int, data: Any) -> Floats:
-    """Return the rows of a part from `start` to `stop`."""
-    return opening.rows(data, place).take(np.arange(start, stop))
+    return opening.rows(data, place).take(np.asarray(rows))
 
 
 def subtract_rows(opening: Opening, place: str, data: Any, *others: Floats) -> Floats:
@@ -162,7 +149,7 @@ def fold_part(opening: Opening, place: str, start: int, stop: int, data: Any, sh
     return run_of(opening.rows(data, place, ids), start, stop, accumulator)
 
 
-def merge_runs(runs: list[Run], shared: Any) -> Run:
+def merge_runs(shared: Any, *runs: Run) -> Run:
     """Return the sums over consecutive parts."""
     return merged(runs, shared[0])
 
@@ -184,7 +171,7 @@ def sample_part(
     return keyed_rows(blocks, len(source.columns), n_rows, np.random.Generator(bits))
 
 
-def merge_samples(samples: list[tuple[Floats, Floats]], n_rows: int) -> tuple[Floats, Floats]:
+def merge_samples(n_rows: int, *samples: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Return the rows of several samples with the smallest keys."""
     keys, values = (np.concatenate(fields) for fields in zip(*samples, strict=True))
     kept = smallest(keys, n_rows)
@@ -218,7 +205,7 @@ def sample_bags(
     return bag_keys(blocks, len(source.columns), n_rows, seed, earlier)
 
 
-def merge_bag_samples(samples: list[BagSample], n_rows: int) -> BagSample:
+def merge_bag_samples(n_rows: int, *samples: BagSample) -> BagSample:
     """Return the rows of several samples of bags with the smallest keys."""
     best = samples[0]
     for sample in samples[1:]:

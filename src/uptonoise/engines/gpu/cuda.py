@@ -158,21 +158,11 @@ def tensor_features(X: Any, frequencies: Any, kind: Literal["phase", "fourier"] 
 
 def _is_on_device(X: Any) -> bool:
     """Tell whether `X` is a tensor on a GPU, or a list of tensors with one of them there."""
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and is_tensor(X[0]) and X[0].ndim > 0 and any(map(_is_cuda, X))
-    return _is_cuda(X)
+    tensors = X if isinstance(X, list | tuple) and len(X) > 0 and is_tensor(X[0]) and X[0].ndim > 0 else [X]
+    return any(is_tensor(tensor) and tensor.device.type == "cuda" for tensor in tensors)
 
 
-def _is_cuda(X: Any) -> bool:
-    return is_tensor(X) and X.device.type == "cuda"
-
-
-def _as_device_rows(X: Any, name: str) -> RowSource:
-    source: RowSource = _engine().from_tensors(X, name)
-    return source
-
-
-register_rows(_is_on_device, _as_device_rows)
+register_rows(_is_on_device, lambda X, name: _engine().from_tensors(X, name))
 
 
 def _torch() -> Any:

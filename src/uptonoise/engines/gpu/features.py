@@ -111,8 +111,9 @@ def sample_sums(values: Tensor, weights: Tensor | None, projection: Projection, 
 
     def part(start: int, stop: int) -> Tensor:
         if projection.fused:
-            sums: Tensor = _kernels().sample_sums(values[start:stop], _part(weights, start, stop), matrix, centre, far)
-            return sums
+            of_rows = None if weights is None else weights[start:stop]
+            fused: Tensor = _kernels().sample_sums(values[start:stop], of_rows, matrix, centre, far)
+            return fused
         both = torch.cat(cosine_and_sine(values[start:stop], projection, centre), dim=1)
         if weights is not None:
             return weights[start:stop] @ both.double()
@@ -158,23 +159,6 @@ def bag_sums(
     if projection.fused:
         fused: Tensor = _kernels().bag_sums(values, weights, bounds, projection.matrix, scales, projection.is_far)
         return fused
-    sums = _bag_sums_in_blocks(values, weights, bounds, projection)
-    return sums if scales is None else sums * scales[:, None, None]
-
-
-def bag_phases(values: Tensor, weights: Tensor | None, bounds: Bounds, projection: Projection, factor: float) -> Tensor:
-    """Return phi/abs(phi) of each bag times a factor, as float32 of shape (n_bags, m, 2); 0 where phi is 0."""
-    if projection.fused and bounds.largest <= _kernels().BAG_ROWS:
-        scales = torch.full_like(bounds.starts, factor, dtype=torch.float32)
-        matrix, far = projection.matrix, projection.is_far
-        fused: Tensor = _kernels().bag_sums(values, weights, bounds, matrix, scales, far, phase=True)
-        return fused
-    phi = bag_sums(values, weights, bounds, projection)
-    sizes = phi.norm(dim=2, keepdim=True)
-    return torch.where(sizes > 0, phi * (factor / sizes), 0).float()
-
-
-def _bag_sums_in_blocks(values: Tensor, weights: Tensor | None, bounds: Bounds, projection: Projection) -> Tensor:
     n_bags, m = len(bounds.starts), projection.n_frequencies
     total = torch.zeros(n_bags, 2 * m, dtype=torch.float64, device=values.device)
     ends = bounds.starts + bounds.sizes
@@ -190,7 +174,20 @@ def _bag_sums_in_blocks(values: Tensor, weights: Tensor | None, bounds: Bounds, 
 
     for first, last, sums in in_blocks(len(values), projection.block_rows, part):
         total[first:last] += sums
-    return total.reshape(n_bags, 2, m).transpose(1, 2)
+    total = total.reshape(n_bags, 2, m).transpose(1, 2)
+    return total if scales is None else total * scales[:, None, None]
+
+
+def bag_phases(values: Tensor, weights: Tensor | None, bounds: Bounds, projection: Projection, factor: float) -> Tensor:
+    """Return phi/abs(phi) of each bag times a factor, as float32 of shape (n_bags, m, 2); 0 where phi is 0."""
+    if projection.fused and bounds.largest <= _kernels().BAG_ROWS:
+        scales = torch.full_like(bounds.starts, factor, dtype=torch.float32)
+        matrix, far = projection.matrix, projection.is_far
+        fused: Tensor = _kernels().bag_sums(values, weights, bounds, matrix, scales, far, phase=True)
+        return fused
+    phi = bag_sums(values, weights, bounds, projection)
+    sizes = phi.norm(dim=2, keepdim=True)
+    return torch.where(sizes > 0, phi * (factor / sizes), 0).float()
 
 
 def moment_sums(
@@ -204,7 +201,7 @@ def moment_sums(
 
     def part(start: int, stop: int) -> tuple[Tensor, Tensor]:
         if projection.fused:
-            rows, of_rows = values[start:stop], _part(weights, start, stop)
+            rows, of_rows = values[start:stop], None if weights is None else weights[start:stop]
             fused: tuple[Tensor, Tensor] = _kernels().moment_sums(rows, of_rows, matrix, centre, about, far)
             return fused
         both = torch.cat(cosine_and_sine(values[start:stop], projection, centre), dim=1).double() - about
@@ -216,10 +213,6 @@ def moment_sums(
         sums += of_sums
         products += of_products
     return sums, (products + products.T) / 2
-
-
-def _part(weights: Tensor | None, start: int, stop: int) -> Tensor | None:
-    return None if weights is None else weights[start:stop]
 
 
 def as_vector(array: Floats, device: torch.device) -> Tensor:

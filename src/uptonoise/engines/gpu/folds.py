@@ -1,9 +1,14 @@
-"""The sums that the library is made of, over rows on a device; the results come back to this machine's memory."""
+"""Rows on a device, and the sums that the library is made of over them; results come back to this machine's memory.
+
+:meth:`DeviceRows.fold` computes each known sum on the device. An accumulator that it does not know sees the rows in
+this machine's memory, as those of any source.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -24,7 +29,7 @@ from uptonoise.engines.gpu.features import (
     sample_sums,
 )
 from uptonoise.fourier import BagPart, BagSums, CosineSine, FlipSums, MomentSum, RowFeatures, SampleSum
-from uptonoise.rows import CHUNK_ROWS
+from uptonoise.rows import CHUNK_ROWS, AnyAccumulator, Block, RowSource
 
 _BAG_ELEMENTS = 2**27  # bags times frequencies on the device at once
 
@@ -45,20 +50,56 @@ class DeviceBlock(NamedTuple):
     bag_numbers: NDArray[np.int64] | None = None
 
 
-class BlocksOnDevice(Protocol):
-    """What the sums need of a source: its rows on the device, and a check of them."""
+class DeviceRows(RowSource):
+    """A row source whose rows are on a GPU when sums are made of them."""
 
-    name: str
     device: torch.device
+    bags_in_order = True  # kernels take them as they come
 
+    @abstractmethod
     def device_blocks(self) -> Iterator[DeviceBlock]:
         """Yield all rows in order."""
 
+    def fold(self, accumulator: AnyAccumulator) -> AnyAccumulator:
+        """Feed all rows to `accumulator`, on the device where the sum is one that is known here."""
+        on_device = FOLDS.get(type(accumulator))
+        if on_device is None:
+            return super().fold(accumulator)
+        self._check_not_empty()
+        with torch.no_grad():
+            on_device(self, accumulator)
+        return accumulator
+
+    def _check_not_empty(self) -> None:
+        if self.n_rows == 0:
+            raise self.no_rows()
+
+    def check(self) -> None:
+        """Raise where there is no row, or one that is not finite."""
+        self._check_not_empty()
+        for block in self.device_blocks():
+            self.extremes(block)
+
     def extremes(self, block: DeviceBlock) -> tuple[float, float]:
-        """Return the smallest and the largest value of rows that are as they must be."""
+        """Return the smallest and the largest value; raise where one is not finite, or a weight is none."""
+        low, high = torch.stack(torch.aminmax(block.values)).double().tolist()
+        if not np.isfinite([low, high]).all():
+            self._refuse(block, ~torch.isfinite(block.values).all(dim=1))
+        if block.weights is not None:
+            good = ((block.weights >= 1e-100) & (block.weights <= 1e100)) | (block.weights == 0)
+            if not bool(good.all()):
+                self._refuse(block, ~good)
+        return low, high
+
+    def _refuse(self, block: DeviceBlock, wrong: Tensor) -> None:
+        """Raise in the words that rows of this machine are refused with."""
+        row = int(wrong.to(torch.uint8).argmax())
+        here = slice(row, row + 1)
+        weights = None if block.weights is None else block.weights[here].cpu().numpy()
+        self.checked(Block(as_array(block.values[here]), weights, first_row=block.first_row + row))
 
 
-def _fold_sample(source: BlocksOnDevice, total: SampleSum) -> None:
+def _fold_sample(source: DeviceRows, total: SampleSum) -> None:
     def sums(block: DeviceBlock) -> tuple[Tensor, Tensor]:
         projection = _projection(source, total.features, block)
         return sample_sums(block.values, block.weights, projection), _weight_sums(block)
@@ -68,7 +109,7 @@ def _fold_sample(source: BlocksOnDevice, total: SampleSum) -> None:
         total.add((of_features.cpu().numpy(), weight, squares))
 
 
-def _fold_bags(source: BlocksOnDevice, total: BagSums) -> None:
+def _fold_bags(source: DeviceRows, total: BagSums) -> None:
     for block in source.device_blocks():
         if block.bags is None:
             raise ValueError(f"{source.name} is a source of bags, and its blocks must tell each row's bag")
@@ -100,7 +141,7 @@ def _bag_sums_here(block: DeviceBlock, projection: Projection) -> Complex:
     return all_sums
 
 
-def _fold_rows(source: BlocksOnDevice, total: RowFeatures) -> None:
+def _fold_rows(source: DeviceRows, total: RowFeatures) -> None:
     for block in source.device_blocks():
         values, projection = block.values, _projection(source, total.features, block)
 
@@ -112,7 +153,7 @@ def _fold_rows(source: BlocksOnDevice, total: RowFeatures) -> None:
             total.add(characteristic)
 
 
-def _fold_moments(source: BlocksOnDevice, total: MomentSum) -> None:
+def _fold_moments(source: DeviceRows, total: MomentSum) -> None:
     centre = as_vector(total.centre, source.device)
 
     def sums(block: DeviceBlock) -> tuple[int, Tensor, Tensor, Tensor, Tensor]:
@@ -138,7 +179,7 @@ def _one_late(items: Iterable[Item]) -> Iterator[Item]:
     yield from held
 
 
-def _fold_flips(source: BlocksOnDevice, total: FlipSums) -> None:
+def _fold_flips(source: DeviceRows, total: FlipSums) -> None:
     """Signs are generated in this machine's memory, so that a seed gives the same p-value everywhere."""
     for block in source.device_blocks():
         values, projection = block.values, _projection(source, total.features, block)
@@ -159,7 +200,7 @@ FOLDS: dict[type, Callable[[Any, Any], None]] = {
 
 
 def _projection(
-    source: BlocksOnDevice, features: CosineSine, block: DeviceBlock, centre: Floats | None = None
+    source: DeviceRows, features: CosineSine, block: DeviceBlock, centre: Floats | None = None
 ) -> Projection:
     """Return the frequencies for a block whose rows are finite and not too large."""
     low, high = source.extremes(block)
@@ -181,7 +222,7 @@ def _weight_sums(block: DeviceBlock) -> Tensor:
 
 
 @torch.no_grad()
-def bag_features(source: BlocksOnDevice, frequencies: Floats, phase: bool) -> Tensor:
+def bag_features(source: DeviceRows, frequencies: Floats, phase: bool) -> Tensor:
     """Return the phase or Fourier features of bags where they are, of shape (n_bags, 2m)."""
     (block,) = source.device_blocks()
     bounds: Any = block.bags
@@ -193,3 +234,10 @@ def bag_features(source: BlocksOnDevice, frequencies: Floats, phase: bool) -> Te
     sizes = bounds.sizes
     weight = sizes if block.weights is None else torch.segment_reduce(block.weights, "sum", lengths=sizes)
     return bag_sums(block.values, block.weights, bounds, projection, factor / weight).float().flatten(1)
+
+
+def as_array(values: Tensor) -> NDArray[Any]:
+    """Return a tensor in this machine's memory; numpy knows no bfloat16."""
+    small = values.is_floating_point() and values.dtype.itemsize < 4
+    array: NDArray[Any] = (values.float() if small else values).cpu().numpy()
+    return array

@@ -28,8 +28,13 @@ def _labelled_feature_sums(
     X: Tensor, Y: Tensor, frequencies: Floats, labels: Iterable[NDArray[np.float32]]
 ) -> tuple[Floats, Floats]:
     pooled = torch.cat([X, Y])
-    pooled -= as_vector(_medians(pooled), pooled.device)
-    projection = _projection(CosineSine(frequencies, "fast"), pooled)
+    # The median as numpy has it: the mean of the two in the middle where there are two.
+    middle = slice((len(pooled) - 1) // 2, len(pooled) // 2 + 1)
+    pooled -= as_vector(pooled.sort(dim=0).values[middle].mean(dim=0).cpu().numpy(), pooled.device)
+    features = CosineSine(frequencies, "fast")
+    extremes = torch.stack(torch.aminmax(pooled, dim=0)).cpu().numpy()
+    features.check_size(extremes)
+    projection = Projection.of(features, pooled, float(np.abs(extremes).max()))
     sums = torch.zeros((), dtype=torch.float64, device=pooled.device)
     total = torch.zeros(2 * len(frequencies), dtype=torch.float64, device=pooled.device)
     start = 0
@@ -40,17 +45,3 @@ def _labelled_feature_sums(
         total += block.sum(dim=0)
         start = stop
     return sums.cpu().numpy(), total.cpu().numpy()
-
-
-def _projection(features: CosineSine, rows: Tensor) -> Projection:
-    """Return the frequencies for rows that are not too large."""
-    extremes = torch.stack(torch.aminmax(rows, dim=0)).cpu().numpy()
-    features.check_size(extremes)
-    return Projection.of(features, rows, float(np.abs(extremes).max()))
-
-
-def _medians(rows: Tensor) -> Floats:
-    """Return the median of each column, as numpy has it: the mean of the two in the middle where there are two."""
-    in_order = rows.sort(dim=0).values
-    middle = in_order[(len(rows) - 1) // 2 : len(rows) // 2 + 1]
-    return np.asarray(middle.mean(dim=0).cpu().numpy())

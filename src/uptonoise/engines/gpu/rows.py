@@ -1,12 +1,7 @@
-"""Rows on a GPU, as row sources with a way of their own through the sums that the library is made of.
-
-:meth:`DeviceRows.fold` computes each known sum on the device. An accumulator that it does not know sees the rows in
-this machine's memory, as those of any source.
-"""
+"""Tensors on a GPU as rows and as bags."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -21,61 +16,12 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.bags import BagRows
 from uptonoise.engines.gpu.features import FLOATS, Bounds, in_blocks, ranges
-from uptonoise.engines.gpu.folds import FOLDS, DeviceBlock
-from uptonoise.rows import AnyAccumulator, Block, RowSource, as_real_array, check_real_tensor, numbered_columns
+from uptonoise.engines.gpu.folds import DeviceBlock, DeviceRows, as_array
+from uptonoise.rows import Block, RowSource, as_real_array, check_real_tensor, numbered_columns
 
 _HOST_ELEMENTS = 2**22  # of a block that is brought back
 _COPIED_ROWS = 2**24  # of tensors that must be copied before a kernel can read them
 _LONGEST_STRIDE = 2**15
-
-
-class DeviceRows(RowSource):
-    """A row source whose rows are on a GPU when sums are made of them."""
-
-    device: torch.device
-    bags_in_order = True  # kernels take them as they come
-
-    @abstractmethod
-    def device_blocks(self) -> Iterator[DeviceBlock]:
-        """Yield all rows in order."""
-
-    def fold(self, accumulator: AnyAccumulator) -> AnyAccumulator:
-        """Feed all rows to `accumulator`, on the device where the sum is one that is known here."""
-        on_device = FOLDS.get(type(accumulator))
-        if on_device is None:
-            return super().fold(accumulator)
-        self._check_not_empty()
-        with torch.no_grad():
-            on_device(self, accumulator)
-        return accumulator
-
-    def _check_not_empty(self) -> None:
-        if self.n_rows == 0:
-            raise self.no_rows()
-
-    def check(self) -> None:
-        """Raise where there is no row, or one that is not finite."""
-        self._check_not_empty()
-        for block in self.device_blocks():
-            self.extremes(block)
-
-    def extremes(self, block: DeviceBlock) -> tuple[float, float]:
-        """Return the smallest and the largest value; raise where one is not finite, or a weight is none."""
-        low, high = torch.stack(torch.aminmax(block.values)).double().tolist()
-        if not np.isfinite([low, high]).all():
-            self._refuse(block, ~torch.isfinite(block.values).all(dim=1))
-        if block.weights is not None:
-            good = ((block.weights >= 1e-100) & (block.weights <= 1e100)) | (block.weights == 0)
-            if not bool(good.all()):
-                self._refuse(block, ~good)
-        return low, high
-
-    def _refuse(self, block: DeviceBlock, wrong: Tensor) -> None:
-        """Raise in the words that rows of this machine are refused with."""
-        row = int(wrong.to(torch.uint8).argmax())
-        here = slice(row, row + 1)
-        weights = None if block.weights is None else block.weights[here].cpu().numpy()
-        self.checked(Block(_as_array(block.values[here]), weights, first_row=block.first_row + row))
 
 
 class TensorRows(DeviceRows):
@@ -99,22 +45,26 @@ class TensorRows(DeviceRows):
         """Yield the rows in this machine's memory."""
         for start, stop in ranges(len(self.tensor), max(1, _HOST_ELEMENTS // len(self.columns))):
             weights = None if self.weights is None else self.weights[start:stop]
-            yield Block(_as_array(self.tensor[start:stop]), weights, self._bags(start, stop))
+            yield Block(as_array(self.tensor[start:stop]), weights, self._bags(start, stop))
 
     def _bags(self, start: int, stop: int) -> NDArray[np.int64] | None:
         return None
 
     def device_blocks(self) -> Iterator[DeviceBlock]:
         """Yield the tensor as it is, or copies of parts of it where a kernel could not read it."""
-        for start, values in _readable(self.tensor):
-            stop = start + len(values)
-            yield DeviceBlock(start, values, None if self.weights_there is None else self.weights_there[start:stop])
+        values, weights = self.tensor, self.weights_there
+        if _is_readable(values):
+            yield DeviceBlock(0, values, weights)
+            return
+        copies = in_blocks(len(values), _COPIED_ROWS, lambda start, stop: (start, stop, _copied(values[start:stop])))
+        for start, stop, copied in copies:
+            yield DeviceBlock(start, copied, None if weights is None else weights[start:stop])
 
     def head(self, n_rows: int = 1_000) -> Floats:
         """Return the values of the first rows, at most `n_rows`."""
         if self.n_rows == 0:
             return super().head(n_rows)
-        return self.checked(Block(_as_array(self.tensor[:n_rows]))).values
+        return self.checked(Block(as_array(self.tensor[:n_rows]))).values
 
     def resident(self) -> Tensor:
         """Return all rows on the device, checked, as float64."""
@@ -130,7 +80,7 @@ class TensorRows(DeviceRows):
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers; no others leave the device."""
-        values = _as_array(self.tensor[torch.from_numpy(rows).to(self.device)]).astype(np.float64)
+        values = as_array(self.tensor[torch.from_numpy(rows).to(self.device)]).astype(np.float64)
         for place in np.flatnonzero(~np.isfinite(values).all(axis=1))[:1]:
             self.checked(Block(values[place : place + 1], first_row=int(rows[place])))
         return values
@@ -162,9 +112,7 @@ class TensorBagRows(TensorRows, BagRows):
 
     def device_blocks(self) -> Iterator[DeviceBlock]:
         """Yield all bags at once; rows that a kernel could not read are copied."""
-        values = self.tensor
-        if not _is_readable(values):
-            values = _copied(values)
+        values = self.tensor if _is_readable(self.tensor) else _copied(self.tensor)
         yield DeviceBlock(0, values, self.weights_there, self.bounds)
 
 
@@ -227,24 +175,8 @@ def _is_readable(values: Tensor) -> bool:
     return values.dtype in FLOATS and plain and values.stride(0) <= _LONGEST_STRIDE
 
 
-def _readable(values: Tensor) -> Iterator[tuple[int, Tensor]]:
-    """Yield rows as they lie where a kernel can read them, else copies of some at a time, with their first number."""
-    if _is_readable(values):
-        yield 0, values
-        return
-
-    yield from in_blocks(len(values), _COPIED_ROWS, lambda start, stop: (start, _copied(values[start:stop])))
-
-
 def _copied(values: Tensor) -> Tensor:
     """Return rows of any type as a kernel can read them: half precision as float32, and whole numbers as float64."""
     if values.is_floating_point() and values.dtype.itemsize < 4:
         return values.float().contiguous()
     return (values if values.dtype in FLOATS else values.double()).contiguous()
-
-
-def _as_array(values: Tensor) -> NDArray[Any]:
-    """Return a tensor in this machine's memory; numpy knows no bfloat16."""
-    small = values.is_floating_point() and values.dtype.itemsize < 4
-    array: NDArray[Any] = (values.float() if small else values).cpu().numpy()
-    return array

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from uptonoise._util.threads import n_threads, ordered_map
 from uptonoise._util.typing import Floats
 from uptonoise.engines.gpu.features import Bounds, as_vector
-from uptonoise.engines.gpu.folds import DeviceBlock
-from uptonoise.engines.gpu.rows import DeviceRows
+from uptonoise.engines.gpu.folds import DeviceBlock, DeviceRows
 from uptonoise.rows import Block, RowSource, with_weights
 
 _BUFFER_BYTES = 2**26  # of one of the two pinned buffers
@@ -91,10 +89,13 @@ class _Buffer:
         """Return the rows of a block on the device; they are valid until the next call."""
         values = block.values
         dtype = torch.float32 if values.dtype == np.float32 else torch.float64
-        here, there = (_shaped(buffer, dtype, values.shape) for buffer in (self._here, self._there))
+        here, there = (buffer.view(dtype)[: values.size].view(values.shape) for buffer in (self._here, self._there))
         if self._copied is not None:
             self._copied.synchronize()  # the last copy from this buffer may still be under way
-        _copy(here.numpy(), values)
+        to, size = here.numpy(), -(-len(values) // n_threads())
+        places = [slice(start, start + size) for start in range(0, len(values), size)]
+        for _ in ordered_map(lambda place: np.copyto(to[place], values[place]), places):
+            pass  # by all threads: one alone is slower than the way to the device
         there.copy_(here, non_blocking=True)
         if self._copied is not None:
             self._copied.record()
@@ -111,15 +112,3 @@ class _Buffer:
             bags, numbers = Bounds.of(np.append(starts, len(by_bag)), self.device), by_bag[starts]
         weights_there = None if weights is None else as_vector(weights, self.device)
         return DeviceBlock(block.first_row, there, weights_there, bags, numbers)
-
-
-def _copy(to: NDArray[Any], values: NDArray[Any]) -> None:
-    """Copy rows by all threads: one alone is slower than the way to the device."""
-    size = -(-len(values) // n_threads())
-    places = [slice(start, start + size) for start in range(0, len(values), size)]
-    for _ in ordered_map(lambda place: np.copyto(to[place], values[place]), places):
-        pass
-
-
-def _shaped(buffer: Tensor, dtype: torch.dtype, shape: tuple[int, ...]) -> Tensor:
-    return buffer.view(dtype)[: shape[0] * shape[1]].view(shape)
