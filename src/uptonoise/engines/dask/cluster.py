@@ -137,10 +137,13 @@ def computed(tasks: list[Any]) -> list[Any]:
     """Compute tasks on the cluster that this process is connected to, or by Dask's threads where there is none."""
     if not tasks:
         return []
-    client = _client()
+    try:
+        distributed = importlib.import_module("distributed")
+        client = distributed.default_client()
+    except (ImportError, ValueError):  # there is no cluster
+        client = None
     if client is None:
         return list(dask_module("dask").compute(*tasks))
-    distributed = dask_module("distributed")
     futures: list[Any] = []
     try:
         check_workers(client)
@@ -159,18 +162,6 @@ def computed(tasks: list[Any]) -> list[Any]:
         if waiting and client.status == "running":  # take back work that nobody waits for any more
             with contextlib.suppress(OSError, TimeoutError):  # a scheduler that no longer answers
                 client.sync(client._cancel, waiting, callback_timeout=_CLOSING)
-
-
-def _client() -> Any:
-    """Return the client of this process, None where there is none."""
-    try:
-        distributed = importlib.import_module("distributed")
-    except ImportError:
-        return None
-    try:
-        return distributed.default_client()
-    except ValueError:
-        return None
 
 
 def _await(futures: list[Any], client: Any) -> None:

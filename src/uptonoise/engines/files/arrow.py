@@ -64,10 +64,10 @@ class ArrowFile(TypedFile):
         except (pa.ArrowException, OSError) as error:
             raise self.unreadable(error) from None
 
-    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
+    def pieces(self, columns: Sequence[str], groups: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield the file's batches, cut where they are large."""
         pa = arrow()
-        wanted = {*columns, *([] if by is None else [by]), *texts}
+        wanted = {*columns, *groups}
         fields = [place for place, name in enumerate(self.names) if name in wanted]
         done = 0
         try:
@@ -79,7 +79,7 @@ class ArrowFile(TypedFile):
                         part = batch.slice(start, at_once)
                         done += part.num_rows
                         fraction = done / self.n_rows if self.n_rows else file.tell() / file.size()
-                        yield batch_piece(part, self.path, columns, by, texts, fraction)
+                        yield batch_piece(part, self.path, columns, groups, fraction)
                 _check_end(self.path)
         except (pa.ArrowException, OSError) as error:
             raise self.unreadable(error) from None
@@ -122,9 +122,7 @@ def _batches(reader: Any) -> Iterator[Any]:
     return iter(reader)
 
 
-def batch_piece(
-    batch: Any, path: Path, columns: Sequence[str], by: str | None, texts: Sequence[str], fraction: float
-) -> Piece:
+def batch_piece(batch: Any, path: Path, columns: Sequence[str], groups: Sequence[str], fraction: float) -> Piece:
     """Return a record batch as a piece of rows.
 
     The values lie column by column, as Arrow has them; whoever computes turns them, block by block and in threads.
@@ -143,8 +141,7 @@ def batch_piece(
             column = column.cast(pa.float64()).fill_null(np.nan)
         # Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
         values[number] = np.from_dlpack(column)
-    groups = None if by is None else _groups(batch.column(by))
-    return Piece(values.T, groups, fraction, tuple(_groups(batch.column(name)) for name in texts))
+    return Piece(values.T, tuple(_groups(batch.column(name)) for name in groups), fraction)
 
 
 def _exact(column: Any, path: Path, name: str) -> Any:

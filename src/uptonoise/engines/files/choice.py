@@ -7,13 +7,12 @@ that leaves less than a person would expect, it is an error that names the optio
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from uptonoise._util.errors import hinted
-from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.coding import TEXT, categories_of
 from uptonoise.engines.files.columns import check_excluded, quoted
@@ -78,13 +77,16 @@ def chosen_columns(
     """
     check_coding(categories)
     firsts = [given.files[0] for given in inputs]
-    check_excluded([file for given in inputs for file in given.files], columns, exclude)
+    files = [file for given in inputs for file in given.files]
+    check_excluded(files, columns, exclude)
     if any(file.named != firsts[0].named for file in firsts):
         return Choice(None if columns is None else list(columns), {})
     names = dict.fromkeys(name for file in firsts for name in file.data_names if name not in kept_apart)
     apart = (*exclude, *kept_apart)
-    wanted = [name for name in (names if columns is None else columns) if name not in apart]
-    coded = {} if categories is None else _categories(inputs, wanted)
+    coding = () if categories is None else names if columns is None else columns
+    texts = [name for name in coding if name not in apart and all(_kind_of_text(f, name) == TEXT for f in firsts)]
+    _check_marks(firsts, texts)
+    coded = categories_of(files, texts)
     if columns is not None:
         others = {name: EXCLUDED if name in exclude else NOT_CHOSEN for name in names if name not in columns}
         return Choice(expanded(columns, coded), others, coded)
@@ -93,42 +95,30 @@ def chosen_columns(
     left_out.update({name: CONSTANT for name, known in coded.items() if len(known) < 2})
     coded = {name: known for name, known in coded.items() if len(known) > 1}
     numeric = _numeric(inputs, [name for name in shared if name not in coded], left_out, needed=not coded)
-    used = _measured(inputs, numeric, left_out)
+    used = _measured(firsts, files, numeric, left_out)
     _check_enough(inputs, used or list(coded), numeric, left_out, apart)
     kept = {*used, *coded}
     return Choice(expanded([name for name in shared if name in kept], coded), left_out, coded)
 
 
-def _categories(inputs: Sequence[OpenFiles], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the categories of the columns that are text in all inputs."""
-    firsts = [given.files[0] for given in inputs]
-    texts = [
-        name
-        for name in names
-        if all(name in file.names and file.not_numbers.get(name, "").partition(" (")[0] == TEXT for file in firsts)
-    ]
-    for name in texts:
-        for file in firsts:
-            _check_marks(file, name)
-    return categories_of([file for given in inputs for file in given.files], texts)
+def _kind_of_text(file: TableFile, name: str) -> str:
+    """Return what a column without numbers holds, in a word; nothing for a column of numbers."""
+    return file.not_numbers.get(name, "").partition(" (")[0]
 
 
 def _shared(inputs: Sequence[OpenFiles], names: list[str], left_out: dict[str, str]) -> list[str]:
     """Return the columns that all inputs have."""
-    firsts = [given.files[0] for given in inputs]
-    known = [set(file.data_names) for file in firsts]
-    shared = [name for name in names if all(name in here for here in known)]
+    known = [set(given.files[0].data_names) for given in inputs]
+    in_all = set.intersection(*known)
+    shared = [name for name in names if name in in_all]
     if not shared and len(inputs) > 1:
-        some = [", ".join(file.data_names[:_NAMES_IN_MESSAGE]) for file in firsts]
+        some = [", ".join(given.files[0].data_names[:_NAMES_IN_MESSAGE]) for given in inputs]
         raise ValueError(
             f"{inputs[0].name} and {inputs[1].name} have no common columns: {some[0]} and {some[1]}. "
             "The first line of a file must name its columns"
         )
-    in_all = set(shared)
     for given, here in zip(inputs, known, strict=True):
-        left_out.update(
-            dict.fromkeys((name for name in names if name not in in_all and name in here), f"only in {given.name}")
-        )
+        left_out.update({name: f"only in {given.name}" for name in names if name not in in_all and name in here})
     return shared
 
 
@@ -138,64 +128,59 @@ def _numeric(inputs: Sequence[OpenFiles], shared: list[str], left_out: dict[str,
     A column of text in all of them is no measurement. Text in only one of them is a mistake, which the reader tells.
     """
     firsts = [given.files[0] for given in inputs]
-    wrong = firsts[0].not_numbers
-    texts = [name for name in shared if all(name in file.not_numbers for file in firsts)]
-    for name in texts:
-        for file in firsts:
-            _check_marks(file, name)
-        left_out.setdefault(name, wrong[name].partition(" (")[0])
+    texts = {name: _kind_of_text(firsts[0], name) for name in shared if all(name in f.not_numbers for f in firsts)}
+    _check_marks(firsts, texts)
+    left_out.update({name: kind for name, kind in texts.items() if name not in left_out})
     if needed and len(texts) == len(shared):
         where = inputs[0].name if len(inputs) == 1 else f"{inputs[0].name} and {inputs[1].name}"
         common = "column" if len(inputs) == 1 else "common column"
-        example = f"; {texts[0]!r} holds {wrong[texts[0]]}" if texts else ""
+        example = next((f"; {name!r} holds {firsts[0].not_numbers[name]}" for name in texts), "")
         raise ValueError(f"{where} {'has' if len(inputs) == 1 else 'have'} no {common} of numbers{example}")
-    return [name for name in shared if name not in set(texts)]
+    return [name for name in shared if name not in texts]
 
 
-def _check_marks(file: TableFile, name: str) -> None:
+def _check_marks(files: Sequence[TableFile], texts: Iterable[str]) -> None:
     """Raise where text is numbers with another decimal mark, or with marks for thousands."""
-    what, options = file.not_numbers[name], file.options_to_read.get(name)
-    if options:
-        problem = f"{file.path}: the column {name!r} looks like numbers with another decimal mark, {what}"
-        raise hinted(ValueError, problem, "{decimal} reads it", **options)
-    if name in file.maybe_thousands:
-        problem = f"{file.path}: the column {name!r} may hold decimals or thousands, {what}"
-        hint = "{decimal} reads decimals; thousands must be written without a mark; {exclude} leaves the column out"
-        raise hinted(ValueError, problem, hint, decimal="," if "," in what else ".", exclude=[name])
+    for name, file in itertools.product(texts, files):
+        what, options = file.not_numbers[name], file.options_to_read.get(name)
+        if options:
+            problem = f"{file.path}: the column {name!r} looks like numbers with another decimal mark, {what}"
+            raise hinted(ValueError, problem, "{decimal} reads it", **options)
+        if name in file.maybe_thousands:
+            problem = f"{file.path}: the column {name!r} may hold decimals or thousands, {what}"
+            hint = "{decimal} reads decimals; thousands must be written without a mark; {exclude} leaves the column out"
+            raise hinted(ValueError, problem, hint, decimal="," if "," in what else ".", exclude=[name])
 
 
-def _measured(inputs: Sequence[OpenFiles], numeric: list[str], left_out: dict[str, str]) -> list[str]:
+def _measured(
+    firsts: Sequence[TableFile], files: Sequence[TableFile], numeric: list[str], left_out: dict[str, str]
+) -> list[str]:
     """Return the columns that are neither empty nor indices nor dates nor constant."""
-    firsts = [given.files[0] for given in inputs]
-    files = [file for given in inputs for file in given.files]
     samples = [file.first_values([name for name in numeric if name not in file.not_numbers]) for file in firsts]
-    used = []
+    in_all = set.intersection(*(set(file.names) for file in files))
+    used, candidates = [], []
     for name in numeric:
         values = [sample[name] for sample in samples if name in sample]
         reasons = {no_measurement(name, column) for column in values}
         reason = reasons.pop() if len(reasons) == 1 and len(values) == len(firsts) else None
         if reason is None and any(len(column) and np.isnan(column).all() for column in values):
             reason = NO_VALUES
-        if reason is None:
-            used.append(name)
-        else:
+        if reason is not None:
             left_out[name] = reason
-    candidates = [name for name in used if _is_constant([sample.get(name) for sample in samples])]
-    in_files = [set(file.names) for file in files]
-    constant = set(_constant(files, [name for name in candidates if all(name in here for here in in_files)]))
+            continue
+        used.append(name)
+        seen = [column for column in values if len(column)]
+        if len(seen) == len(firsts) and name in in_all and np.ptp(np.concatenate(seen)) == 0:
+            candidates.append(name)
+    constant = set(_constant(files, candidates))
     left_out.update({name: CONSTANT for name in used if name in constant})
     return [name for name in used if name not in constant]
-
-
-def _is_constant(samples: Sequence[Floats | None]) -> bool:
-    known = [sample for sample in samples if sample is not None and len(sample)]
-    return len(known) == len(samples) and bool(np.ptp(np.concatenate(known)) == 0)
 
 
 def _constant(files: Sequence[TableFile], candidates: list[str]) -> list[str]:
     """Return the columns that have one value in all rows; all files are read until another value comes."""
     values: dict[str, float] = {}
-    for piece in itertools.chain.from_iterable(file.pieces(candidates, None) for file in files if candidates):
+    for piece in itertools.chain.from_iterable(file.pieces(candidates) for file in files if candidates):
         for name, column in zip(candidates, piece.values.T, strict=True):
             first = values.setdefault(name, float(column[0]) if len(column) else np.nan)
             if len(column) and not bool((column == first).all()):
@@ -206,11 +191,7 @@ def _constant(files: Sequence[TableFile], candidates: list[str]) -> list[str]:
 
 
 def _check_enough(
-    inputs: Sequence[OpenFiles],
-    used: list[str],
-    numeric: list[str],
-    left_out: dict[str, str],
-    apart: Sequence[str],
+    inputs: Sequence[OpenFiles], used: list[str], numeric: list[str], left_out: dict[str, str], apart: Sequence[str]
 ) -> None:
     """Raise where more columns of numbers are left out than a person would expect."""
     where = " and ".join(given.name for given in inputs)
@@ -223,9 +204,7 @@ def _check_enough(
         problem = f"{where}: {len(dropped)} of {counted(len(numeric), 'column')} of numbers would be left out: "
         raise hinted(ValueError, problem + left_out_text(dropped), "{columns} goes on without them", columns=used)
     firsts = [given.files[0] for given in inputs]
-    alone = [
-        [name for name in file.data_names if name not in file.not_numbers and name not in apart] for file in firsts
-    ]
+    alone = [[name for name in f.data_names if name not in f.not_numbers and name not in apart] for f in firsts]
     fewest = min(alone, key=len)
     lost = [name for name in fewest if name not in numbers]
     if len(lost) > len(fewest) / 2:

@@ -32,7 +32,6 @@ from uptonoise.engines.files.text import (
     Kind,
     kind_of,
     shortened,
-    typed_key,
     wrong_encoding,
 )
 from uptonoise.rows import DATE_TEXT, Missing, RowSource, chunk_rows
@@ -110,6 +109,8 @@ def scan_csv(
 class CsvFile(TableFile):
     """One CSV file: its first rows are looked at here, all of them when they are read."""
 
+    is_text = True
+
     def __init__(self, path: Path, csv_format: CsvFormat) -> None:
         arrow()  # to say at once that it is missing
         self.path, self._decimal = path, csv_format.decimal
@@ -136,6 +137,8 @@ class CsvFile(TableFile):
         found = [(kind_of(value, self._decimal), value, number) for value, number in values]
         present = [cell for cell in found if cell[0] != "missing"]
         kinds = {kind for kind, _, _ in present}
+        self.options_to_read.pop(name, None)  # of columns that share a name the last one counts
+        self.maybe_thousands.discard(name)
         if kinds and kinds.isdisjoint(("number", "truth", "percentage")):
             # A value such as 1,5 tells more than 1,500, which may be a thousand and a half.
             telling = "other decimal" if kinds == {"other decimal", "thousands"} else present[0][0]
@@ -169,7 +172,7 @@ class CsvFile(TableFile):
         """Return the first values of columns of numbers; NaN where one is missing."""
         return {name: self._first[name] for name in names if name in self._first}
 
-    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
+    def pieces(self, columns: Sequence[str], groups: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield what Arrow's streaming reader parses."""
         if not self._has_rows:
             return
@@ -180,8 +183,7 @@ class CsvFile(TableFile):
             )
             raise hinted(ValueError, problem, "subtract a constant, or leave it out with {exclude}", exclude=[name])
         pa, pa_csv, layout, n_rows = arrow(), arrow("pyarrow.csv"), self._layout, 0
-        groups = {*texts, *([] if by is None else [by])}
-        wanted = [*columns, *groups]
+        wanted = [*columns, *dict.fromkeys(groups)]
         types = {"percentage": pa.string(), "truth": pa.bool_()}
         marked = [name for name in columns if self._kinds[name] == "percentage"]
         try:
@@ -218,11 +220,8 @@ class CsvFile(TableFile):
                             rows = batch.slice(start, at_once)
                             for name in marked:
                                 rows = self._without_percent_sign(rows, name)
-                            piece = batch_piece(rows, self.path, columns, by, texts, file.tell() / size)
+                            piece = batch_piece(rows, self.path, columns, groups, file.tell() / size)
                             n_rows += rows.num_rows
-                            if piece.groups is not None:
-                                keys = [typed_key(key) for key in piece.groups.keys]
-                                piece = piece._replace(groups=piece.groups._replace(keys=keys))
                             yield piece
         except (pa.ArrowException, OSError, UnicodeError) as error:
             raise self._explained(error, columns, n_rows) from None
@@ -247,6 +246,7 @@ class CsvFile(TableFile):
         return fault or ValueError(f"{self.path} is not a CSV file that can be read: {first_line(error)}")
 
     def _faults(self, columns: Sequence[str], n_rows: int) -> Iterator[ValueError]:
+        """Yield what is wrong behind the first `n_rows` rows."""
         layout = self._layout
         good: dict[Kind, tuple[Kind, ...]] = {"truth": ("truth",), "percentage": ("number", "percentage")}
         places = {name: place for place, name in enumerate(self.names)}
@@ -261,12 +261,12 @@ class CsvFile(TableFile):
                 for name in columns:
                     value = row[places[name]]
                     kind = kind_of(value, self._decimal)
-                    if kind not in (*good.get(self._kinds[name], ("number",)), "missing"):
-                        yield self._no_number(name, value, kind, number)
-
-    def _no_number(self, name: str, value: str, kind: Kind, number: int) -> ValueError:
-        problem = f"{self.path}: the column {name!r} must hold numbers; got {shortened(value)} in {self.row(number)}"
-        other = OTHER_DECIMAL[self._decimal]
-        if kind == "thousands" or kind_of(value, other) != "number" or other == self._layout.delimiter:
-            return hinted(ValueError, problem, "correct it, or leave the column out with {exclude}", exclude=[name])
-        return hinted(ValueError, problem, "{decimal} reads it", decimal=other)
+                    if kind in (*good.get(self._kinds[name], ("number",)), "missing"):
+                        continue
+                    where = f"{shortened(value)} in {self.row(number)}"
+                    problem = f"{self.path}: the column {name!r} must hold numbers; got {where}"
+                    other = OTHER_DECIMAL[self._decimal]
+                    if kind == "thousands" or kind_of(value, other) != "number" or other == layout.delimiter:
+                        hint = "correct it, or leave the column out with {exclude}"
+                        yield hinted(ValueError, problem, hint, exclude=[name])
+                    yield hinted(ValueError, problem, "{decimal} reads it", decimal=other)

@@ -10,8 +10,8 @@ from typing import Any
 from uptonoise._util.errors import hinted
 from uptonoise.engines.files.arrow import ArrowFile
 from uptonoise.engines.files.csv import CSV_SUFFIXES, TEXT_SUFFIXES, CsvFile
-from uptonoise.engines.files.excel import EXCEL_SUFFIXES
 from uptonoise.engines.files.layout import CsvFormat
+from uptonoise.engines.files.lines import EXCEL_SUFFIXES
 from uptonoise.engines.files.numpy_arrays import NumpyFile
 from uptonoise.engines.files.parquet import PARQUET_SUFFIXES, ParquetFile
 from uptonoise.engines.files.paths import Paths, data_files, suffix_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,16 +61,16 @@ class GroupIds:
         if ids:
             self.add(ids)
 
-    def add(self, ids: Iterable[str | int]) -> NDArray[np.int64]:
+    def add(self, ids: Sequence[str | int]) -> NDArray[np.int64]:
         """Return the numbers of some ids; those that are new get the next ones."""
-        self._update_dictionary()
-        return np.array([self._number(group) for group in ids], dtype=np.int64)
+        return self.numbered(Groups(list(ids), np.arange(len(ids))))
 
     def numbered(self, groups: Groups) -> NDArray[np.int64]:
         """Return the number of each row's group."""
         if groups.codes is None:
             return self._numbered_integers(np.asarray(groups.keys))
-        self._update_dictionary()
+        for number in range(len(self._numbers), len(self.ids)):  # which the table has brought
+            self._numbers[self.ids[number]] = number
         known: list[int | None] = list(map(self._numbers.get, groups.keys))
         if None in known:
             codes, first_rows = np.unique(groups.codes, return_index=True)
@@ -86,42 +86,26 @@ class GroupIds:
     def _numbered_integers(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of integers, by a table where they lie close together."""
         low, high = (int(keys.min()), int(keys.max())) if len(keys) else (0, 0)
-        if self._has_text or not self._has_room(low, high):
-            distinct, codes = np.unique(keys, return_inverse=True)
-            return self.numbered(Groups(distinct.tolist(), codes))
-        numbers = self._table[keys - self._lowest].astype(np.int64)
-        is_new = numbers < 0
-        if is_new.any():
-            fresh, first_rows = np.unique(keys[is_new], return_index=True)
-            self.ids.extend(fresh[np.argsort(first_rows)].tolist())
-            self._fill_table()
-            numbers = self._table[keys - self._lowest].astype(np.int64)
-        return numbers
-
-    def _has_room(self, low: int, high: int) -> bool:
-        """Tell whether a table reaches from the lowest to the highest integer, after making it longer if it may be."""
         if len(self._table):
             low, high = min(low, self._lowest), max(high, self._lowest + len(self._table) - 1)
-        elif self.ids:
+        elif self.ids and not self._has_text:
             low, high = min(low, min(self.ids)), max(high, max(self.ids))
-        if high - low >= _LONGEST_TABLE:
-            return False
+        if self._has_text or high - low >= _LONGEST_TABLE:
+            distinct, codes = np.unique(keys, return_inverse=True)
+            return self.numbered(Groups(distinct.tolist(), codes))
         if not len(self._table) or low < self._lowest or high >= self._lowest + len(self._table):
             self._table = np.full(min(_LONGEST_TABLE, 2 * (high - low + 1)), -1, dtype=np.int32)
             self._lowest, self._in_table = low, 0
-        if self._in_table < len(self.ids):
-            self._fill_table()
-        return True
-
-    def _fill_table(self) -> None:
-        new = np.array(self.ids[self._in_table :], dtype=np.int64)
-        self._table[new - self._lowest] = np.arange(self._in_table, len(self.ids))
-        self._in_table = len(self.ids)
-
-    def _update_dictionary(self) -> None:
-        """Let the dictionary know the ids that the table has brought."""
-        for number in range(len(self._numbers), len(self.ids)):
-            self._numbers[self.ids[number]] = number
+        while True:
+            new = np.array(self.ids[self._in_table :], dtype=np.int64)
+            self._table[new - self._lowest] = np.arange(self._in_table, len(self.ids))
+            self._in_table = len(self.ids)
+            numbers = self._table[keys - self._lowest].astype(np.int64)
+            is_new = numbers < 0
+            if not is_new.any():
+                return numbers
+            fresh, first_rows = np.unique(keys[is_new], return_index=True)
+            self.ids.extend(fresh[np.argsort(first_rows)].tolist())
 
     def _number(self, group: str | int) -> int:
         # A column of a text file that looked like whole numbers so far turns out to be text.

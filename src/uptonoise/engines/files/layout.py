@@ -14,8 +14,7 @@ from pathlib import Path
 
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
-from uptonoise.engines.files.excel import sheet_note
-from uptonoise.engines.files.lines import Sheet, blanks_to_tabs, without_comments
+from uptonoise.engines.files.lines import Sheet, blanks_to_tabs, sheet_note, without_comments
 from uptonoise.engines.files.table import first_line
 from uptonoise.engines.files.text import BLANKS, guessed_delimiter, kind_of, shortened, text_sample
 from uptonoise.rows import numbered_columns
@@ -129,7 +128,10 @@ class Layout:
     def _read_names(self, rows: list[list[str]], marked: str | None, header: bool | None) -> tuple[str, ...]:
         """Return the names of the columns, and set `rows`, the first rows of data; a comment may hold the names."""
         first = [value.strip() for value in rows[self.n_skipped]]
-        looks_like_data = any(kind_of(value, self.decimal) in _DATA for value in first) and not _are_counted(first)
+        # 0, 1, 2, ... are what the columns of a frame without names are called.
+        counted_up = first[1:] if first[0] == "" else first
+        is_counted = len(counted_up) > 1 and counted_up == [str(number) for number in range(len(counted_up))]
+        looks_like_data = not is_counted and any(kind_of(value, self.decimal) in _DATA for value in first)
         commented: list[str] = []
         if header is None and looks_like_data and marked is not None:
             commented = next(csv.reader(io.StringIO(self.cleaned(marked), newline=""), delimiter=self.delimiter), [])
@@ -200,10 +202,3 @@ def _commented_names(text: str, comment: str) -> str | None:
         elif line.strip():
             return marked
     return marked
-
-
-def _are_counted(values: list[str]) -> bool:
-    """Tell whether values are 0, 1, 2, ..., as the columns of a frame without names are called."""
-    if values[:1] == [""]:
-        values = values[1:]
-    return len(values) > 1 and values == [str(number) for number in range(len(values))]

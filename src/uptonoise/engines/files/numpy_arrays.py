@@ -48,9 +48,8 @@ class NumpyFile(TableFile):
             name: "numbers" if dtype.kind in "iuf" else _described(dtype) for name, dtype in dtypes.items()
         }
 
-    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
+    def pieces(self, columns: Sequence[str], groups: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield some thousand rows at a time; of an .npy file no more than these is in memory."""
-        groups = [*([] if by is None else [by]), *texts]
         with self.path.open("rb") as file:
             table = self._table(file)
             at_once = chunk_rows(len(table.dtypes))
@@ -63,9 +62,7 @@ class NumpyFile(TableFile):
                         check_whole_numbers(arrays[number][:, None], str(self.path), [name])
                     with np.errstate(over="ignore"):  # what is too large for float64 is refused as infinite
                         values[number] = arrays[number]
-                words = tuple(map(_groups, arrays[len(columns) :]))
-                of_rows, of_texts = (None, words) if by is None else (words[0], words[1:])
-                yield Piece(values.T, of_rows, rows.stop / table.n_rows, of_texts)
+                yield Piece(values.T, tuple(map(_groups, arrays[len(columns) :])), rows.stop / table.n_rows)
 
     def _table(self, file: BinaryIO) -> _Table:
         try:

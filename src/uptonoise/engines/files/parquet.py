@@ -89,10 +89,10 @@ class ParquetFile(TypedFile):
                 start, held = group + 1, 0
         return parts
 
-    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
+    def pieces(self, columns: Sequence[str], groups: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield the batches of the file's row groups."""
         pa, pq = arrow(), arrow("pyarrow.parquet")
-        wanted = [*columns, *([] if by is None else [by]), *texts]
+        wanted = [*columns, *groups]
         done = 0
         try:
             # pre_buffer, the default of recent versions, would read the whole file ahead.
@@ -101,7 +101,7 @@ class ParquetFile(TypedFile):
             with pq.ParquetFile(self.path, **options) as file:
                 for batch in file.iter_batches(chunk_rows(len(wanted)), row_groups=self._groups, columns=wanted):
                     done += batch.num_rows
-                    yield batch_piece(batch, self.path, columns, by, texts, done / max(self.n_rows or 0, 1))
+                    yield batch_piece(batch, self.path, columns, groups, done / max(self.n_rows or 0, 1))
         except FileNotFoundError:
             raise  # it was there when it was opened first; the message names it
         except (pa.ArrowException, OSError) as error:

@@ -18,8 +18,9 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.coding import with_coded_columns
 from uptonoise.engines.files.columns import used_columns
-from uptonoise.engines.files.groups import GroupIds, NoGroupError
+from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
+from uptonoise.engines.files.text import typed_key
 from uptonoise.rows import (
     NOT_CHOSEN,
     Block,
@@ -125,10 +126,11 @@ class FileRows(RowSource):
                 self._check_number(self.n_rows or 0, self.most_values)
             for size, file in zip(sizes, self.files, strict=True):
                 first_row = 0
-                with _unchanged(file.path, self._stamps), closing(file.pieces(self._file_columns, self.by)) as pieces:
+                pieces = file.pieces(self._file_columns, [] if self.by is None else [self.by])
+                with _unchanged(file.path, self._stamps), closing(pieces):
                     for piece in pieces:
                         block = Block(piece.values)
-                        if piece.groups is not None or not np.isfinite(piece.values).all():
+                        if piece.groups or not np.isfinite(piece.values).all():
                             block = self._complete_rows(file, first_row, piece)
                         first_row += len(piece.values)
                         n_kept += len(block.values)
@@ -191,7 +193,7 @@ class FileRows(RowSource):
 
     def _complete_rows(self, file: TableFile, first_row: int, piece: Piece) -> Block:
         """Return the complete rows of a piece; raise where a value is infinite, or missing and not to be dropped."""
-        values, groups = piece.values, piece.groups
+        values, groups = piece.values, piece.groups[0] if piece.groups else None
         usable = ~np.isinf(values) if self.keeps_missing else np.isfinite(values)
         kept: NDArray[np.bool_] = np.asarray(usable.all(axis=1))
         if groups is not None:
@@ -208,6 +210,8 @@ class FileRows(RowSource):
                 f"{file.path}: the column {self.by!r} must have at most {_MOST_IDS:,} different entries, which are "
                 "held in memory; got more"
             )
+        if file.is_text:
+            groups = Groups([typed_key(key) for key in groups.keys], groups.codes)
         try:
             return Block(values, None, self.groups.numbered(groups))
         except NoGroupError as error:
@@ -218,17 +222,21 @@ class FileRows(RowSource):
             ) from None
 
     def _check_gaps(self, file: TableFile, first_row: int, piece: Piece, usable: NDArray[np.bool_]) -> None:
-        values, groups, drops = piece.values, piece.groups, self.missing == "drop"
+        values, drops = piece.values, self.missing == "drop"
         wrong = np.isinf(values) if drops else ~usable
         if wrong.any():
             row, column = np.argwhere(wrong)[0]
             place = f"{file.row(first_row + row)}, column {self._shown(int(column))!r}"
-            if np.isnan(values[row, column]):
-                raise _missing_value(file, place)
-            raise ValueError(f"{file.path}: must be finite; got {values[row, column]} in {place}. Take such rows out")
-        if groups is not None and not drops:
-            row = int(np.argmax(groups.missing(len(values))))
-            raise _missing_value(file, f"{file.row(first_row + row)}, column {self.by!r}")
+            if not np.isnan(values[row, column]):
+                problem = f"{file.path}: must be finite; got {values[row, column]} in {place}. Take such rows out"
+                raise ValueError(problem)
+        elif piece.groups and not drops:
+            row = int(np.argmax(piece.groups[0].missing(len(values))))
+            place = f"{file.row(first_row + row)}, column {self.by!r}"
+        else:
+            return
+        problem = f"{file.path}: a value is missing in {place}"
+        raise hinted(ValueError, problem, "fill it, or leave such rows out with {missing}", missing="drop")
 
 
 @contextmanager
@@ -248,8 +256,3 @@ def _unchanged(path: Path, stamps: dict[Path, tuple[int, int]]) -> Iterator[None
         raise ValueError(f"{path} {how} while it was read; run it again when nobody writes to it") from failure
     if failure is not None:
         raise failure
-
-
-def _missing_value(file: TableFile, place: str) -> ValueError:
-    problem = f"{file.path}: a value is missing in {place}"
-    return hinted(ValueError, problem, "fill it, or leave such rows out with {missing}", missing="drop")

@@ -38,15 +38,11 @@ def first_line(error: BaseException) -> str:
 
 
 class Piece(NamedTuple):
-    """Some rows of a file: values (n, d), NaN where one is missing; groups; and the part of the file read so far.
-
-    Columns of text that were asked for come as groups too.
-    """
+    """Some rows of a file: values (n, d), NaN where one is missing; groups; and the part of the file read so far."""
 
     values: Floats
-    groups: Groups | None
+    groups: tuple[Groups, ...]
     fraction: float
-    texts: tuple[Groups, ...] = ()
 
 
 class TableFile(ABC):
@@ -69,6 +65,8 @@ class TableFile(ABC):
         The option that would make numbers of a column that holds none, where there is such an option.
     maybe_thousands : set
         The columns of text that may be numbers with a mark for thousands, such as 1,500.
+    is_text : bool
+        Whether all that it holds is text, also groups that are numbers.
     origins : dict
         The column of the file that a column of 0 and 1 for a category is made of.
     named : bool
@@ -91,6 +89,7 @@ class TableFile(ABC):
     group_kinds: Mapping[str, str] = {}
     options_to_read: Mapping[str, dict[str, str]] = {}
     maybe_thousands: Collection[str] = ()
+    is_text: bool = False
     origins: Mapping[str, str] = {}
     named: bool = True
     n_rows: int | None = None
@@ -100,7 +99,7 @@ class TableFile(ABC):
 
     def first_values(self, names: Sequence[str]) -> dict[str, Floats]:
         """Return the first values of columns of numbers; NaN where one is missing."""
-        with closing(self.pieces(names, None)) as pieces:
+        with closing(self.pieces(names)) as pieces:
             piece = next(pieces, None)
         values = np.empty((0, len(names))) if piece is None else piece.values[:SAMPLE_ROWS]
         return dict(zip(names, values.T, strict=True))
@@ -110,8 +109,8 @@ class TableFile(ABC):
         return [self]
 
     @abstractmethod
-    def pieces(self, columns: Sequence[str], by: str | None, texts: Sequence[str] = ()) -> Generator[Piece, None, None]:
-        """Yield these columns of all rows, at most `chunk_rows` at a time; the file is closed when this ends."""
+    def pieces(self, columns: Sequence[str], groups: Sequence[str] = ()) -> Generator[Piece, None, None]:
+        """Yield columns of all rows as numbers and as groups, at most `chunk_rows` at a time; then close the file."""
 
     def row(self, number: int) -> str:
         """Return how messages call the row with this number, counted from 0."""

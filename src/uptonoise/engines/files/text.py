@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from uptonoise._util.errors import hinted
-from uptonoise.engines.files.excel import EXCEL_SUFFIXES
-from uptonoise.engines.files.lines import Packing, Sheet, unpacked
+from uptonoise.engines.files.lines import EXCEL_SUFFIXES, Packing, Sheet, unpacked
 from uptonoise.engines.files.paths import suffix_of
 from uptonoise.engines.files.table import first_line
 from uptonoise.rows import DATE_TEXT

@@ -1,10 +1,13 @@
-"""Tensors on a GPU as rows and as bags."""
+"""Tensors on a GPU as rows and as bags, and what the tests that resample compute from them on their device.
+
+Labels are sampled in this machine's memory, so that a seed gives the same p-value everywhere, and go to the device
+block by block. The products are float64.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,8 +18,9 @@ from torch import Tensor
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.bags import BagRows
-from uptonoise.engines.gpu.features import FLOATS, Bounds, in_blocks, ranges
+from uptonoise.engines.gpu.features import FLOATS, Bounds, Projection, as_vector, cosine_and_sine, in_blocks, ranges
 from uptonoise.engines.gpu.folds import DeviceBlock, DeviceRows, as_array
+from uptonoise.fourier import CosineSine, column_variances, labelled_feature_sums
 from uptonoise.rows import Block, RowSource, as_real_array, check_real_tensor, numbered_columns
 
 _HOST_ELEMENTS = 2**22  # of a block that is brought back
@@ -68,7 +72,6 @@ class TensorRows(DeviceRows):
 
     def resident(self) -> Tensor:
         """Return all rows on the device, checked, as float64."""
-        import_module("uptonoise.engines.gpu.resampling")  # which says what the tests compute from them
         self.check()
         return self.tensor.double()
 
@@ -180,3 +183,32 @@ def _copied(values: Tensor) -> Tensor:
     if values.is_floating_point() and values.dtype.itemsize < 4:
         return values.float().contiguous()
     return (values if values.dtype in FLOATS else values.double()).contiguous()
+
+
+@column_variances.register(Tensor)
+def _column_variances(X: Tensor, Y: Tensor) -> Floats:
+    return np.asarray(torch.cat([X, Y]).var(dim=0).cpu().numpy(), dtype=np.float64)
+
+
+@labelled_feature_sums.register(Tensor)
+def _labelled_feature_sums(
+    X: Tensor, Y: Tensor, frequencies: Floats, labels: Iterable[NDArray[np.float32]]
+) -> tuple[Floats, Floats]:
+    pooled = torch.cat([X, Y])
+    # The median as numpy has it: the mean of the two in the middle where there are two.
+    middle = slice((len(pooled) - 1) // 2, len(pooled) // 2 + 1)
+    pooled -= as_vector(pooled.sort(dim=0).values[middle].mean(dim=0).cpu().numpy(), pooled.device)
+    features = CosineSine(frequencies, "fast")
+    extremes = torch.stack(torch.aminmax(pooled, dim=0)).cpu().numpy()
+    features.check_size(extremes)
+    projection = Projection.of(features, pooled, float(np.abs(extremes).max()))
+    sums = torch.zeros((), dtype=torch.float64, device=pooled.device)
+    total = torch.zeros(2 * len(frequencies), dtype=torch.float64, device=pooled.device)
+    start = 0
+    for labelled in labels:
+        stop = start + labelled.shape[1]
+        block = torch.cat(cosine_and_sine(pooled[start:stop], projection), dim=1).double()
+        sums = sums + torch.from_numpy(labelled).to(pooled.device).double() @ block
+        total += block.sum(dim=0)
+        start = stop
+    return sums.cpu().numpy(), total.cpu().numpy()
