@@ -145,7 +145,7 @@ def _independent_inputs(
     if why_no_rows:
         return Inputs(pair, why_no_rows, names)
     samples = Samples(rows_of[0](), rows_of[1](), pair.columns)
-    for name, rows in zip(names, samples[:2], strict=True):
+    for name, rows in zip(names, (samples.X, samples.Y), strict=True):
         check_values(rows, pair.columns, name)
     return Inputs(pair, samples, names)
 

@@ -171,7 +171,7 @@ def _places(samples: Samples, comparison: Comparison, generator: np.random.Gener
     columns = [column for column in differ or comparison.columns if column not in coded]
     if not columns:  # a table of categories tells where they differ
         return ()
-    X, Y = (rows[:, [comparison.columns.index(column) for column in columns]] for rows in samples[:2])
+    X, Y = (rows[:, [comparison.columns.index(column) for column in columns]] for rows in (samples.X, samples.Y))
     return differing_places(X, Y, columns, comparison.alpha, generator, samples.clusters)
 
 
@@ -204,7 +204,7 @@ def _tests_of_rows(inputs: Inputs, missing: list[str], generator: np.random.Gene
         if has_all and has_few:
             flip = flip_of_pairs(random_pairs(samples), generator, _N_PAIRINGS)
     shown, summaries = [], []
-    for rows in samples[:2]:
+    for rows in (samples.X, samples.Y):
         with np.errstate(over="ignore", invalid="ignore"):  # of numbers near the largest there are
             deviations = rows.std(axis=0, ddof=min(1, len(rows) - 1))
             summaries.append(Summary(len(rows), rows.mean(axis=0), deviations, np.median(rows, axis=0)))

@@ -31,7 +31,7 @@ def swap_test(samples: Samples, generator: np.random.Generator) -> MmdResult:
     >>> swap_test(Samples(X, Y, ("x",)), rng).pvalue < 0.01
     True
     """
-    X, Y, columns, _ = samples
+    X, Y, columns = samples.X, samples.Y, samples.columns
     clusters = None if samples.clusters is None else samples.clusters[0]  # those of both rows of a pair
     both = np.concatenate([X, Y])
     # The scale is the same whichever rows are swapped.

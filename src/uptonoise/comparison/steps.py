@@ -39,7 +39,7 @@ def phase_steps(
     have an offset, by default all.
     """
     is_paired, worth = differences is not None, 1.0
-    phases = Phases.of(pair) if differences is None else Phases.of_pairs(pair, differences)
+    phases = Phases.of(pair, differences)
     if differences is not None:
         worth = _OF_THE_SAME_ROWS
         pair = Pair.of(differences, differences.mirrored(), worth)

@@ -68,7 +68,14 @@ def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool 
     order = np.arange(d) if keep_columns else column_order(values, lengths)
     # Sums and differences of rows may be equal up to rounding, which units change.
     rounded = [np.round(rows / lengths, _DIGITS) for rows in values]
-    keys = _row_keys(rounded)
+    # The sort keys of rows: sums over columns of powers of their ranks among all rows.
+    pooled = np.concatenate(rounded)
+    sums = np.zeros((len(pooled), 2))
+    for column in pooled.T:
+        _, ranks = np.unique(column, return_inverse=True)
+        share = (ranks + 1) / (ranks.max() + 1)
+        sums += np.stack([share**3, share], axis=1)
+    keys = np.split(np.round(sums, _DIGITS), [len(rounded[0])])
     # Rows with the same keys, such as (1, 2) and (2, 1) among whole numbers, are sorted by their columns.
     places = [
         np.lexsort((*rows[:, order[::-1]].T, *of_sample.T)) for rows, of_sample in zip(rounded, keys, strict=True)
@@ -83,14 +90,3 @@ def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool 
     columns = tuple(samples.columns[place] for place in order)
     ordered = Samples(Y, X, columns) if is_swapped else Samples(X, Y, columns)
     return Canonical(ordered, is_swapped, order, units)
-
-
-def _row_keys(values: list[Floats]) -> list[Floats]:
-    """Return what the rows of each sample are sorted by: sums over columns of powers of their ranks among all rows."""
-    pooled = np.concatenate(values)
-    keys = np.zeros((len(pooled), 2))
-    for column in pooled.T:
-        _, ranks = np.unique(column, return_inverse=True)
-        share = (ranks + 1) / (ranks.max() + 1)
-        keys += np.stack([share**3, share], axis=1)
-    return np.split(np.round(keys, _DIGITS), [len(values[0])])

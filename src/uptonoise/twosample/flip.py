@@ -227,7 +227,9 @@ def _given_pairs(X: Any, Y: Any, clusters: Any, n_pairings: int) -> Pairs:
         raise ValueError(f"n_pairings must be 1 where the pairs are given; got {n_pairings}")
     if left.n_rows is None or right.n_rows is None:
         samples = read_samples(left, right, needed=2, why=_WHY)
-        left, right = (ArrayRows(rows, name, samples.columns) for rows, name in zip(samples[:2], "XY", strict=True))
+        left, right = (
+            ArrayRows(rows, name, samples.columns) for rows, name in zip((samples.X, samples.Y), "XY", strict=True)
+        )
     sizes = int(left.n_rows or 0), int(right.n_rows or 0)
     _check_equal(sizes)
     if sizes[0] < 2:

@@ -39,39 +39,32 @@ def label_blocks(
 ) -> Iterator[Labels]:
     """Yield, for consecutive blocks of the pooled rows (X first), which rows are called X.
 
-    Row 0 of each block is the data as it came, and each further row a permutation of it.
+    Row 0 of each block is the data as it came, and each further row a permutation of it: a random subset of the block's
+    rows, of the size that its permutation has there. Independent draws have nearly the right sizes; then places taken
+    at random are put right, one per row at a time, until all are. No place is treated unlike another, so all subsets of
+    a size are equally likely; it is several times faster than shuffling.
     """
     left = np.full(n_permutations, sizes[0])
     rows_left = sum(sizes)
     for size in block_sizes:
         called = generator.hypergeometric(left, rows_left - left, size)
+        share = round(65_536 * called.mean() / size)
+        subsets = generator.integers(0, 65_536, (n_permutations, size), dtype=np.uint16) < share
+        surplus = subsets.sum(axis=1) - called
+        rows = np.flatnonzero(surplus)
+        while len(rows):
+            places = generator.integers(size, size=len(rows))
+            fits = subsets[rows, places] == (surplus[rows] > 0)
+            mended = rows[fits]
+            subsets[mended, places[fits]] ^= True
+            surplus[mended] -= np.sign(surplus[mended])
+            rows = rows[surplus[rows] != 0]
         labels = np.empty((n_permutations + 1, size), dtype=np.float32)
         labels[0] = np.arange(size) < sizes[0] - (sum(sizes) - rows_left)
-        labels[1:] = _random_subsets(called, size, generator)
+        labels[1:] = subsets
         yield labels
         left -= called
         rows_left -= size
-
-
-def _random_subsets(counts: NDArray[np.int64], size: int, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """Return a random subset of `size` places for each row of the result, of the given counts, each equally likely.
-
-    Independent draws have nearly the right counts; then places taken at random are put right, one per row at a time,
-    until all are. No place is treated unlike another, so all subsets of a count are equally likely; it is several
-    times faster than shuffling.
-    """
-    share = round(65_536 * counts.mean() / size)
-    subsets: NDArray[np.bool_] = generator.integers(0, 65_536, (len(counts), size), dtype=np.uint16) < share
-    surplus = subsets.sum(axis=1) - counts
-    rows = np.flatnonzero(surplus)
-    while len(rows):
-        places = generator.integers(size, size=len(rows))
-        fits = subsets[rows, places] == (surplus[rows] > 0)
-        mended = rows[fits]
-        subsets[mended, places[fits]] ^= True
-        surplus[mended] -= np.sign(surplus[mended])
-        rows = rows[surplus[rows] != 0]
-    return subsets
 
 
 def permutation_pvalue(statistics: Floats) -> float:

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from uptonoise._util.results import Result
 from uptonoise._util.wording import counted
 
-_SMALLEST = 1e-300  # p-values below are not told apart
-_TINY = float(np.finfo(np.float64).tiny)
-
-
-def representable(pvalue: Any) -> Any:
-    """Return p-values that are not 0, which none is: at least the smallest number that float64 holds in full.
-
-    Examples
-    --------
-    >>> from uptonoise.twosample.result import representable
-    >>> float(representable(0.0)) > 0, float(representable(0.03))
-    (True, 0.03)
-    """
-    return np.maximum(pvalue, _TINY)
+_SMALLEST_TOLD = 1e-300  # p-values below are not told apart
+SMALLEST_PVALUE = float(np.finfo(np.float64).tiny)  # no p-value is 0: float64 holds no smaller number in full
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -107,6 +95,6 @@ def pvalue_text(pvalue: float) -> str:
     """Return a p-value as people read it; a question mark where there is none."""
     if math.isnan(pvalue):
         return "?"
-    if pvalue < _SMALLEST:
-        return f"< {_SMALLEST:g}"
+    if pvalue < _SMALLEST_TOLD:
+        return f"< {_SMALLEST_TOLD:g}"
     return f"{pvalue:.3g}" if pvalue >= 1e-4 else f"{pvalue:.1e}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,42 +23,32 @@ Numbers = NDArray[np.int64]
 _LARGEST_VALUE = 1e150  # whose square is still a number
 
 
-class Samples(NamedTuple):
-    """The rows of both samples and the names of their columns."""
+class Samples:
+    """The rows of both samples, the names of their columns, and the number of each row's cluster, from 0 in each.
 
-    X: Floats
-    Y: Floats
-    columns: tuple[str, ...]
-    clusters: tuple[Numbers, Numbers] | None = None  # the number of each row's cluster, from 0 in each sample
+    `n_units` counts what is independent in each sample: clusters, or rows.
+    """
 
-    @property
-    def n_clusters(self) -> tuple[int, int] | None:
-        """The numbers of clusters; None where rows are independent."""
-        return None if self.clusters is None else (int(self.clusters[0].max()) + 1, int(self.clusters[1].max()) + 1)
-
-    @property
-    def n_units(self) -> tuple[int, int]:
-        """The numbers of what is independent: clusters, or rows."""
-        return self.n_clusters or self.sizes
+    def __init__(
+        self, X: Floats, Y: Floats, columns: tuple[str, ...], clusters: tuple[Numbers, Numbers] | None = None
+    ) -> None:
+        self.X, self.Y, self.columns, self.clusters = X, Y, columns, clusters
+        self.sizes = len(X), len(Y)
+        self.n_clusters: tuple[int, int] | None = None
+        if clusters is not None:
+            self.n_clusters = int(clusters[0].max()) + 1, int(clusters[1].max()) + 1
+        self.n_units = self.n_clusters or self.sizes
 
     def one_row_each(self, generator: np.random.Generator) -> tuple[Numbers, Numbers]:
         """Return the places of one random row of each cluster, in random order; of all rows without clusters."""
         if self.clusters is None:
             return generator.permutation(len(self.X)), generator.permutation(len(self.Y))
-        X, Y = (_one_of_each(numbers, generator) for numbers in self.clusters)
-        return X, Y
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """The numbers of rows."""
-        return len(self.X), len(self.Y)
-
-
-def _one_of_each(numbers: Numbers, generator: np.random.Generator) -> Numbers:
-    """Return the place of one random row of each cluster, the clusters in random order."""
-    shuffled = generator.permutation(len(numbers))
-    _, first = np.unique(numbers[shuffled], return_index=True)
-    return np.asarray(generator.permutation(shuffled[first]))
+        places = []
+        for numbers in self.clusters:
+            shuffled = generator.permutation(len(numbers))
+            _, first = np.unique(numbers[shuffled], return_index=True)
+            places.append(np.asarray(generator.permutation(shuffled[first])))
+        return places[0], places[1]
 
 
 def check_same_clusters(clusters: tuple[Numbers, Numbers]) -> None:

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uptonoise.twosample.phase.squared_length import Part, largest_square, quadratic_form_cdf
+from uptonoise.twosample.phase.squared_length import Part, quadratic_form_cdf
+
+
+def largest_square(scores: np.ndarray, variances: np.ndarray, radius: float) -> float:
+    """Return the upper bound whose one-sided probability is that of so many standard errors."""
+    return Part("x", scores, variances, 1.0, 0.0, 1e12).upper(stats.norm.sf(radius)) ** 2
 
 
 def test_the_largest_square_is_the_largest_on_the_ellipsoid(rng):

@@ -19,7 +19,7 @@ from scipy.special import fdtrc
 
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.paper.hotelling import Hotelling
-from uptonoise.twosample.result import representable
+from uptonoise.twosample.result import SMALLEST_PVALUE
 
 _SMALLEST_EIGENVALUE = 1e-8  # of the features' correlations: below it columns coincide up to rounding
 _TINY = np.finfo(np.float64).tiny
@@ -79,5 +79,5 @@ def clustered_hotelling_test(
         spread += float(np.sum(part**2) + np.trace(part) ** 2) / (sample.size - 1)
     nu = (rank + rank**2) / spread
     rest = max(nu - rank + 1, 1.0)
-    pvalue = float(representable(fdtrc(rank, rest, statistic * rest / (nu * rank))))
+    pvalue = float(np.maximum(fdtrc(rank, rest, statistic * rest / (nu * rank)), SMALLEST_PVALUE))
     return Hotelling(statistic, pvalue, contributions, (rank, rest))

@@ -43,21 +43,18 @@ def ascend_bumps(X: Floats, Y: Floats, n_locations: int, generator: np.random.Ge
 def _first(rows: Floats, n: int, n_locations: int, generator: np.random.Generator) -> Floats:
     half = n_locations // 2
     samples = [(rows[:n], half), (rows[n:], n_locations - half)] if half else [(rows, 1)]
-    V = np.concatenate([_normal_like(sample, count, generator) for sample, count in samples])
+    V = []
+    for sample, count in samples:  # from a normal distribution with its mean and nearly its covariance
+        values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(sample.T)))
+        scales = np.maximum(values, 0.0) ** (_SHRUNK / 2)
+        V.append(sample.mean(axis=0) + (generator.standard_normal((count, len(values))) * scales) @ vectors.T)
     picked = generator.permutation(len(rows))[:_MEDIAN_ROWS]
     distances = scipy.spatial.distance.pdist(rows[picked])
     median = float(np.median(distances)) or float(distances.mean()) or 1.0
-    starts = [np.append(V.ravel(), np.log(median) + power * np.log(2)) for power in _WIDTH_POWERS]
-    values = [noncentrality(start, rows, n, n_locations, _RIDGE)[0] for start in starts]
-    powers = 1 - chndtr(chdtri(n_locations, _ALPHA), n_locations, np.maximum(values, 1e-12))
+    starts = [np.append(np.concatenate(V), np.log(median) + power * np.log(2)) for power in _WIDTH_POWERS]
+    effects = [noncentrality(start, rows, n, n_locations, _RIDGE)[0] for start in starts]
+    powers = 1 - chndtr(chdtri(n_locations, _ALPHA), n_locations, np.maximum(effects, 1e-12))
     return starts[int(np.argmax(np.round(powers, 3)))]  # of widths with the same power, the smallest
-
-
-def _normal_like(rows: Floats, count: int, generator: np.random.Generator) -> Floats:
-    """Sample from a normal distribution with the mean of rows and nearly their covariance."""
-    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(rows.T)))
-    scales = np.maximum(values, 0.0) ** (_SHRUNK / 2)
-    return np.asarray(rows.mean(axis=0) + (generator.standard_normal((count, len(values))) * scales) @ vectors.T)
 
 
 def _ascended(theta: Floats, rows: Floats, n: int, n_locations: int) -> Floats:

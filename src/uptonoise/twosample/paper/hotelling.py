@@ -27,7 +27,7 @@ import numpy as np
 from scipy.special import betaincc, chdtrc
 
 from uptonoise._util.typing import Floats
-from uptonoise.twosample.result import representable
+from uptonoise.twosample.result import SMALLEST_PVALUE
 
 Null = Literal["f", "chi2"]
 
@@ -60,26 +60,18 @@ def hotelling_test(F: Floats, G: Floats, null: Null) -> Hotelling:
     apart = np.sqrt(N * (N - 1) / (n * (N - n))) * (labels @ centred)
     contributions = apart * (root @ (root.T @ apart))
     Q = min(float(contributions.sum()), (N - 1) * (1 - 1e-15))
-    to_hotelling = (N - 2) / (N - 1 - Q)
+    to_hotelling, J = (N - 2) / (N - 1 - Q), root.shape[1]
     if null == "chi2":
-        pvalue, freedoms = float(representable(chdtrc(root.shape[1], Q * to_hotelling))), (float(root.shape[1]), np.inf)
+        pvalue, freedoms = np.maximum(chdtrc(J, Q * to_hotelling), SMALLEST_PVALUE), (float(J), np.inf)
     else:
-        leverages = np.sum((centred @ root) ** 2, axis=1)
-        pvalue, freedoms = _corrected_f(Q, leverages, root.shape[1], n / N)
-    return Hotelling(Q * to_hotelling, pvalue, contributions * to_hotelling, freedoms)
-
-
-def _corrected_f(Q: float, leverages: Floats, J: int, share: float) -> tuple[float, tuple[float, float]]:
-    """Return the p-value of Q and the degrees of freedom of F, from the rows' leverages and X's share of them."""
-    N = len(leverages)
-    H = float(np.sum(leverages**2))
-    kappa = 1 / (share * (1 - share)) - 3
-    constant = max(H - J * (J + 2) / N, 0.0) / kappa
-    free = J - constant
-    variance = 2 * (J - H) + (kappa - 1) * (H - J**2 / N)
-    usual = 2 * free * (1 - (J + 2) / N)
-    stretch = max(variance / usual, 1e-3) if usual > 0 else 1.0
-    freedom = max(free / stretch, 0.1)
-    rest = max(N - 1 - freedom, 1.0)
-    inside = float(np.clip((Q - constant) / stretch / (N - 1), 0, 1))
-    return float(representable(betaincc(freedom / 2, rest / 2, inside))), (freedom, rest)
+        H = float(np.sum(np.sum((centred @ root) ** 2, axis=1) ** 2))
+        kappa = 1 / (n / N * (1 - n / N)) - 3
+        constant = max(H - J * (J + 2) / N, 0.0) / kappa
+        variance = 2 * (J - H) + (kappa - 1) * (H - J**2 / N)
+        usual = 2 * (J - constant) * (1 - (J + 2) / N)
+        stretch = max(variance / usual, 1e-3) if usual > 0 else 1.0
+        freedom = max((J - constant) / stretch, 0.1)
+        rest = max(N - 1 - freedom, 1.0)
+        inside = float(np.clip((Q - constant) / stretch / (N - 1), 0, 1))
+        pvalue, freedoms = np.maximum(betaincc(freedom / 2, rest / 2, inside), SMALLEST_PVALUE), (freedom, rest)
+    return Hotelling(Q * to_hotelling, float(pvalue), contributions * to_hotelling, freedoms)

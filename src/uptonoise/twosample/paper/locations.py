@@ -23,13 +23,12 @@ own rows, fade as it grows.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from uptonoise._util.descent import Loss, descend
+from uptonoise._util.descent import descend
 from uptonoise._util.typing import Floats
 
 # Chosen by the power on held-out rows; docs/results/two-sample-tests.md tells what else was tried.
@@ -58,31 +57,37 @@ class Bumps(NamedTuple):
 
 def learn_bumps(X: Floats, Y: Floats, n_locations: int, generator: np.random.Generator) -> Bumps:
     """Return the bumps that maximise f on these rows."""
-    pooled = np.concatenate([X, Y])
-    centre, scale = _robust_scale(pooled)
+    pooled, n = np.concatenate([X, Y]), len(X)
+    # The median and, in normal units, the 80 % point of the distance to it: resists Cauchy noise, yet sees long tails.
+    centre = np.median(pooled, axis=0)
+    distance = np.abs(pooled - centre)
+    scale = np.quantile(distance, 0.8, axis=0) / ndtri(0.9)
+    scale = np.where(scale > 0, scale, distance.mean(axis=0))  # ties: most rows are equal
+    scale = np.where(scale > 0, scale, 1.0)
     rows = (pooled - centre) / scale
-    d = rows.shape[1]
-    median, wide = _pair_widths(rows, generator)
-    log_width = np.log(_START_WIDTH * median)
-    objective = partial(noncentrality, rows=rows, n=len(X), n_locations=n_locations)
-    starts = [
-        np.append(_start_locations(n_locations, d, median / np.sqrt(d), generator), log_width) for _ in range(_N_STARTS)
-    ]
+    N, d = rows.shape
+    # sqrt(squared distance / 2) of random pairs of different rows: its median and its 90 % point.
+    i = generator.integers(N, size=_WIDTH_PAIRS)
+    j = (i + generator.integers(1, N, size=_WIDTH_PAIRS)) % N
+    median, wide = np.quantile(np.linalg.norm(rows[i] - rows[j], axis=1), [0.5, 0.9]) / np.sqrt(2)
+    wide = float(wide) if wide > 0 else 1.0
+    median = float(median) if median > 0 else wide
+    log_width, column_width = np.log(_START_WIDTH * median), median / np.sqrt(d)
+    starts = [np.append(_start_locations(n_locations, d, column_width, generator), log_width) for _ in range(_N_STARTS)]
     # Other widths pay the pull from the start: they win only where the usual one is hopeless, as with far clusters.
     starts += [np.append(starts[0][:-1], log_width + np.log(ratio)) for ratio in (*_OTHER_WIDTHS, wide / median)]
+    best_value = -np.inf
+    for theta in starts:
+        value = noncentrality(theta, rows, n, n_locations)[0] - _PULL_OF_WIDTH * (theta[-1] - log_width) ** 2
+        if value > best_value:
+            best_value, start = value, theta
+    # A few L-BFGS-B steps up f, of which the best point evaluated is taken.
     pull = np.append(np.full(n_locations * d, _PULL_OF_LOCATIONS * d / median**2), _PULL_OF_WIDTH)
-    best_start = max(starts, key=lambda theta: objective(theta)[0] - _PULL_OF_WIDTH * (theta[-1] - log_width) ** 2)
-    best = _ascended(best_start, pull, objective)
-    return Bumps(best[:-1].reshape(n_locations, d) * scale + centre, np.exp(best[-1]) * scale)
-
-
-def _ascended(start: Floats, pull: Floats, objective: Loss) -> Floats:
-    """Take a few L-BFGS-B steps up objective - pull (theta - start)^2, and return the best point evaluated."""
     best_loss, best = np.inf, start
 
     def loss(theta: Floats) -> tuple[float, Floats]:
         nonlocal best_loss, best
-        value, gradient = objective(theta)
+        value, gradient = noncentrality(theta, rows, n, n_locations)
         move = theta - start
         value = float(pull @ move**2) - value
         if value < best_loss:
@@ -92,7 +97,7 @@ def _ascended(start: Floats, pull: Floats, objective: Loss) -> Floats:
     # A decade of widths either way: beyond it the features are constants, or spikes on single rows.
     decade = np.append(np.full(len(start) - 1, np.inf), np.log(10))
     descend(loss, start, start - decade, start + decade, _N_ITERATIONS)
-    return best
+    return Bumps(best[:-1].reshape(n_locations, d) * scale + centre, np.exp(best[-1]) * scale)
 
 
 def noncentrality(
@@ -133,27 +138,6 @@ def _start_locations(n_locations: int, d: int, column_width: float, generator: n
     side = np.where(lap % 2, -1.0, 1.0) * generator.choice([-1.0, 1.0], d)[column]
     V[out, column] += side * column_width * max(5.0, 0.6 * d) / (1 + 0.35 * lap)
     return V.ravel()
-
-
-def _robust_scale(rows: Floats) -> tuple[Floats, Floats]:
-    """Return the median and, in normal units, the 80 % point of the distance to it.
-
-    It resists Cauchy noise, yet sees long tails.
-    """
-    centre = np.median(rows, axis=0)
-    distance = np.abs(rows - centre)
-    scale = np.quantile(distance, 0.8, axis=0) / ndtri(0.9)
-    scale = np.where(scale > 0, scale, distance.mean(axis=0))  # ties: most rows are equal
-    return centre, np.where(scale > 0, scale, 1.0)
-
-
-def _pair_widths(rows: Floats, generator: np.random.Generator) -> tuple[float, float]:
-    """Return sqrt(squared distance / 2) of random pairs of different rows: its median and its 90 % point."""
-    i = generator.integers(len(rows), size=_WIDTH_PAIRS)
-    j = (i + generator.integers(1, len(rows), size=_WIDTH_PAIRS)) % len(rows)
-    median, wide = np.quantile(np.linalg.norm(rows[i] - rows[j], axis=1), [0.5, 0.9]) / np.sqrt(2)
-    wide = wide if wide > 0 else 1.0
-    return float(median if median > 0 else wide), float(wide)
 
 
 def _squared_distances(rows: Floats, locations: Floats) -> Floats:

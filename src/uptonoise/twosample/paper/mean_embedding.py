@@ -20,7 +20,7 @@ from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
 from uptonoise.twosample.paper.gradient_ascent import ascend_bumps
 from uptonoise.twosample.paper.hotelling import Null, hotelling_test
-from uptonoise.twosample.paper.locations import Bumps, learn_bumps
+from uptonoise.twosample.paper.locations import learn_bumps
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
@@ -146,17 +146,28 @@ def me_of_samples(
 ) -> MeResult:
     """Learn bumps on a part of the rows, and test on the others."""
     own = canonical(samples, keep_units=False)
-    train, test = _split(own.samples, train_size, generator)
-    X_train, Y_train = own.samples.X[train[0]], own.samples.Y[train[1]]
-    X_test, Y_test = own.samples.X[test[0]], own.samples.Y[test[1]]
-    bumps = _LEARNERS[optimizer](X_train, Y_train, n_locations, generator)
-    F, G = bumps.features(X_test), bumps.features(Y_test)
-    if samples.clusters is None:
+    rows, clusters = (own.samples.X, own.samples.Y), own.samples.clusters
+    train, test = [], []  # places in X and in Y
+    for sample, size in enumerate(own.samples.n_units):
+        order, n_train = generator.permutation(size), _n_train(size, train_size)
+        parts = [order[:n_train], order[n_train:]]
+        if clusters is not None:  # which stay whole
+            parts = [np.flatnonzero(np.isin(clusters[sample], part)) for part in parts]
+        train.append(parts[0])
+        test.append(parts[1])
+    bumps = _LEARNERS[optimizer](rows[0][train[0]], rows[1][train[1]], n_locations, generator)
+    held_out = np.concatenate([rows[0][test[0]], rows[1][test[1]]])
+    F, G = bumps.features(rows[0][test[0]]), bumps.features(rows[1][test[1]])
+    if clusters is None:
         hotelling = hotelling_test(F, G, null)
     else:
-        hotelling = clustered_hotelling_test(F, G, samples.clusters[0][test[0]], samples.clusters[1][test[1]])
+        hotelling = clustered_hotelling_test(F, G, clusters[0][test[0]], clusters[1][test[1]])
+    # The mean row under each bump, or its location where it reaches no row.
+    features = np.concatenate([F, G])
+    weights = features.sum(axis=0)[:, None]
+    regions = np.where(weights > 0, (features.T @ held_out) / np.where(weights > 0, weights, 1), bumps.locations)
     first, second = hotelling.freedoms
-    sizes = len(X_train), len(Y_train)
+    sizes = len(train[0]), len(train[1])
     return MeResult(
         statistic=hotelling.statistic,
         pvalue=hotelling.pvalue,
@@ -170,7 +181,7 @@ def me_of_samples(
         locations=own.as_given(bumps.locations),
         widths=own.as_given(bumps.widths),
         contributions=hotelling.contributions,
-        regions=own.as_given(_regions(np.concatenate([X_test, Y_test]), np.concatenate([F, G]), bumps)),
+        regions=own.as_given(regions),
         differences=(F.mean(axis=0) - G.mean(axis=0)) * (-1 if own.is_swapped else 1),
         n_train=(sizes[1], sizes[0]) if own.is_swapped else sizes,
     )
@@ -188,24 +199,3 @@ def _check_held_out(samples: Samples, n_locations: int, train_size: float) -> No
 
 def _n_train(n_rows: int, train_size: float) -> int:
     return min(max(2, round(train_size * n_rows)), n_rows - 2, _ENOUGH_TO_LEARN)
-
-
-def _split(samples: Samples, train_size: float, generator: np.random.Generator) -> tuple[list[Any], list[Any]]:
-    """Return the places of the rows to learn from and of those to test, in X and in Y; clusters stay whole."""
-    train, test = [], []
-    for sample, size in enumerate(samples.n_units):
-        order, n_train = generator.permutation(size), _n_train(size, train_size)
-        parts = [order[:n_train], order[n_train:]]
-        if samples.clusters is not None:
-            parts = [np.flatnonzero(np.isin(samples.clusters[sample], part)) for part in parts]
-        train.append(parts[0])
-        test.append(parts[1])
-    return train, test
-
-
-def _regions(rows: Floats, features: Floats, bumps: Bumps) -> Floats:
-    """Return the mean row under each bump; the location itself where a bump reaches no row."""
-    weights = features.sum(axis=0)
-    reached = weights > 0
-    means = (features.T @ rows) / np.where(reached, weights, 1)[:, None]
-    return np.where(reached[:, None], means, bumps.locations)

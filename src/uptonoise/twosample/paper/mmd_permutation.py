@@ -19,7 +19,6 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -35,7 +34,7 @@ from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.low_rank import kernel_factor
 from uptonoise.twosample.permutation import check_permutations, feature_means_by_label, label_blocks, permutation_fields
 from uptonoise.twosample.phase import Pair, SampleMoments, comparable
-from uptonoise.twosample.result import TwoSampleResult, representable
+from uptonoise.twosample.result import SMALLEST_PVALUE, TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
 Method = Literal["quadratic", "fourier"]
@@ -192,10 +191,12 @@ def _few_clusters_pvalue(statistic: float, left: SampleMoments, right: SampleMom
     parts = [sample.covariance / sample.size for sample in (left, right)]
     trace, square = float(np.trace(parts[0] + parts[1])), float(np.sum((parts[0] + parts[1]) ** 2))
     if not square > 0:
-        return 1.0 if statistic <= _ROUNDING else float(representable(0.0))
+        return 1.0 if statistic <= _ROUNDING else SMALLEST_PVALUE
     freedoms = [float(sample.size) - 1 for sample in (left, right)]
     spread = sum(float(np.trace(part)) ** 2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
-    return float(representable(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.phi) / trace)))
+    return float(
+        np.maximum(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.phi) / trace), SMALLEST_PVALUE)
+    )
 
 
 def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
@@ -203,10 +204,10 @@ def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
     squared = covariance @ covariance
     first, second, third = np.trace(covariance), 2 * np.trace(squared), 8 * np.sum(squared * covariance)
     if not third > 0:
-        return 1.0 if value <= _ROUNDING else float(representable(0.0))
+        return 1.0 if value <= _ROUNDING else SMALLEST_PVALUE
     freedom = 8 * second**3 / third**2
     tail = chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second)))
-    return float(representable(tail))
+    return float(np.maximum(tail, SMALLEST_PVALUE))
 
 
 def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float | Floats:
@@ -227,40 +228,32 @@ def _length(samples: Samples, scale: float | str, generator: np.random.Generator
 
 
 def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, generator: np.random.Generator) -> Floats:
-    pooled = np.concatenate([samples.X, samples.Y])
-    pooled = (pooled - np.median(pooled, axis=0)) / length
+    """Return MMD squared of the data and of all permutations, from p'Kp, K centred in rows and columns."""
+    rows = np.concatenate([samples.X, samples.Y])
+    rows = (rows - np.median(rows, axis=0)) / length
     if samples.clusters is not None:
-        return cluster_mmd(samples, _kernel_blocks(pooled, whole=True), n_permutations, generator)
-    n_rows = len(pooled)
+        return cluster_mmd(samples, _kernel_blocks(rows, whole=True), n_permutations, generator)
+    n_rows, (n, k) = len(rows), samples.sizes
     labels = next(label_blocks(samples.sizes, [n_rows], n_permutations, generator))
-    factor = kernel_factor(pooled)
-    if factor is None:
-        sums = _kernel_sums(pooled, labels)
-    else:
+    factor = kernel_factor(rows)
+    if factor is not None:
         sums = np.sum((labels @ (factor - factor.mean(axis=0))) ** 2, axis=1)
-    n, k = samples.sizes
-    return np.asarray(np.maximum(sums, 0) * (1 / n + 1 / k) ** 2)
-
-
-def _kernel_sums(rows: Floats, labels: NDArray[np.float32]) -> Floats:
-    """Return p'Kp for each row p of labels, K the kernel matrix centred in rows and columns."""
-    n_rows = len(rows)
-    blocks = partial(_kernel_blocks, rows, whole=False)
-    kept = list(blocks()) if n_rows <= _KEPT_ROWS else None
-    totals = np.zeros(n_rows)
-    for start, kernel in kept or blocks():
+        return np.asarray(np.maximum(sums, 0) * (1 / n + 1 / k) ** 2)
+    kept = list(_kernel_blocks(rows, whole=False)) if n_rows <= _KEPT_ROWS else None
+    totals, sums = np.zeros(n_rows), np.zeros(len(labels))
+    for start, kernel in kept or _kernel_blocks(rows, whole=False):
         stop = start + len(kernel)
         totals[start:stop] += kernel.sum(axis=1, dtype=np.float64)
         totals[stop:] += kernel[:, len(kernel) :].sum(axis=0, dtype=np.float64)
-    means, sums = totals / n_rows, np.zeros(len(labels))
-    for start, kernel in kept or blocks():
+    means = totals / n_rows
+    for start, kernel in kept or _kernel_blocks(rows, whole=False):
         stop = start + len(kernel)
         centred = kernel - (means[start:stop, None] + (means[start:] - means.mean())).astype(np.float32)
         centred[:, len(kernel) :] *= 2  # the other half of the symmetric matrix
         products = labels[:, start:stop] @ centred
         products *= labels[:, start:]
         sums += products.sum(axis=1, dtype=np.float64)
-    return sums
+    return np.asarray(np.maximum(sums, 0) * (1 / n + 1 / k) ** 2)
 
 
 def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, NDArray[np.float32]]]:

@@ -32,13 +32,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.results import Result, computed
-from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.fourier import Sketch, spread_of_amplitudes
 from uptonoise.twosample.phase.pair import Movable, Pair, SampleMoments, centre_of, even_turns
@@ -54,96 +54,6 @@ _POWERS = np.array([1, 3, 5, 7])
 _ROUNDING = 1e-5  # radians: cosines and sines are good to 1e-7
 _STEP = 0.25  # radians of the highest frequency, in the search for a shift
 _MOST_STEPS = 2_000  # in each direction
-
-
-class PhaseDifferences(NamedTuple):
-    """Phase differences at m frequencies, with the covariance of their errors, and which of them are known."""
-
-    values: Floats
-    covariance: Floats
-    seen: NDArray[np.bool_]
-
-    def at(self, places: NDArray[Any]) -> PhaseDifferences:
-        """Return those at some of the frequencies."""
-        return PhaseDifferences(self.values[places], self.covariance[np.ix_(places, places)], self.seen[places])
-
-    def times(self, signs: Floats) -> PhaseDifferences:
-        """Return those at the frequencies times signs: a phase is odd."""
-        return PhaseDifferences(self.values * signs, self.covariance * np.outer(signs, signs), self.seen)
-
-
-def phase_differences(left: SampleMoments, right: SampleMoments, turns: Floats) -> PhaseDifferences:
-    """Return the phase differences of two samples.
-
-    `turns` are angles that the phase difference is known to be near, so that a large shift is not lost in whole turns;
-    the samples' own phases are taken without them.
-    """
-    product = left.phi * right.phi.conj()
-    size = np.abs(product)
-    angle = np.angle(product)
-    # The error of a phase is that of Im(phi_X conj phi_Y) with its own phase taken off, over the amplitudes.
-    inverse = np.divide(1, size, out=np.zeros_like(size), where=size > 0)
-    to_left, to_right = np.exp(-1j * angle) * right.phi.conj() * inverse, np.exp(-1j * angle) * left.phi * inverse
-    covariance = left.projected(to_left.imag, to_left.real) / left.size
-    covariance = covariance + right.projected(to_right.imag, -to_right.real) / right.size
-    seen = (np.diag(covariance) < _LARGEST_ERROR**2) & (size > 0)
-    for sample in (left, right):
-        seen &= np.abs(sample.phi) * np.sqrt(sample.size) > _RELIABLE
-    return PhaseDifferences(turns + angle, covariance, seen)
-
-
-def column_part(name: str, u: Floats, phases: PhaseDifferences, freedom: float, up_to_offset: bool) -> Part:
-    """Return the effect in one column, at positive ascending u = w s."""
-    known = phases.seen & (u <= _REACH) & (u < u[~phases.seen].min(initial=np.inf))
-    phases, u = phases.at(known), u[known]
-    reach = float(u[-1]) if len(u) else 0.0
-    slope = abs(float(phases.values[-1])) / reach if len(u) and not up_to_offset else 0.0
-    if reach >= _NEARLY_ALL:
-        reach = 1.0
-    exponents = (_POWERS[:, None] + _POWERS + 1)[: len(u), : len(u)]
-    form = 3 * reach**exponents / exponents  # integrals of products of two powers
-    if up_to_offset and len(u):
-        form = form - np.outer(form[0], form[0]) / form[0, 0]
-    fit = _fitted_coefficients(u, np.diag(phases.covariance), len(form))
-    scores, variances = _uncorrelated(form, fit @ phases.values, fit @ phases.covariance @ fit.T)
-    # Beyond the reach a phase may be off by half a turn from the line that it was on.
-    unseen = slope**2 * (1 - reach**3) + 3 * slope * np.pi * (1 - reach**2) + 3 * np.pi**2 * (1 - reach)
-    return Part(name, scores, variances, reach**3, unseen, freedom)
-
-
-def _fitted_coefficients(u: Floats, variances: Floats, n_terms: int) -> Floats:
-    """Return what makes coefficients of phases, by weighted least squares."""
-    roots = 1 / np.sqrt(np.maximum(variances, 1e-14))
-    terms = u[:, None] ** _POWERS[:n_terms] * roots[:, None]
-    sizes = np.sqrt(np.sum(terms**2, axis=0))
-    return np.asarray(np.linalg.pinv(terms / sizes) * roots / sizes[:, None])
-
-
-def _uncorrelated(form: Floats, values: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Return scores whose squares add up to values' form, and their variances."""
-    weights, basis = np.linalg.eigh(form)
-    root = np.sqrt(np.maximum(weights, 0))[:, None] * basis.T
-    variances, turn = np.linalg.eigh(root @ covariance @ root.T)
-    return turn.T @ (root @ values), np.maximum(variances, 0)
-
-
-def joint_part(
-    name: str, u: Floats, phases: PhaseDifferences, freedom: float, up_to_offset: bool, movable: Movable = None
-) -> Part:
-    """Return the effect at frequencies on several columns, u of shape (m, d): a mean over their directions.
-
-    Only the columns that are movable may have an offset, by default all.
-    """
-    lengths = np.sum(u**2, axis=1)
-    total = float(lengths.sum())
-    unseen = float(np.sum((np.abs(phases.values[~phases.seen]) + np.pi) ** 2)) / total
-    known, directions = phases.at(phases.seen), u[phases.seen]
-    form = np.eye(len(directions)) / total
-    if up_to_offset and len(directions):
-        explained = directions if movable is None else directions[:, movable]
-        form = form - explained @ np.linalg.pinv(explained) / total
-    scores, variances = _uncorrelated(form, known.values, known.covariance)
-    return Part(name, scores, variances, float(lengths[phases.seen].sum()) / total, unseen, freedom)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -220,71 +130,135 @@ def effect_size(pair: Pair, *, up_to_offset: bool) -> EffectSize:
 
 
 class Phases(NamedTuple):
-    """The phase differences of two samples, and the spreads that make effects of them, with or without an offset."""
+    """The phase differences of two samples at m frequencies, and what makes effects of them, with or without an offset.
 
-    differences: PhaseDifferences
+    `covariance` is that of their errors, and `seen` tells which of them are known.
+    """
+
+    values: Floats
+    covariance: Floats
+    seen: NDArray[np.bool_]
     frequencies: Floats
     spreads: Floats
     columns: Sequence[str]
     freedom: float
 
     @classmethod
-    def of(cls, pair: Pair) -> Phases:
-        """Return those of two independent samples."""
-        X, Y = pair.X, pair.Y
-        centres = centre_of(X), centre_of(Y)
-        right = SampleMoments.of(Y, centres[1])
-        moments = SampleMoments.of(X, centres[0])
-        spreads = _smaller_spreads(X.frequencies, moments, right)
-        ahead = _aligning_shifts(X.frequencies, moments.phi * right.phi.conj(), spreads)
-        left = SampleMoments.of(X, centres[0] + ahead)
-        phases = phase_differences(left, right, X.frequencies @ (centres[0] + ahead - centres[1]))
-        freedom = max(min(X.effective_size, Y.effective_size) - 1, 1.0)
-        return cls(phases, X.frequencies, spreads, pair.columns, freedom)
-
-    @classmethod
-    def of_pairs(cls, pair: Pair, differences: Sketch) -> Phases:
-        """Return those of two samples whose rows belong together, from the sketch of x_i - y_i.
+    def of(cls, pair: Pair, differences: Sketch | None = None) -> Phases:
+        """Return those of two independent samples, or, where rows belong together, of the sketch of x_i - y_i.
 
         The phase of the differences is the phase difference; the spreads are those of the two samples.
         """
-        W, centre = differences.frequencies, centre_of(differences)
-        spreads = column_spreads(pair.X, pair.Y)
-        ahead = _aligning_shifts(W, SampleMoments.of(differences, centre).phi, spreads)
-        m = differences.n_frequencies
-        certain = SampleMoments(np.ones(m, dtype=complex), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # a point at 0
-        phases = phase_differences(SampleMoments.of(differences, centre + ahead), certain, W @ (centre + ahead))
-        return cls(phases, W, spreads, pair.columns, max(differences.effective_size - 1, 1.0))
+        W, spreads = pair.X.frequencies, column_spreads(pair.X, pair.Y)
+        sketch, freedom = pair.X, min(pair.X.effective_size, pair.Y.effective_size)
+        origin, right = centre_of(pair.Y), SampleMoments.of(pair.Y, centre_of(pair.Y))
+        if differences is not None:
+            m, sketch, freedom = differences.n_frequencies, differences, differences.effective_size
+            origin = np.zeros(sketch.n_columns)
+            right = SampleMoments(np.ones(m, dtype=complex), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # certain
+        centre = centre_of(sketch)
+        product = SampleMoments.of(sketch, centre).phi * right.phi.conj()
+        # A large shift would be lost in whole turns: each column is moved on by where its frequencies agree best.
+        ahead = np.zeros(len(spreads))
+        for column, places in enumerate(_own_frequencies(W)):
+            near = places[np.abs(W[places, column]) * spreads[column] <= _REACH]
+            if len(near):
+                w = W[near, column]
+                step, reach = _STEP / np.abs(w).max(), np.pi / np.abs(w).min()
+                turns = even_turns(min(int(reach / step), _MOST_STEPS) + 1, step * w)
+                back, forward = ((turns @ either).real for either in (product[near].conj(), product[near]))
+                agreement = np.concatenate([back[:0:-1], forward])
+                ahead[column] = step * (np.argmax(agreement) - (len(turns) - 1))
+        left = SampleMoments.of(sketch, centre + ahead)
+        product = left.phi * right.phi.conj()
+        size, angle = np.abs(product), np.angle(product)
+        # The error of a phase is that of Im(phi_X conj phi_Y) with its own phase taken off, over the amplitudes.
+        inverse = np.divide(1, size, out=np.zeros_like(size), where=size > 0)
+        to_left, to_right = np.exp(-1j * angle) * right.phi.conj() * inverse, np.exp(-1j * angle) * left.phi * inverse
+        covariance = left.projected(to_left.imag, to_left.real) / left.size
+        covariance = covariance + right.projected(to_right.imag, -to_right.real) / right.size
+        seen = (np.diag(covariance) < _LARGEST_ERROR**2) & (size > 0)
+        for sample in (left, right):
+            seen &= np.abs(sample.phi) * np.sqrt(sample.size) > _RELIABLE
+        values = W @ (centre + ahead - origin) + angle
+        return cls(values, covariance, seen, W, spreads, pair.columns, max(freedom - 1, 1.0))
 
     def effect(self, *, up_to_offset: bool, movable: Movable = None) -> EffectSize:
         """Return the effect of each column and of columns together, and the largest one.
 
         Only the columns that are movable may have an offset, by default all.
         """
-        phases, frequencies, spreads, freedom = self.differences, self.frequencies, self.spreads, self.freedom
         parts = []
-        for column, places in enumerate(_own_frequencies(frequencies)):
+        for column, places in enumerate(_own_frequencies(self.frequencies)):
             if not len(places):
                 continue
             has_offset = up_to_offset and (movable is None or bool(movable[column]))
-            if spreads[column] > 0:
-                u = frequencies[places, column] * spreads[column]
-                upright = phases.at(places).times(np.sign(u))
-                parts.append(column_part(self.columns[column], np.abs(u), upright, freedom, has_offset))
-            else:
-                differ = not has_offset and bool(np.abs(phases.values[places]).max() > _ROUNDING)
-                parts.append(_part_of_constants(self.columns[column], differ))
-        u = frequencies * spreads
+            if self.spreads[column] > 0:
+                parts.append(self._column_part(column, places, has_offset))
+            else:  # constant in both samples
+                differ = not has_offset and bool(np.abs(self.values[places]).max() > _ROUNDING)
+                scores = np.array([math.inf if differ else 0.0])
+                parts.append(Part(self.columns[column], scores, np.zeros(1), 1.0, 0.0, 1.0))
+        u = self.frequencies * self.spreads
         lengths = np.linalg.norm(u, axis=1)
         joint = (np.count_nonzero(u, axis=1) > 1) & (lengths <= 1) & (lengths >= _LEAST_JOINT)
         if joint.any():
-            together = phases.at(joint)
-            parts.append(joint_part("columns together", u[joint], together, freedom, up_to_offset, movable))
+            parts.append(self._joint_part(u, joint, up_to_offset, movable))
         return EffectSize(parts=tuple(parts))
+
+    def _column_part(self, column: int, places: NDArray[np.intp], up_to_offset: bool) -> Part:
+        """Return the effect in one column, at its own frequencies, the lowest first."""
+        u = self.frequencies[places, column] * self.spreads[column]
+        signs, u, seen = np.sign(u), np.abs(u), self.seen[places]  # a phase is odd
+        known = seen & (u <= _REACH) & (u < u[~seen].min(initial=np.inf))
+        places, signs, u = places[known], signs[known], u[known]
+        values = self.values[places] * signs
+        covariance = self.covariance[np.ix_(places, places)] * np.outer(signs, signs)
+        reach = float(u[-1]) if len(u) else 0.0
+        slope = abs(float(values[-1])) / reach if len(u) and not up_to_offset else 0.0
+        if reach >= _NEARLY_ALL:
+            reach = 1.0
+        exponents = (_POWERS[:, None] + _POWERS + 1)[: len(u), : len(u)]
+        form = 3 * reach**exponents / exponents  # integrals of products of two powers
+        if up_to_offset and len(u):
+            form = form - np.outer(form[0], form[0]) / form[0, 0]
+        # What makes coefficients of phases, by weighted least squares.
+        roots = 1 / np.sqrt(np.maximum(np.diag(covariance), 1e-14))
+        terms = u[:, None] ** _POWERS[: len(form)] * roots[:, None]
+        sizes = np.sqrt(np.sum(terms**2, axis=0))
+        fit = np.linalg.pinv(terms / sizes) * roots / sizes[:, None]
+        scores, variances = _uncorrelated(form, fit @ values, fit @ covariance @ fit.T)
+        # Beyond the reach a phase may be off by half a turn from the line that it was on.
+        unseen = slope**2 * (1 - reach**3) + 3 * slope * np.pi * (1 - reach**2) + 3 * np.pi**2 * (1 - reach)
+        return Part(self.columns[column], scores, variances, reach**3, unseen, self.freedom)
+
+    def _joint_part(self, u: Floats, joint: NDArray[np.bool_], up_to_offset: bool, movable: Movable) -> Part:
+        """Return the effect at frequencies on several columns, u of shape (m, d): a mean over their directions."""
+        known, unknown = np.flatnonzero(joint & self.seen), joint & ~self.seen
+        directions, lengths = u[known], np.sum(u**2, axis=1)
+        total = float(lengths[joint].sum())
+        unseen = float(np.sum((np.abs(self.values[unknown]) + np.pi) ** 2)) / total
+        form = np.eye(len(directions)) / total
+        if up_to_offset and len(directions):
+            explained = directions if movable is None else directions[:, movable]
+            form = form - explained @ np.linalg.pinv(explained) / total
+        scores, variances = _uncorrelated(form, self.values[known], self.covariance[np.ix_(known, known)])
+        seen = float(lengths[known].sum()) / total
+        return Part("columns together", scores, variances, seen, unseen, self.freedom)
+
+
+def _uncorrelated(form: Floats, values: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+    """Return scores whose squares add up to values' form, and their variances."""
+    weights, basis = np.linalg.eigh(form)
+    root = np.sqrt(np.maximum(weights, 0))[:, None] * basis.T
+    variances, turn = np.linalg.eigh(root @ covariance @ root.T)
+    return turn.T @ (root @ values), np.maximum(variances, 0)
 
 
 def column_spreads(X: Sketch, Y: Sketch) -> Floats:
     """Return the standard deviation of each column that effects are told in, that of the less spread-out sample.
+
+    A sample that is constant there does not count; it is 0 where both are.
 
     Examples
     --------
@@ -297,7 +271,15 @@ def column_spreads(X: Sketch, Y: Sketch) -> Floats:
     array([2.])
     """
     samples = (SampleMoments.of(sketch, centre_of(sketch)) for sketch in (X, Y))
-    return _smaller_spreads(X.frequencies, *samples)
+    squares = [np.clip(sample.squared_amplitudes, 0, 1) for sample in samples]
+    spreads = np.zeros(X.n_columns)
+    for column, places in enumerate(_own_frequencies(X.frequencies)):
+        if len(places):
+            w = np.abs(X.frequencies[places, column])
+            of_samples = [spread_of_amplitudes(w, of_sample[places]) for of_sample in squares]
+            of_samples = [spread for spread in of_samples if spread * w[-1] > _ROUNDING]
+            spreads[column] = min(of_samples, default=0.0)
+    return spreads
 
 
 def _own_frequencies(frequencies: Floats) -> list[NDArray[np.intp]]:
@@ -305,37 +287,3 @@ def _own_frequencies(frequencies: Floats) -> list[NDArray[np.intp]]:
     alone = np.count_nonzero(frequencies, axis=1) == 1
     own = [np.flatnonzero(alone & (frequencies[:, column] != 0)) for column in range(frequencies.shape[1])]
     return [places[np.argsort(np.abs(frequencies[places, column]))] for column, places in enumerate(own)]
-
-
-def _smaller_spreads(frequencies: Floats, *samples: SampleMoments) -> Floats:
-    """Return the spread of each column in the less spread-out sample that is not constant; 0 where both are."""
-    squares = [np.clip(sample.squared_amplitudes, 0, 1) for sample in samples]
-    spreads = np.zeros(frequencies.shape[1])
-    for column, places in enumerate(_own_frequencies(frequencies)):
-        if len(places):
-            w = np.abs(frequencies[places, column])
-            of_samples = [spread_of_amplitudes(w, of_sample[places]) for of_sample in squares]
-            of_samples = [spread for spread in of_samples if spread * w[-1] > _ROUNDING]
-            spreads[column] = min(of_samples, default=0.0)
-    return spreads
-
-
-def _aligning_shifts(frequencies: Floats, product: Complex, spreads: Floats) -> Floats:
-    """Return by how much each column of the first sample is ahead, as far as its frequencies tell shifts apart."""
-    shifts = np.zeros(len(spreads))
-    for column, places in enumerate(_own_frequencies(frequencies)):
-        w = frequencies[places, column]
-        near = np.abs(w) * spreads[column] <= _REACH
-        if not near.any():
-            continue
-        w, here = w[near], product[places[near]]
-        step, reach = _STEP / np.abs(w).max(), np.pi / np.abs(w).min()
-        turns = even_turns(min(int(reach / step), _MOST_STEPS) + 1, step * w)
-        back, forward = ((turns @ either).real for either in (here.conj(), here))
-        agreement = np.concatenate([back[:0:-1], forward])
-        shifts[column] = step * (np.argmax(agreement) - (len(turns) - 1))
-    return shifts
-
-
-def _part_of_constants(name: str, differ: bool) -> Part:
-    return Part(name, np.array([math.inf if differ else 0.0]), np.zeros(1), 1.0, 0.0, 1.0)

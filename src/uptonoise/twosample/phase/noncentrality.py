@@ -181,7 +181,7 @@ def noncentrality_of(pair: Pair, decomposition: Decomposition) -> Noncentrality:
             denominator=float(block.null.denominator),
         )
     return Noncentrality(
-        estimate=max(0.0, float(block.noncentrality)) / rows if distribution else 0.0,
+        estimate=max(0.0, float(block.shrinkage * block.statistic - block.null.s1)) / rows if distribution else 0.0,
         phase_discrepancy=discrepancy,
         n_reliable=int(reliable.sum()),
         distribution=distribution,

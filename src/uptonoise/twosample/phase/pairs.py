@@ -263,7 +263,8 @@ def _one_with_others(
         decomposition = decomposed(left.at(place), right.at(place))
         block_pvalues.append(decomposition.test().pvalue())
         if place == blocks.largest:
-            noncentralities = np.maximum(0.0, noncentral(decomposition).noncentrality) * (
+            block = noncentral(decomposition)
+            noncentralities = np.maximum(0.0, block.shrinkage * block.statistic - block.null.s1) * (
                 1 / left.size + 1 / right.size
             )
     pvalues = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights)

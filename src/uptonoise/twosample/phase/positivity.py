@@ -37,7 +37,7 @@ from scipy.special import stdtr
 
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.pair import SampleMoments
-from uptonoise.twosample.result import representable
+from uptonoise.twosample.result import SMALLEST_PVALUE
 
 POSITIVITY_SHARE = 0.1  # of the significance level, that positivity has beside the phases
 _SEED = 0
@@ -88,7 +88,7 @@ def positivity(
     largest = normal.max(axis=1) / np.sqrt(generator.chisquare(freedom, _DRAWS) / freedom)
     resampled = (1 + np.count_nonzero(largest >= statistic)) / (1 + _DRAWS)
     # Draws cannot tell how small a p-value is; where it is that small the sum is close, and never too small.
-    pvalue = float(representable(min(resampled, len(w) * stdtr(freedom, -statistic))))
+    pvalue = float(np.maximum(min(resampled, len(w) * stdtr(freedom, -statistic)), SMALLEST_PVALUE))
     return Positivity(statistic, pvalue, scores)
 
 
@@ -115,7 +115,7 @@ def quick_pvalues(of_phases: Floats, left: SampleMoments, right: SampleMoments) 
     largest = np.where(compared, scores, -np.inf).max(axis=-1)
     freedom = np.maximum(np.minimum(left.size, right.size) - 1, 1.0)
     of_positivity = np.count_nonzero(compared, axis=-1) * stdtr(freedom, np.where(np.isinf(largest), 0.0, -largest))
-    of_positivity = np.where(np.isinf(largest), 1.0, representable(of_positivity))
+    of_positivity = np.where(np.isinf(largest), 1.0, np.maximum(of_positivity, SMALLEST_PVALUE))
     merged = np.minimum(of_phases / (1 - POSITIVITY_SHARE), of_positivity / POSITIVITY_SHARE)
     return np.asarray(np.minimum(1.0, merged))
 

@@ -203,7 +203,7 @@ def _expected(pilot: _Pilot) -> tuple[SampleMoments, SampleMoments]:
     left, right = (SampleMoments.of(sketch, centre_of(pilot.X)) for sketch in (pilot.X, pilot.Y))
     statistic = noncentral(decomposed(left, right))
     whole = float(statistic.shrinkage * statistic.statistic)
-    kept = np.sqrt(max(0.0, float(statistic.noncentrality)) / whole) if whole > 0 else 1.0
+    kept = np.sqrt(max(0.0, whole - float(statistic.null.s1)) / whole) if whole > 0 else 1.0
     # Phases that are opposite, which positivity sees, stay so.
     angles = np.angle(left.phi * right.phi.conj())
     halves = (1 - kept) / 2 * (angles - np.pi * np.rint(angles / np.pi))

@@ -51,9 +51,36 @@ class Part(NamedTuple):
         return max(0.0, float(np.sum(self.scores**2 - self.variances))) / self.seen
 
     def upper(self, alpha: float) -> float:
-        """Return what the effect is below, with confidence 1 - alpha."""
-        radius = float(stdtrit(self.freedom, 1 - alpha))
-        return float(np.sqrt(largest_square(self.scores, self.variances, radius) + self.unseen))
+        """Return what the effect is below, with confidence 1 - alpha.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from uptonoise.twosample.phase.squared_length import Part
+        >>> Part("x", np.array([5.0]), np.array([1.0]), seen=1.0, unseen=0.0, freedom=1e9).upper(0.05)  # 5 + 1.645
+        6.64...
+        """
+        scores, variances = self.scores, self.variances
+        radius, top = float(stdtrit(self.freedom, 1 - alpha)), float(variances.max(initial=0.0))
+        if radius <= 0 or top <= 0:
+            return float(np.sqrt(float(np.sum(scores**2)) + self.unseen))
+
+        def beyond(multiplier: float) -> float:
+            return float(np.sum(variances * (scores / (multiplier - variances)) ** 2)) - radius**2
+
+        nearest = top * (1 + 1e-10)
+        if beyond(nearest) <= 0:  # what is left of the radius goes where the variance is largest
+            most = int(np.argmax(variances))
+            rest = variances < nearest - 2e-10 * top
+            moved = np.zeros_like(scores)
+            moved[rest] = np.sqrt(variances[rest]) * scores[rest] / (top - variances[rest])
+            moved[most] = np.copysign(np.sqrt(max(radius**2 - float(moved @ moved), 0.0)), scores[most])
+            furthest = scores + np.sqrt(variances) * moved
+        else:
+            last = 2 * top + float(np.sqrt(np.sum(variances * scores**2))) / radius
+            multiplier = root(beyond, nearest, last, absolute=1e-14 * top, relative=1e-12)
+            furthest = scores * multiplier / (multiplier - variances)
+        return float(np.sqrt(float(np.sum(furthest**2)) + self.unseen))
 
     def lower(self, alpha: float) -> float:
         """Return what the effect is above, with confidence 1 - alpha."""
@@ -71,36 +98,6 @@ class Part(NamedTuple):
         if missed(0.0) <= 0:
             return 0.0
         return float(np.sqrt(square * (root(missed, 0.0, 1.0) if missed(1.0) < 0 else 1.0)))
-
-
-def largest_square(scores: Floats, variances: Floats, radius: float) -> float:
-    """Return the largest |y|^2 over all y within `radius` standard errors of the scores.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.twosample.phase.squared_length import largest_square
-    >>> largest_square(np.array([1.0]), np.array([0.25]), 2.0)
-    4.0
-    """
-    top = float(variances.max(initial=0.0))
-    if radius <= 0 or top <= 0:
-        return float(np.sum(scores**2))
-
-    def beyond(multiplier: float) -> float:
-        return float(np.sum(variances * (scores / (multiplier - variances)) ** 2)) - radius**2
-
-    nearest = top * (1 + 1e-10)
-    if beyond(nearest) <= 0:  # what is left of the radius goes where the variance is largest
-        most = int(np.argmax(variances))
-        rest = variances < nearest - 2e-10 * top
-        moved = np.zeros_like(scores)
-        moved[rest] = np.sqrt(variances[rest]) * scores[rest] / (top - variances[rest])
-        moved[most] = np.copysign(np.sqrt(max(radius**2 - float(moved @ moved), 0.0)), scores[most])
-        return float(np.sum((scores + np.sqrt(variances) * moved) ** 2))
-    furthest = 2 * top + float(np.sqrt(np.sum(variances * scores**2))) / radius
-    multiplier = root(beyond, nearest, furthest, absolute=1e-14 * top, relative=1e-12)
-    return float(np.sum((scores * multiplier / (multiplier - variances)) ** 2))
 
 
 def quadratic_form_cdf(value: float, weights: Floats, noncentralities: Floats) -> float:

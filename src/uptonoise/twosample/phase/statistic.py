@@ -46,7 +46,7 @@ from uptonoise._util.typing import Complex, Floats
 from uptonoise.twosample.phase.covariance import CONSTANTS, Constants, covariance_part, of_both_errors, scaled
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.skewness import NOT_SKEWED, Skewness, borrowed_rows, skewness_of_rows
-from uptonoise.twosample.result import representable
+from uptonoise.twosample.result import SMALLEST_PVALUE
 
 _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _SMALLEST_C = 0.05
@@ -155,11 +155,6 @@ class Ridge:
         ones, zeros = np.ones_like(self.caution), np.zeros_like(self.excess)
         return replace(self, caution=ones, excess=zeros, skewness=NOT_SKEWED)
 
-    @property
-    def noncentrality(self) -> Floats:
-        """C T - s1, which estimates what T has beyond its null mean."""
-        return np.asarray(self.shrinkage * self.statistic - self.null.s1)
-
     def pvalue(self, statistic: Floats | None = None) -> Floats:
         """Return the p-value of T, or that another statistic would have.
 
@@ -169,7 +164,7 @@ class Ridge:
         freedom, ratio = 2 * mean**2 / variance, (self.statistic if statistic is None else statistic) / mean
         with_few = fdtrc(freedom, np.minimum(self.few_rows, _MANY_ROWS), ratio)
         pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
-        return np.asarray(np.where(self.has_rank, representable(pvalue), 1.0))
+        return np.asarray(np.where(self.has_rank, np.maximum(pvalue, SMALLEST_PVALUE), 1.0))
 
 
 class Decomposition(NamedTuple):

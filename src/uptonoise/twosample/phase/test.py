@@ -26,7 +26,7 @@ from uptonoise.twosample.phase.pair import Pair, as_sketches, movable_columns
 from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, combined_pvalue
 from uptonoise.twosample.phase.result import PhaseResult
 from uptonoise.twosample.phase.statistic import Decomposition, Ridge, decomposed
-from uptonoise.twosample.result import representable
+from uptonoise.twosample.result import SMALLEST_PVALUE
 
 Invariance = Literal["noise", "noise+shift"]
 
@@ -152,7 +152,11 @@ def phase_pvalue(pair: Pair, statistics: dict[str, Ridge] | None = None) -> floa
     if pair.shift is None and not any(block.has_rank for block in statistics.values()):
         # No row differs from the others of its sample: the p-value is that of the flip test.
         differ = bool(np.abs(pair.left.S(pair.right)).max() > _ROUNDING)
-        return float(representable(2.0 ** (1 - np.minimum(pair.left.size, pair.right.size)))) if differ else 1.0
+        return (
+            float(np.maximum(2.0 ** (1 - np.minimum(pair.left.size, pair.right.size)), SMALLEST_PVALUE))
+            if differ
+            else 1.0
+        )
     pvalues = np.array([float(block.pvalue()) for block in statistics.values()])
     return float(cauchy_combination(pvalues, pair.blocks.weights))
 
