@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import uptonoise as un
 from uptonoise.learning import PhaseFeatures
-from uptonoise.learning.repeated_noise import bags_with_copies
+from uptonoise.learning.augmentation import bags_with_copies
 
 SIZES = [30, 1, 57, 8, 200, 3]
 

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import uptonoise as un
 from uptonoise.learning.conformal import Added, Conformal, Known
-from uptonoise.learning.forest import Forest, class_probabilities
+from uptonoise.learning.forest import Forest
 from uptonoise.learning.linear_learners import fitted_kernel, fitted_ridge
 from uptonoise.learning.noisy_copies import NoisePlan, largest_noise
 from uptonoise.learning.solver import Split
@@ -25,11 +25,11 @@ def splits(n, k=3):
 def test_trees_as_arrays_predict_as_scikit_learn(rng):
     X, y = rng.normal(size=(200, 5)), rng.normal(size=200)
     model = HistGradientBoostingRegressor(max_iter=20, random_state=0).fit(X, y)
-    np.testing.assert_allclose(Forest.of(model).sums(X)[:, 0], model.predict(X))
+    np.testing.assert_allclose(Forest.of(model).predict(X, 1)[:, 0], model.predict(X))
     for n_classes in (2, 3):
         classes = rng.integers(n_classes, size=200)
         classifier = HistGradientBoostingClassifier(max_iter=20, random_state=0).fit(X, classes)
-        np.testing.assert_allclose(class_probabilities(Forest.of(classifier).sums(X)), classifier.predict_proba(X))
+        np.testing.assert_allclose(Forest.of(classifier).predict(X, n_classes), classifier.predict_proba(X))
 
 
 def test_ridge_is_that_of_scikit_learn(rng):
@@ -126,11 +126,11 @@ def test_what_noise_is_expected(noise, largest):
 def test_copies_have_the_noise_that_they_say(rng):
     bags = un.Bags(rng.normal(size=(400, 100, 2)) * [1.0, 50.0])
     plan = NoisePlan.of("unknown", bags)
-    (clean,), *noisy = map(list, plan.copies(bags, rng))
+    clean, *noisy = plan.copies(bags, rng)  # each in one run
     assert clean.bags.values.base is not None  # no copy
     assert np.array_equal(clean.bags.values, bags.values)
     assert len(noisy) == 4
-    for (copy,) in noisy:
+    for copy in noisy:
         added = (copy.bags.values - bags.values) / bags.values.std(axis=0)
         per_bag = np.sqrt(np.add.reduceat((added**2).mean(axis=1), bags.offsets[:-1]) / bags.sizes)
         assert 0.8 < np.median(per_bag / copy.sizes) < 1.1

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import uptonoise as un
-from uptonoise.learning.solver import ErrorSize, Split, cross_validated, error_size
-from uptonoise.learning.tuning import error_limit, smoothest_within, warn_at_edges
+from uptonoise.learning.solver import Split, cross_validated, error_size
+from uptonoise.learning.tuning import smoothest_within, warn_at_edges
 
 
 def results(errors, **params):
@@ -20,9 +20,19 @@ def test_of_settings_within_the_limit_the_largest_penalty_then_the_largest_scale
 
 
 def test_a_tolerance_is_a_share_or_a_standard_error():
-    size = ErrorSize(0.3, 5.0)
-    assert error_limit(2.0, 0.1, size) == pytest.approx(2.2)
-    assert error_limit(2.0, "standard error", size) == pytest.approx(2.3)
+    generator = np.random.default_rng(0)
+    shapes = generator.uniform(1, 6, 60)
+    bags = [generator.gamma(shape, size=(20, 1)) for shape in shapes]
+
+    def chosen(tolerance):
+        model = un.plrr(n_frequencies=10, scale_factors=(2.0,), tolerance=tolerance, random_state=0).fit(bags, shapes)
+        return -model.best_score_, -model.cv_results_["mean_test_score"]
+
+    best, errors = chosen(0.0)
+    assert best == errors.min()
+    for tolerance in (0.1, 1.0):  # penalties are in increasing order
+        assert chosen(tolerance)[0] == errors[errors <= (1 + tolerance) * best][-1]
+    assert best <= chosen("standard error")[0] < 2 * best
     with pytest.raises(ValueError, match="tolerance must"):
         un.plrr(tolerance="much").fit(np.random.default_rng(0).normal(size=(9, 5, 1)), np.arange(9.0))
 

@@ -18,6 +18,7 @@ do not have.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from numbers import Real
 from typing import Any, Self
@@ -31,17 +32,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
-from uptonoise.bags import BagRows, Bags
+from uptonoise.bags import BagRows, Bags, offsets_of
 from uptonoise.fourier import Characteristic, characteristic_function
 from uptonoise.learning.docs import described
 from uptonoise.learning.inputs import bag_source, bags_in_memory, bags_of
-from uptonoise.learning.repeated_noise import bags_with_copies
 from uptonoise.learning.targets import given_targets
-from uptonoise.learning.transformer import TakesBags
 
 _CHUNK_ROWS = 65_536
 VIRTUAL_ROWS = 16
 _CHUNK_BAGS = 4_096
+_REPEATED_COPIES = 4
 
 
 def pooled_variances(bags: Bags) -> Floats:
@@ -66,24 +66,8 @@ def with_noise(
 ) -> Characteristic:
     """Return the characteristic functions of bags with Gaussian noise, of another variance in each bag and column.
 
-    Parameters
-    ----------
-    characteristic : Characteristic
-        That of the bags, of shape (n, m).
-    frequencies : array of shape (m, d)
-        The frequencies.
-    rows : array of shape (k, d)
-        Rows of any bags; errors are made of a sample of them.
-    variances : array of shape (d,)
-        The variance of the columns, which is the unit of noise sizes.
-    levels : array of shape (n,)
-        The noise size of each bag: the noise of a column has a variance between 0 and this times that of the column.
-    generator : numpy Generator
-        The source of random numbers.
-
-    Returns
-    -------
-    Characteristic
+    Errors are made of a sample of `rows`, which are those of any bags. The noise of a column has a variance between 0
+    and the bag's own number of `levels` times that of the column.
     """
     n_bags, n_columns = len(characteristic.phi), frequencies.shape[1]
     noise = generator.random((n_bags, n_columns)) * levels[:, None] * variances
@@ -99,12 +83,24 @@ def with_noise(
     return characteristic._replace(phi=phi)
 
 
-def means_with_noise(
-    means: Floats, sizes: Floats, variances: Floats, levels: Floats, generator: np.random.Generator
-) -> Floats:
-    """Return the means of bags, of shape (n, d), with the same noise."""
-    noise = generator.random(means.shape) * levels[:, None] * variances
-    return np.asarray(means + np.sqrt(noise / sizes[:, None]) * generator.standard_normal(means.shape))
+def bags_with_copies(bags: Bags, level: float, variances: Floats, seed: int) -> Bags:
+    """Return the bags as they are, and then noisy copies of all of them.
+
+    The noise of a copy has a variance between 0 and `level` times those of the columns. That of a bag depends on its
+    own rows and the seed only, not on other bags: it is the same in every fold of a search.
+    """
+    if level == 0:
+        return bags
+    generators = [np.random.default_rng([seed, zlib.crc32(np.ascontiguousarray(bag).tobytes())]) for bag in bags]
+    copies = [bags.values]
+    for _ in range(_REPEATED_COPIES):
+        noise = [
+            np.sqrt(generator.uniform(0, level) * variances) * generator.standard_normal(bag.shape)
+            for generator, bag in zip(generators, bags, strict=True)
+        ]
+        copies.append(bags.values + np.concatenate(noise))
+    offsets, ids = offsets_of(np.tile(bags.sizes, len(copies))), np.arange(len(copies) * len(bags))
+    return Bags._in_order(np.concatenate(copies), offsets, ids, None, bags.columns, bags.named)
 
 
 def checked_noise_sizes(name: str, levels: Any) -> tuple[float, ...]:
@@ -135,7 +131,7 @@ def _inner_has(name: str) -> Callable[[Any], bool]:
     return lambda augmented: hasattr(augmented.transformer, name)
 
 
-class NoiseAugmented(TakesBags, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A model of bags that is fitted on noisy copies of them too; or features that are noisy while a model is fitted.
 
     Around an estimator that predicts, such as a Pipeline of :class:`~uptonoise.BagSummary` and any scikit-learn model:
@@ -191,6 +187,7 @@ class NoiseAugmented(TakesBags, TransformerMixin, BaseEstimator):  # type: ignor
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
         if hasattr(self.transformer, "predict"):
             inner = get_tags(self.transformer)
             tags.estimator_type = inner.estimator_type
@@ -204,16 +201,14 @@ class NoiseAugmented(TakesBags, TransformerMixin, BaseEstimator):  # type: ignor
         {bags_to_fit}
         self
         """
-        if hasattr(self.transformer, "predict"):
-            return self._fit_model(bags_in_memory(X), y)
-        if not hasattr(self.transformer, "from_characteristic"):
-            wanted = "an estimator that predicts, PhaseFeatures or FourierFeatures"
-            raise ValueError(f"transformer must be {wanted}; got {self.transformer!r}")
-        self.transformer_ = clone(self.transformer).fit(X)
-        self.n_features_in_ = self.transformer_.n_features_in_
-        return self
-
-    def _fit_model(self, bags: Bags, y: Any) -> Self:
+        if not hasattr(self.transformer, "predict"):
+            if not hasattr(self.transformer, "from_characteristic"):
+                wanted = "an estimator that predicts, PhaseFeatures or FourierFeatures"
+                raise ValueError(f"transformer must be {wanted}; got {self.transformer!r}")
+            self.transformer_ = clone(self.transformer).fit(X)
+            self.n_features_in_ = self.transformer_.n_features_in_
+            return self
+        bags = bags_in_memory(X)
         (level,) = checked_noise_sizes("level", [self.level])
         targets = np.asarray(given_targets(y, bags))
         if targets.shape[:1] != (len(bags),):

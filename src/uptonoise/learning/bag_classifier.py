@@ -15,9 +15,9 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.learning.bag_model import BagModel
 from uptonoise.learning.docs import described
-from uptonoise.learning.ensemble import Grow
-from uptonoise.learning.forest import Forest, boosted_classes, class_probabilities
 from uptonoise.learning.inputs import bags_in_memory
+from uptonoise.learning.solver import Split
+from uptonoise.learning.splits import checked_splits
 from uptonoise.learning.targets import checked_classes, given_targets
 
 _LEAST_PROBABILITY = 1e-3
@@ -93,33 +93,15 @@ class BagClassifier(ClassifierMixin, BagModel):  # type: ignore[misc]
             raise ValueError(f"y must have at least 2 bags of each class; class {lonely} has {least}")
         return super()._folds(Y, groups) if groups is not None else min(super()._folds(Y, groups), least)
 
-    def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
+    def _splits(self, Y: Floats, groups: Any, seed: int) -> list[Split]:
+        cv = self._folds(Y, groups) if self.cv is None else self.cv
         is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
-        if not is_count or groups is not None or not 2 <= cv <= len(Y):
-            return cv
-        counts = Y.sum(axis=0)
-        if counts.min() < cv:
-            raise ValueError(
-                f"y must have at least as many bags of each class as folds, {cv}; class "
-                f"{shown(self.classes_[counts.argmin()])} has {int(counts.min())}. Give a smaller cv, or more bags"
-            )
-        return StratifiedKFold(cv, shuffle=True, random_state=seed)
-
-    def _split_targets(self, Y: Floats) -> Any:
-        return Y.argmax(axis=1)
-
-    def _error(self, predicted: Floats, Y: Floats) -> float:
-        return float(np.mean(predicted.argmax(axis=1) != Y.argmax(axis=1)))
-
-    def _growing(self, Y: Floats) -> Grow:
-        codes = Y.argmax(axis=1)
-
-        def grow(X: Floats, bag: NDArray[np.int64], seed: int) -> Forest:
-            if len(np.unique(codes[bag])) < Y.shape[1]:
-                raise ValueError("cv must leave bags of every class in each part that is fitted on")
-            return boosted_classes(X, codes[bag], seed)
-
-        return grow
-
-    def _link(self, sums: Floats) -> Floats:
-        return class_probabilities(sums)
+        if is_count and groups is None and 2 <= cv <= len(Y):
+            counts = Y.sum(axis=0)
+            if counts.min() < cv:
+                raise ValueError(
+                    f"y must have at least as many bags of each class as folds, {cv}; class "
+                    f"{shown(self.classes_[counts.argmin()])} has {int(counts.min())}. Give a smaller cv, or more bags"
+                )
+            cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
+        return checked_splits(cv, Y.argmax(axis=1), groups, seed)

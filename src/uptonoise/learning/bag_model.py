@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState, seeded_generator
@@ -20,12 +19,13 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
 from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
-from uptonoise.bags import Bags
-from uptonoise.learning.bag_model_file import load_model, save_model
+from uptonoise.bags import BagRows, Bags
 from uptonoise.learning.docs import described
-from uptonoise.learning.ensemble import Copies, Ensemble, Grow, Inputs, OutOfFold, inputs_of
-from uptonoise.learning.inputs import bags_in_memory, matched_bags
+from uptonoise.learning.ensemble import Copies, Ensemble, Inputs, OutOfFold, inputs_of
+from uptonoise.learning.inputs import bags_in_memory, matched_bags, remember_columns
+from uptonoise.learning.model_files import load_model, save_model
 from uptonoise.learning.noisy_copies import NoisePlan
+from uptonoise.learning.solver import Split
 from uptonoise.learning.splits import checked_splits
 from uptonoise.learning.summary import BagSummary
 from uptonoise.learning.targets import given_targets
@@ -124,71 +124,50 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
         Y = self._targets(given_targets(y, bags), len(bags))
         generator = seeded_generator(self.random_state)[0]
         seed = int(generator.integers(2**31))
-        cv = self._folds(Y, groups) if self.cv is None else self.cv
-        splits = checked_splits(self._splitter(cv, Y, groups, seed), self._split_targets(Y), groups, seed)
+        splits = self._splits(Y, groups, seed)
         plan = NoisePlan.of(self.noise, bags)
-        self.n_features_in_ = bags.n_columns
-        if bags.named:
-            self.feature_names_in_ = np.array(bags.columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, BagRows(bags))
         kind = "invariant" if self.invariant else "all"
         self.summary_ = BagSummary(kind, n_frequencies=self.n_frequencies, random_state=seed).fit(bags)
         with single_threaded_blas:
             copies = Copies.of(bags, self.summary_, plan, generator)
-            grow = None if self.invariant else self._growing(Y)
-            self.ensemble_, out_of_fold = Ensemble.learnt(copies, Y, splits, grow, self._link, plan.largest, generator)
+            has_trees = not self.invariant
+            self.ensemble_, out_of_fold = Ensemble.learnt(copies, Y, splits, has_trees, plan.largest, generator)
             self._calibrate(copies, Y, out_of_fold)
         clean = copies.sizes[out_of_fold.places] == 0
-        self.cv_error_ = self._error(out_of_fold.predicted[clean], Y[copies.bag[out_of_fold.places[clean]]])
+        predicted, true = out_of_fold.predicted[clean], Y[copies.bag[out_of_fold.places[clean]]]
+        if Y.shape[1] == 1:
+            self.cv_error_ = float(np.sqrt(np.mean((predicted - true) ** 2)))
+        else:
+            self.cv_error_ = float(np.mean(predicted.argmax(axis=1) != true.argmax(axis=1)))
         self.largest_noise_, self.noise_range_ = plan.largest, (0.0, plan.largest**2)
         self.by_: str | None = None
         return self
 
     @abstractmethod
     def _targets(self, y: Any, n_bags: int) -> Floats:
-        """Return the targets as numbers, one row for each bag."""
+        """Return the targets as numbers, one row for each bag; of a class, 1 in its column and 0 in others."""
+
+    def _splits(self, Y: Floats, groups: Any, seed: int) -> list[Split]:
+        """Return the splits of cross-validation."""
+        return checked_splits(self._folds(Y, groups) if self.cv is None else self.cv, Y, groups, seed)
 
     def _folds(self, Y: Floats, groups: Any) -> int:
         """Return the number of folds where none is given: as many as there are bags or groups for."""
-        wanted = _FOLDS_OF_FEW if len(Y) <= _FEW else _FOLDS_OF_MANY
-        if groups is None:
-            return min(wanted, len(Y))
-        number = len(np.unique(np.asarray(groups)))
+        number = len(Y) if groups is None else len(np.unique(np.asarray(groups)))
         if number < 2:
             raise ValueError("groups must be at least 2, so that a model is judged by a group it has not seen; got 1")
-        return min(wanted, number)
-
-    def _splitter(self, cv: Any, Y: Floats, groups: Any, seed: int) -> Any:
-        return cv
-
-    def _split_targets(self, Y: Floats) -> Any:
-        return Y
-
-    @abstractmethod
-    def _growing(self, Y: Floats) -> Grow:
-        """Return what grows trees for these targets."""
-
-    def _link(self, sums: Floats) -> Floats:
-        return sums
-
-    @abstractmethod
-    def _error(self, predicted: Floats, Y: Floats) -> float:
-        """Return the error of predictions."""
+        return min(_FOLDS_OF_FEW if len(Y) <= _FEW else _FOLDS_OF_MANY, number)
 
     def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
         """Learn more from predictions of bags that the learners have not seen."""
 
-    def _inputs(self, X: Any) -> tuple[Bags, Inputs]:
-        check_is_fitted(self)
-        bags = matched_bags(X, self)
-        return bags, inputs_of(self.summary_, bags)
-
     def _predicted(self, X: Any) -> tuple[Bags, OutOfFold]:
         """Return predictions; warn where bags are unlike those of fit."""
-        bags, inputs = self._inputs(X)
+        bags = matched_bags(X, self)
+        inputs = inputs_of(self.summary_, bags)
         with single_threaded_blas:
-            predicted = self.ensemble_.predicted(inputs, self._link)
+            predicted = self.ensemble_.predicted(inputs)
         outside = self._check(bags, inputs).outside
         if outside.mean() > _UNUSUAL_SHARE:
             warn(
@@ -205,7 +184,8 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
         {bags_to_predict}
         BagCheck
         """
-        return self._check(*self._inputs(X))
+        bags = matched_bags(X, self)
+        return self._check(bags, inputs_of(self.summary_, bags))
 
     def _check(self, bags: Bags, inputs: Inputs) -> BagCheck:
         profile = self.ensemble_.profile
@@ -219,7 +199,6 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
         """Write the fitted model to a plain .npz file, whole or not at all; `force` replaces a file that exists."""
-        check_is_fitted(self)
         save_model(self, path, force=force)
 
     @classmethod

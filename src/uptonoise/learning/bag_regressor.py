@@ -13,8 +13,7 @@ from uptonoise._util.validation import checked_number
 from uptonoise.learning.bag_model import BagModel
 from uptonoise.learning.conformal import Added, Conformal, Known
 from uptonoise.learning.docs import described
-from uptonoise.learning.ensemble import Copies, Grow, OutOfFold
-from uptonoise.learning.forest import boosted_regression
+from uptonoise.learning.ensemble import Copies, OutOfFold
 from uptonoise.learning.inputs import bags_in_memory
 from uptonoise.learning.noisy_copies import largest_noise
 from uptonoise.learning.targets import checked_targets, given_targets
@@ -94,12 +93,6 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
                 f"y must have one number for each of {n_bags} bags; got shape {values.shape}. Fit one model per target"
             )
         return values[:, None]
-
-    def _error(self, predicted: Floats, Y: Floats) -> float:
-        return float(np.sqrt(np.mean((predicted - Y) ** 2)))
-
-    def _growing(self, Y: Floats) -> Grow:
-        return lambda X, bag, seed: boosted_regression(X, Y[bag, 0], seed)
 
     def _calibrate(self, copies: Copies, Y: Floats, out_of_fold: OutOfFold) -> None:
         known = _known(out_of_fold, copies.rows[out_of_fold.places])

@@ -8,8 +8,7 @@ different columns; Gaussian noise changes no cumulant beyond the second.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,66 +30,43 @@ _SIZE_RATIO = 1.3  # of bags that are padded to the same size
 _LEAST = 1e-3  # in units of the column's scale: below that all spreads are alike
 
 
-class PaddedBags(NamedTuple):
-    """Some bags in one array: values of shape (b, n, d), which rows are theirs, and how many."""
-
-    values: Floats
-    mask: NDArray[np.bool_]
-    sizes: Floats
-
-
 def statistics(values: Floats, offsets: Integers, pairs: Sequence[tuple[int, int]]) -> Blocks:
     """Return the statistics of all bags.
 
-    Parameters
-    ----------
-    values : array of shape (n_rows, d)
-        The rows of all bags, in units of the columns' scales.
-    offsets : array of shape (n_bags + 1,)
-        Where each bag starts.
-    pairs : sequence of pairs of int
-        The pairs of columns whose products are looked at.
+    The rows of all bags, in units of the columns' scales, lie one bag after the other; `pairs` are those of columns
+    whose products are looked at.
     """
     sizes = np.diff(offsets)
+    order = np.argsort(sizes, kind="stable")
+    ordered = sizes[order]
     blocks: Blocks = {}
-    for which in _similar_sizes(sizes, values.shape[1]):
-        for name, part in _statistics(_padded(values, offsets, which), pairs).items():
+    start = 0
+    while start < len(order):
+        # Bags of similar sizes, as many at once as fit into memory.
+        alike = int(np.searchsorted(ordered, _SIZE_RATIO * ordered[start] + 2, side="right"))
+        room = max(1, _CELLS_AT_ONCE // (int(ordered[alike - 1]) * values.shape[1]))
+        which = order[start : min(alike, start + room)]
+        rows = np.arange(sizes[which].max())
+        padded = values[np.minimum(offsets[which][:, None] + rows, len(values) - 1)]
+        for name, part in _statistics(padded, rows < sizes[which][:, None], sizes[which], pairs).items():
             if name not in blocks:
                 blocks[name] = np.empty((len(sizes), part.shape[1]))
             blocks[name][which] = part
+        start += len(which)
     return blocks
 
 
-def _similar_sizes(sizes: Integers, n_columns: int) -> Iterator[Integers]:
-    """Yield the numbers of bags of similar sizes, as many at once as fit into memory."""
-    order = np.argsort(sizes, kind="stable")
-    ordered = sizes[order]
-    start = 0
-    while start < len(order):
-        alike = int(np.searchsorted(ordered, _SIZE_RATIO * ordered[start] + 2, side="right"))
-        room = max(1, _CELLS_AT_ONCE // (int(ordered[alike - 1]) * n_columns))
-        stop = min(alike, start + room)
-        yield order[start:stop]
-        start = stop
-
-
-def _padded(values: Floats, offsets: Integers, which: Integers) -> PaddedBags:
-    sizes = np.diff(offsets)[which]
-    rows = np.arange(sizes.max())
-    places = np.minimum(offsets[which][:, None] + rows, len(values) - 1)
-    return PaddedBags(values[places], rows < sizes[:, None], sizes.astype(np.float64))
-
-
-def _statistics(bags: PaddedBags, pairs: Sequence[tuple[int, int]]) -> Blocks:
-    mask, count = bags.mask[..., None], bags.sizes[:, None]
-    mean = np.sum(bags.values * mask, axis=1) / count
-    centred = np.where(mask, bags.values - mean[:, None], 0.0)
+def _statistics(values: Floats, is_row: NDArray[np.bool_], sizes: Integers, pairs: Sequence[tuple[int, int]]) -> Blocks:
+    """Return the statistics of bags with padded values of shape (b, n, d), of which some rows are theirs."""
+    mask, count = is_row[..., None], sizes[:, None].astype(np.float64)
+    mean = np.sum(values * mask, axis=1) / count
+    centred = np.where(mask, values - mean[:, None], 0.0)
     k2, k3, k4, k5 = _cumulants(centred, count)
-    ordered = np.sort(np.where(mask, bags.values, np.inf), axis=1)
-    quantiles = _quantiles(ordered, bags.sizes, QUANTILES)
+    ordered = np.sort(np.where(mask, values, np.inf), axis=1)
+    quantiles = _quantiles(ordered, count, QUANTILES)
     median = quantiles[:, _MEDIAN]
-    deviations = np.sort(np.where(mask, np.abs(bags.values - median[:, None]), np.inf), axis=1)
-    mad = _quantiles(deviations, bags.sizes, np.array([0.5]))[:, 0]
+    deviations = np.sort(np.where(mask, np.abs(values - median[:, None]), np.inf), axis=1)
+    mad = _quantiles(deviations, count, np.array([0.5]))[:, 0]
     l2, l3, l4 = _l_moments(np.where(mask, ordered, 0.0), mean, count)
     sd = np.sqrt(k2)
     spread = sd + _LEAST
@@ -125,11 +101,11 @@ def _cumulants(centred: Floats, count: Floats) -> tuple[Floats, Floats, Floats, 
     return k2, k3, m4 - 3 * m2**2, m5 - 10 * m3 * m2
 
 
-def _quantiles(ordered: Floats, sizes: Floats, levels: Floats) -> Floats:
+def _quantiles(ordered: Floats, count: Floats, levels: Floats) -> Floats:
     """Return quantiles of shape (b, levels, d) from ordered columns; what is beyond a bag's size is not looked at."""
-    places = (sizes[:, None] - 1) * levels
+    places = (count - 1) * levels
     below = np.floor(places).astype(np.int64)
-    above = np.minimum(below + 1, sizes[:, None].astype(np.int64) - 1)
+    above = np.minimum(below + 1, count.astype(np.int64) - 1)
     low = np.take_along_axis(ordered, below[..., None], axis=1)
     high = np.take_along_axis(ordered, above[..., None], axis=1)
     return np.asarray(low + (places - below)[..., None] * (high - low))

@@ -67,15 +67,10 @@ def make_bag_classifier(
     grid: dict[str, list[float]] = {"classifier__C": checked_numbers("Cs", Cs).tolist()}
     if "scale_factor" in layers[0].get_params():
         grid["first__scale_factor"] = checked_numbers("scale_factors", scale_factors).tolist()
-    pipeline = Pipeline([*steps, ("classifier", LogisticRegression(max_iter=5_000))])
-    return GridSearchCV(pipeline, grid, cv=_checked_cv(cv))
-
-
-def _checked_cv(cv: Any) -> Any:
-    """Return what scikit-learn's searches take as cv, or raise where it is something else."""
-    if cv is None or hasattr(cv, "get_n_splits") or (isinstance(cv, int | np.integer) and not isinstance(cv, bool)):
-        return cv
-    try:
-        return [(np.asarray(train), np.asarray(test)) for train, test in cv]
-    except (TypeError, ValueError):
-        raise ValueError(f"cv must be a number of folds, a splitter, or pairs of places; got {cv!r}") from None
+    is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
+    if not (cv is None or is_count or hasattr(cv, "get_n_splits")):
+        try:
+            cv = [(np.asarray(train), np.asarray(test)) for train, test in cv]
+        except (TypeError, ValueError):
+            raise ValueError(f"cv must be a number of folds, a splitter, or pairs of places; got {cv!r}") from None
+    return GridSearchCV(Pipeline([*steps, ("classifier", LogisticRegression(max_iter=5_000))]), grid, cv=cv)

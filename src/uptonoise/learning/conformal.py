@@ -42,23 +42,13 @@ _SHORTEST = 1e-2  # of a step
 
 
 class Known(NamedTuple):
-    """What is known of bags before their targets.
+    """What is known of bags before their targets, each of shape (n,)."""
 
-    Attributes
-    ----------
-    sizes, rows, predicted : array of shape (n,)
-        The estimated noise size, the number of rows, and the prediction.
-    disagreement : array of shape (n,)
-        How much the learners differ.
-    tails : array of shape (n,)
-        How heavy the tails of the columns are: 0 for normal ones.
-    """
-
-    sizes: Floats
-    rows: Floats
+    sizes: Floats  # of the noise, as estimated
+    rows: Floats  # how many
     predicted: Floats
-    disagreement: Floats
-    tails: Floats
+    disagreement: Floats  # how much the learners differ
+    tails: Floats  # how heavy those of the columns are: 0 for normal ones
 
     @classmethod
     def of_sizes(cls, sizes: Floats, centre: Floats) -> Known:
@@ -76,31 +66,15 @@ class Added(NamedTuple):
 
 
 class Conformal(NamedTuple):
-    """Calibrated residuals.
+    """Calibrated residuals."""
 
-    Attributes
-    ----------
-    knots : array
-        Those of the functions of the noise size in the expected residual.
-    coef : array
-        The logarithm of the expected residual, linear in functions of what is known of a bag.
-    centre : array of shape (2,)
-        The mean and the standard deviation of the targets.
-    largest : array of shape (1,)
-        The largest noise size that was asked for; 0 for none.
-    scores : array of shape (n,)
-        The residuals of calibration over their expected sizes.
-    known, added : Known, Added
-        What is known of the bags of calibration, and their noise.
-    """
-
-    knots: Floats
-    coef: Floats
-    centre: Floats
-    largest: Floats
-    scores: Floats
-    known: Known
-    added: Added
+    knots: Floats  # of the functions of the noise size in the expected residual
+    coef: Floats  # of the logarithm of the expected residual, linear in functions of what is known of a bag
+    centre: Floats  # the mean and the standard deviation of the targets
+    largest: Floats  # noise size that was asked for, of shape (1,); 0 for none
+    scores: Floats  # the residuals of calibration over their expected sizes
+    known: Known  # of the bags of calibration
+    added: Added  # noise of these
 
     @classmethod
     def learnt(
@@ -142,12 +116,6 @@ class Conformal(NamedTuple):
         others = [np.minimum(moved**2, 4), disagreement, np.clip(known.tails, -0.5, 1.5)]
         return np.column_stack([np.ones(len(moved)), self._hats(_SIZES, known.sizes), *others])
 
-    def _groups(self) -> Floats:
-        """Return how much each bag of calibration counts in each group: of one noise size, and with heavy tails."""
-        sizes, heavy = self.added
-        groups = np.column_stack([self._hats(_SIZES, sizes), self._hats(_HEAVY_SIZES, sizes) * heavy[:, None]])
-        return np.asarray(groups[:, groups.sum(axis=0) > 1])
-
     def half_widths(self, known: Known, coverage: float) -> Floats:
         """Return half of the widths of intervals."""
         expected = self._design(known) @ self.coef
@@ -156,10 +124,14 @@ class Conformal(NamedTuple):
 
     def _weights(self, quantile: float, coverage: float) -> Floats:
         """Return the weights of the adjustments, such that all groups have the coverage, by Gauss-Newton steps."""
-        functions, groups = self._adjustments(self.known), self._groups()
+        functions = self._adjustments(self.known)
         weights = np.zeros(functions.shape[1])
         if (1 - coverage) * len(functions) < 1 or quantile <= 0:
             return weights  # the largest residual counts, or there is none
+        # How much each bag of calibration counts in each group: of one noise size, and with heavy tails.
+        sizes, heavy = self.added
+        groups = np.column_stack([self._hats(_SIZES, sizes), self._hats(_HEAVY_SIZES, sizes) * heavy[:, None]])
+        groups = groups[:, groups.sum(axis=0) > 1]
         equations = _Equations(
             functions,
             groups / np.sqrt(groups.sum(axis=0) * len(groups)),
@@ -187,15 +159,13 @@ class _Equations(NamedTuple):
 
     def improved(self, weights: Floats, width: float) -> Floats:
         """Return weights that solve the equations better, with steps of some width in place of 0 and 1."""
-        errors, slopes = self._errors(weights, width)
-        loss = self._loss(errors, weights)
+        errors, slopes, loss = self._at(weights, width)
         for _ in range(_MOST_ITERATIONS):
             gradient = slopes.T @ errors + self.penalty * weights
             step = np.linalg.solve(slopes.T @ slopes + self.penalty * np.eye(len(weights)), gradient)
             length, before = 1.0, loss
             while length > _SHORTEST:
-                errors, slopes = self._errors(weights - length * step, width)
-                loss = self._loss(errors, weights - length * step)
+                errors, slopes, loss = self._at(weights - length * step, width)
                 if loss < before:
                     break
                 length /= 2
@@ -206,14 +176,12 @@ class _Equations(NamedTuple):
                 return weights
         return weights
 
-    def _errors(self, weights: Floats, width: float) -> tuple[Floats, Floats]:
-        """Return by how much each equation is missed, and the derivatives."""
+    def _at(self, weights: Floats, width: float) -> tuple[Floats, Floats, float]:
+        """Return by how much each equation is missed, the derivatives, and the loss."""
         covered = expit((self.functions @ weights - self.logs) / width)
         slopes = self.groups.T @ (self.functions * (covered * (1 - covered) / width)[:, None])
-        return self.groups.T @ (covered - self.coverage), slopes
-
-    def _loss(self, errors: Floats, weights: Floats) -> float:
-        return float(errors @ errors + self.penalty * weights @ weights)
+        errors = self.groups.T @ (covered - self.coverage)
+        return errors, slopes, float(errors @ errors + self.penalty * weights @ weights)
 
 
 def _solved(design: Floats, logs: Floats) -> Floats:

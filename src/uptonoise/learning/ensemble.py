@@ -8,9 +8,7 @@ bags that it has not seen decides on penalties and weights, and calibrates inter
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +16,7 @@ from numpy.typing import NDArray
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.learning.bag_statistics import Blocks
-from uptonoise.learning.forest import Forest
+from uptonoise.learning.forest import Forest, boosted
 from uptonoise.learning.linear_learners import Linear, Standard, fitted_kernel, fitted_ridge
 from uptonoise.learning.noise_estimate import Profile, heaviness
 from uptonoise.learning.noisy_copies import NoisePlan
@@ -29,55 +27,9 @@ from uptonoise.learning.summary import ALL_BLOCKS, INVARIANT_BLOCKS, PROFILE_BLO
 _PARTS = 5  # of the bags, each judged by weights that were learnt from the others
 _N_SIGHTED, _N_BLIND = 3, 2
 
-Grow = Callable[[Floats, NDArray[np.int64], int], Forest]
-"""Fits trees on features and on the numbers of the bags that the rows are copies of."""
-Link = Callable[[Floats], Floats]
-"""What becomes of the sums of leaves."""
-
-
-class Copies(NamedTuple):
-    """Features of bags and of their noisy copies.
-
-    Attributes
-    ----------
-    linear, trees, profile, blind : array of shape (n, p)
-        What the linear learners, the trees, the noise estimate and the blind learners learn from.
-    sizes, rows : array of shape (n,)
-        The size of the noise that was added, and the number of rows.
-    heavy, bag : array of shape (n,)
-        Whether that noise has heavy tails, and the number of the bag.
-    """
-
-    linear: Floats
-    trees: Floats
-    profile: Floats
-    blind: Floats
-    sizes: Floats
-    rows: Floats
-    heavy: NDArray[np.bool_]
-    bag: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, bags: Bags, summary: BagSummary, plan: NoisePlan, generator: np.random.Generator) -> Copies:
-        """Return the features of all copies that a plan asks for."""
-        parts, sizes, heavy = [], [], []
-        for run in chain.from_iterable(plan.copies(bags, generator)):
-            parts.append(inputs_of(summary, run.bags))
-            sizes.append(run.sizes)
-            heavy.append(run.heavy)
-        inputs = Inputs(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-        number = len(inputs[0]) // len(bags)
-        rows = np.tile(bags.sizes.astype(np.float64), number)
-        bag = np.tile(np.arange(len(bags)), number)
-        return cls(*inputs, np.concatenate(sizes), rows, np.concatenate(heavy), bag)
-
-    def splits(self, of_bags: list[Split]) -> list[Split]:
-        """Return splits of copies from splits of bags."""
-        return [Split(*(np.flatnonzero(np.isin(self.bag, part)) for part in split)) for split in of_bags]
-
 
 class Inputs(NamedTuple):
-    """What learners get of bags."""
+    """What the linear learners, the trees, the noise estimate and the blind learners get of bags, of shape (n, p)."""
 
     linear: Floats
     trees: Floats
@@ -95,8 +47,32 @@ def inputs_of(summary: BagSummary, bags: Bags) -> Inputs:
     return Inputs(_joined(blocks, ALL_BLOCKS), _joined(blocks, TREE_BLOCKS), profile, unmoved)
 
 
-def _joined(blocks: Blocks, names: list[str] | tuple[str, ...]) -> Floats:
+def _joined(blocks: Blocks, names: tuple[str, ...]) -> Floats:
     return np.concatenate([blocks[name] for name in names if name in blocks], axis=1)
+
+
+class Copies(NamedTuple):
+    """Features of bags and of their noisy copies."""
+
+    inputs: Inputs
+    sizes: Floats  # of the noise that was added
+    rows: Floats  # how many
+    heavy: NDArray[np.bool_]  # whether that noise has heavy tails
+    bag: NDArray[np.int64]  # its number
+
+    @classmethod
+    def of(cls, bags: Bags, summary: BagSummary, plan: NoisePlan, generator: np.random.Generator) -> Copies:
+        """Return the features of all copies that a plan asks for."""
+        parts, sizes, heavy = [], [], []
+        for run in plan.copies(bags, generator):
+            parts.append(inputs_of(summary, run.bags))
+            sizes.append(run.sizes)
+            heavy.append(run.heavy)
+        inputs = Inputs(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+        number = len(inputs.linear) // len(bags)
+        rows = np.tile(bags.sizes.astype(np.float64), number)
+        bag = np.tile(np.arange(len(bags)), number)
+        return cls(inputs, np.concatenate(sizes), rows, np.concatenate(heavy), bag)
 
 
 class OutOfFold(NamedTuple):
@@ -109,8 +85,8 @@ class OutOfFold(NamedTuple):
     disagreement: Floats
 
 
-class Blind(NamedTuple):
-    """Learners from features that noise does not move on average."""
+class Linears(NamedTuple):
+    """Both linear learners, and how features become comparable."""
 
     standard: Standard
     ridge: Linear
@@ -118,11 +94,16 @@ class Blind(NamedTuple):
 
     @classmethod
     def learnt(
-        cls, copies: Copies, targets: Floats, splits: list[Split], generator: np.random.Generator
-    ) -> tuple[Blind, list[Floats]]:
-        """Fit on copies; return also predictions of each by learners that have not seen it."""
-        standard = Standard.of(copies.blind[copies.sizes == 0], copies.blind)
-        X = standard(copies.blind)
+        cls,
+        features: Floats,
+        is_clean: NDArray[np.bool_],
+        targets: Floats,
+        splits: list[Split],
+        generator: np.random.Generator,
+    ) -> tuple[Linears, list[Floats]]:
+        """Fit on features of copies; return also predictions of each by learners that have not seen it."""
+        standard = Standard.of(features[is_clean], features)
+        X = standard(features)
         ridge, ridge_guess, _ = fitted_ridge(X, targets, splits)
         kernel, kernel_guess, _ = fitted_kernel(X, targets, splits, generator)
         return cls(standard, ridge, kernel), [ridge_guess, kernel_guess]
@@ -134,7 +115,10 @@ class Blind(NamedTuple):
 
 
 class Ensemble(NamedTuple):
-    """Fitted learners and their weights; there are blind ones where the others see noise."""
+    """Fitted learners and their weights; there are blind ones where the others see noise.
+
+    The fields are also the names of arrays in files, so the sighted linear learners are not one :class:`Linears`.
+    """
 
     profile: Profile
     standard: Standard
@@ -142,7 +126,7 @@ class Ensemble(NamedTuple):
     kernel: Linear
     forests: tuple[Forest, ...]
     stack: Stack
-    blind: tuple[Blind, ...] = ()
+    blind: tuple[Linears, ...] = ()
 
     @classmethod
     def learnt(
@@ -150,49 +134,46 @@ class Ensemble(NamedTuple):
         copies: Copies,
         Y: Floats,
         of_bags: list[Split],
-        grow: Grow | None,
-        link: Link,
+        has_trees: bool,
         largest: float,
         generator: np.random.Generator,
     ) -> tuple[Ensemble, OutOfFold]:
-        """Fit on copies; Y, of shape (n_bags, n_targets), has the targets. Without `grow` there are no trees."""
-        targets, splits = Y[copies.bag], copies.splits(of_bags)
-        profile, sizes = Profile.learnt(copies.profile, copies.sizes, splits)
-        standard = Standard.of(copies.linear[copies.sizes == 0], copies.linear)
-        X = standard(copies.linear)
-        ridge, ridge_guess, _ = fitted_ridge(X, targets, splits)
-        kernel, kernel_guess, _ = fitted_kernel(X, targets, splits, generator)
-        guesses = [ridge_guess, kernel_guess]
+        """Fit on copies; Y, of shape (n_bags, n_targets), has the targets: one, or the classes."""
+        targets, inputs, is_clean = Y[copies.bag], copies.inputs, copies.sizes == 0
+        splits = [Split(*(np.flatnonzero(np.isin(copies.bag, part)) for part in split)) for split in of_bags]
+        profile, sizes = Profile.learnt(inputs.profile, copies.sizes, splits)
+        linears, guesses = Linears.learnt(inputs.linear, is_clean, targets, splits, generator)
         forests: list[Forest] = []
-        blind: list[Blind] = []
-        if grow is not None:
-            forests, forest_guess = _cross_fitted_trees(copies, splits, grow, link, generator)
-            unmoved, blind_guesses = Blind.learnt(copies, targets, splits, generator)
+        blind: list[Linears] = []
+        if has_trees:
+            forests, forest_guess = _cross_fitted_trees(copies, targets, splits, generator)
+            unmoved, blind_guesses = Linears.learnt(inputs.blind, is_clean, targets, splits, generator)
             blind.append(unmoved)
             guesses += [forest_guess, *blind_guesses]
         judged = np.unique(np.concatenate([test for _, test in splits]))
         guesses = [guess[judged] for guess in guesses]
         # Weights that depend on the noise would bring it back into a model that is to ignore it.
-        hats = Hats.up_to(0.0 if grow is None else largest)
+        hats = Hats.up_to(largest if has_trees else 0.0)
         # Who expects noise as in training may learn from it.
         n_blind = _N_BLIND if blind and largest > 0 else 0
         stack = Stack.learnt(hats, sizes[judged], guesses, targets[judged], n_blind)
-        ensemble = cls(profile, standard, ridge, kernel, tuple(forests), stack, tuple(blind))
+        ensemble = cls(profile, *linears, tuple(forests), stack, tuple(blind))
         combined = _cross_stacked(stack, sizes[judged], guesses, targets[judged], copies.bag[judged], n_blind)
-        tails = heaviness(copies.profile[judged])
+        tails = heaviness(inputs.profile[judged])
         return ensemble, OutOfFold(judged, sizes[judged], tails, combined, _disagreement(guesses))
 
-    def predicted(self, inputs: Inputs, link: Link) -> OutOfFold:
+    def predicted(self, inputs: Inputs) -> OutOfFold:
         """Return predictions of shape (n, n_targets), with what is known of them."""
-        X = self.standard(inputs.linear)
-        guesses = [self.ridge.predict(X), self.kernel.predict(X)]
+        guesses = Linears(self.standard, self.ridge, self.kernel).guesses(inputs.linear)
         if self.forests:
-            guesses.append(np.mean([link(forest.sums(inputs.trees)) for forest in self.forests], axis=0))
+            guesses.append(
+                np.mean([forest.predict(inputs.trees, len(self.stack.mean)) for forest in self.forests], axis=0)
+            )
         for blind in self.blind:
             guesses += blind.guesses(inputs.blind)
         sizes = self.profile.sizes(inputs.profile)
         tails, combined = heaviness(inputs.profile), self.stack.combined(sizes, guesses)
-        return OutOfFold(np.arange(len(X)), sizes, tails, combined, _disagreement(guesses))
+        return OutOfFold(np.arange(len(sizes)), sizes, tails, combined, _disagreement(guesses))
 
 
 def _cross_stacked(
@@ -209,17 +190,18 @@ def _cross_stacked(
 
 
 def _cross_fitted_trees(
-    copies: Copies, splits: list[Split], grow: Grow, link: Link, generator: np.random.Generator
+    copies: Copies, targets: Floats, splits: list[Split], generator: np.random.Generator
 ) -> tuple[list[Forest], Floats]:
     """Return the trees of each split, and predictions of copies by trees that have not seen them."""
-    forests, counts = [], np.zeros(len(copies.bag))
-    sums: Any = 0.0
+    X, n_targets = copies.inputs.trees, targets.shape[1]
+    y = targets[:, 0] if n_targets == 1 else targets.argmax(axis=1)
+    forests, counts, sums = [], np.zeros(len(X)), np.zeros(targets.shape)
     for train, test in splits:
-        forest = grow(copies.trees[train], copies.bag[train], int(generator.integers(2**31)))
-        left_out = link(forest.sums(copies.trees[test]))
-        part = np.zeros((len(copies.bag), left_out.shape[1]))
-        part[test] = left_out
-        sums, counts[test] = sums + part, counts[test] + 1
+        if len(np.unique(y[train])) < n_targets:
+            raise ValueError("cv must leave bags of every class in each part that is fitted on")
+        forest = boosted(X[train], y[train], int(generator.integers(2**31)))
+        sums[test] += forest.predict(X[test], n_targets)
+        counts[test] += 1
         forests.append(forest)
     return forests, np.asarray(sums / np.maximum(counts, 1)[:, None])
 

@@ -73,10 +73,9 @@ class _FrequencyFeatures(BagTransformer):
         """Return the characteristic function of each bag at the frequencies, with the number of its rows."""
         return self._characteristic(self.fitted_rows(X))
 
+    @abstractmethod
     def from_characteristic(self, characteristic: Characteristic) -> Floats:
         """Return the features of bags whose characteristic functions are known, as :meth:`characteristic` has them."""
-        check_is_fitted(self)
-        return self._features(characteristic)
 
     def measured_scale(self, X: Any) -> dict[str, Any]:
         """Return the median scale of rows as a parameter in place of its name; nothing where no median is asked for."""
@@ -111,7 +110,9 @@ class _FrequencyFeatures(BagTransformer):
         checked_choice(self.precision, get_args(Precision), "precision")
         factor = checked_number(self.scale_factor, "scale_factor", above=True)
         if self.frequencies is None:
-            self.scale_ = _scaled(self._base_scale(source), factor)
+            lengths = as_real_array(self._base_scale(source), "scale").astype(np.float64)
+            scaled = lengths * factor ** max(lengths.ndim, 1)  # two axes are those of a covariance
+            self.scale_ = float(scaled) if scaled.ndim == 0 else scaled
             self.frequencies_ = sample_frequencies(
                 self.n_frequencies,
                 self.n_features_in_,
@@ -160,19 +161,8 @@ class _FrequencyFeatures(BagTransformer):
         for start in range(0, len(phi), _BAGS_AT_ONCE):
             part = slice(start, start + _BAGS_AT_ONCE)
             weight, weight_squares = characteristic.weight[part], characteristic.weight_squares[part]
-            features[part] = self._features(Characteristic(phi[part], weight, weight_squares))
+            features[part] = self.from_characteristic(Characteristic(phi[part], weight, weight_squares))
         return features
-
-    @abstractmethod
-    def _features(self, characteristic: Characteristic) -> Floats:
-        """Return the features of bags from their characteristic functions."""
-
-
-def _scaled(scale: ArrayLike, factor: float) -> Any:
-    """Return lengths times a factor, or a covariance times its square."""
-    lengths = as_real_array(scale, "scale").astype(np.float64)
-    scaled = lengths * factor ** max(lengths.ndim, 1)
-    return float(scaled) if scaled.ndim == 0 else scaled
 
 
 @described
@@ -216,7 +206,9 @@ class FourierFeatures(_FrequencyFeatures):
 
     _name = "fourier"
 
-    def _features(self, characteristic: Characteristic) -> Floats:
+    def from_characteristic(self, characteristic: Characteristic) -> Floats:
+        """Return the features of bags whose characteristic functions are known."""
+        check_is_fitted(self)
         return fourier_features(characteristic.phi)
 
 
@@ -305,7 +297,9 @@ class PhaseFeatures(_FrequencyFeatures):
         phi, sizes = characteristic.phi, characteristic.effective_size
         self.reliability_ = Reliability.learnt(phi, sizes, bounded=self.bounded)
 
-    def _features(self, characteristic: Characteristic) -> Floats:
+    def from_characteristic(self, characteristic: Characteristic) -> Floats:
+        """Return the features of bags whose characteristic functions are known."""
+        check_is_fitted(self)
         if self.amplitude == "plain":
             return fourier_features(unit(characteristic.phi))
         return fourier_features(self.reliability_.shrunk(characteristic.phi, characteristic.effective_size))

@@ -23,30 +23,16 @@ _SETTINGS: dict[str, Any] = {
 
 
 class Forest(NamedTuple):
-    """Trees whose leaves are summed up, one column of sums for each target.
+    """Trees whose leaves are summed up: for a number, or as logits for classes, of which two have one for both."""
 
-    Attributes
-    ----------
-    feature, left, right : array of int, of shape (n_nodes,)
-        The feature of each node, and the places of its children; those of a leaf are the leaf itself.
-    threshold, value : array of shape (n_nodes,)
-        Rows go left where the feature is at most the threshold; the value of a leaf.
-    roots : array of int, of shape (n_trees, n_outputs)
-        Where each tree starts.
-    baseline : array of shape (n_outputs,)
-        What leaves add to.
-    depth : array of int, of shape (1,)
-        The depth of the deepest tree.
-    """
-
-    feature: NDArray[np.int64]
-    threshold: Floats
-    left: NDArray[np.int64]
+    feature: NDArray[np.int64]  # of each node
+    threshold: Floats  # of each node: rows go left where the feature is at most that
+    left: NDArray[np.int64]  # the places of children; that of a leaf is the leaf itself
     right: NDArray[np.int64]
-    value: Floats
-    roots: NDArray[np.int64]
-    baseline: Floats
-    depth: NDArray[np.int64]
+    value: Floats  # of each leaf
+    roots: NDArray[np.int64]  # where each tree starts, (n_trees, n_outputs)
+    baseline: Floats  # what leaves add to, (n_outputs,)
+    depth: NDArray[np.int64]  # of the deepest tree, (1,)
 
     @classmethod
     def of(cls, model: Any) -> Forest:
@@ -71,34 +57,28 @@ class Forest(NamedTuple):
             np.array([max(int(nodes["depth"].max()) for nodes in flat)]),
         )
 
-    def sums(self, X: Floats) -> Floats:
-        """Return the sums of the leaves, of shape (n, n_outputs)."""
-        parts = [self._sums(X[start : start + _BAGS_AT_ONCE]) for start in range(0, len(X), _BAGS_AT_ONCE)]
-        return np.concatenate(parts)
-
-    def _sums(self, X: Floats) -> Floats:
-        places = np.broadcast_to(self.roots.ravel(), (len(X), self.roots.size))
-        rows = np.arange(len(X))[:, None]
-        for _ in range(int(self.depth[0])):
-            goes_left = X[rows, self.feature[places]] <= self.threshold[places]
-            places = np.where(goes_left, self.left[places], self.right[places])
-        leaves = self.value[places].reshape(len(X), *self.roots.shape)
-        return np.asarray(leaves.sum(axis=1) + self.baseline)
-
-
-def boosted_regression(X: Floats, y: Floats, seed: int) -> Forest:
-    """Return boosted trees for a number."""
-    return Forest.of(HistGradientBoostingRegressor(random_state=seed, **_SETTINGS).fit(X, y))
-
-
-def boosted_classes(X: Floats, codes: NDArray[np.int64], seed: int) -> Forest:
-    """Return boosted trees for classes 0, 1, ...; their sums are logits: one for two classes, else one per class."""
-    return Forest.of(HistGradientBoostingClassifier(random_state=seed, **_SETTINGS).fit(X, codes))
+    def predict(self, X: Floats, n_targets: int) -> Floats:
+        """Return the number, or the probabilities of several classes, of shape (n, n_targets)."""
+        sums = []
+        for start in range(0, len(X), _BAGS_AT_ONCE):
+            part = X[start : start + _BAGS_AT_ONCE]
+            places = np.broadcast_to(self.roots.ravel(), (len(part), self.roots.size))
+            rows = np.arange(len(part))[:, None]
+            for _ in range(int(self.depth[0])):
+                goes_left = part[rows, self.feature[places]] <= self.threshold[places]
+                places = np.where(goes_left, self.left[places], self.right[places])
+            leaves = self.value[places].reshape(len(part), *self.roots.shape)
+            sums.append(leaves.sum(axis=1) + self.baseline)
+        outputs = np.concatenate(sums)
+        if n_targets == 1:
+            return outputs
+        if outputs.shape[1] == 1:
+            outputs = np.concatenate([np.zeros_like(outputs), outputs], axis=1)
+        odds = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def class_probabilities(logits: Floats) -> Floats:
-    """Return probabilities of shape (n, n_classes) from logits."""
-    if logits.shape[1] == 1:
-        logits = np.concatenate([np.zeros_like(logits), logits], axis=1)
-    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+def boosted(X: Floats, y: NDArray[Any], seed: int) -> Forest:
+    """Return boosted trees for numbers, or for classes 0, 1, ... which are whole numbers."""
+    kind = HistGradientBoostingRegressor if y.dtype.kind == "f" else HistGradientBoostingClassifier
+    return Forest.of(kind(random_state=seed, **_SETTINGS).fit(X, y))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from uptonoise.bags import Bags
-from uptonoise.rows import RowSource, aligned, as_rows, is_series, is_tensor, numbered_columns, read_rows
+from uptonoise.rows import Columns, RowSource, aligned, as_rows, is_series, is_tensor, numbered_columns, read_rows
 
 _NAMES_SHOWN = 8
 
@@ -32,21 +31,24 @@ def fitted_columns(estimator: Any) -> FittedColumns:
     return FittedColumns(tuple(names), named=True)
 
 
-def bag_source(X: Any, estimator: Any, fitted: FittedColumns | None = None) -> RowSource:
-    """Return the rows of bags, or of vectors as one sample, with the columns of fit in their order.
+def remember_columns(estimator: Any, fitted: Columns) -> None:
+    """Let an estimator know the columns that it is fitted on, as scikit-learn's do."""
+    estimator.n_features_in_ = len(fitted.columns)
+    if fitted.named:
+        estimator.feature_names_in_ = np.array(fitted.columns, dtype=object)
+    elif hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
 
-    Parameters
-    ----------
-    X : Bags, list of arrays, 3-D array, RowSource, 2-D array or frame
-        Numbers without a second axis could be either bags or vectors, and are refused.
-    estimator : estimator
-        For messages.
-    fitted : FittedColumns, optional
-        The columns of fit; by default those of `X`.
+
+def bag_source(X: Any, estimator: Any, fitted: FittedColumns | None = None) -> RowSource:
+    """Return the rows of bags, or of vectors as one sample, with the columns of fit, or their own, in their order.
+
+    Numbers without a second axis could be either bags or vectors, and are refused.
     """
     if isinstance(X, list | tuple) and len(X) == 0:
         raise ValueError("X is empty; at least one bag is needed")
-    if _is_plain_array(X):
+    is_array = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)  # whose mask would be dropped
+    if is_array and X.ndim != 3 and not _is_array_of_arrays(X):
         X = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X", estimator=estimator)
     source = as_rows(X)
     if source.bag_ids is None and _has_one_axis(X):
@@ -57,23 +59,20 @@ def bag_source(X: Any, estimator: Any, fitted: FittedColumns | None = None) -> R
     if fitted is None:
         return source
     if len(source.columns) != len(fitted.columns):
-        names = f": it has {_shortened(source.columns)}, and fit had {_shortened(fitted.columns)}"
+        own, theirs = (
+            ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
+            for names in (source.columns, fitted.columns)
+        )
+        names = f": it has {own}, and fit had {theirs}" if fitted.named else ""
         raise ValueError(  # in the words that scikit-learn's checks look for
             f"X has {len(source.columns)} features, but {type(estimator).__name__} is expecting {len(fitted.columns)} "
-            f"features as input{names if fitted.named else ''}"
+            f"features as input{names}"
         )
     return aligned(source, fitted)
 
 
-def _shortened(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
-
-
-def _is_plain_array(X: Any) -> bool:
-    """Tell whether `X` is an array that scikit-learn can judge: not bags, and without a mask that it would drop."""
-    if not isinstance(X, np.ndarray) or isinstance(X, np.ma.MaskedArray):
-        return False
-    return X.ndim != 3 and not (X.ndim == 1 and X.dtype == object)
+def _is_array_of_arrays(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object
 
 
 def _has_one_axis(X: Any) -> bool:
@@ -102,7 +101,7 @@ def bags_in_memory(X: Any) -> Bags:
 
 def refuse_tables(X: Any) -> None:
     """Raise where models of bags are given a table."""
-    if isinstance(X, Bags | RowSource | list | tuple | dict) or is_bag_array(X):
+    if isinstance(X, Bags | RowSource | list | tuple | dict) or _is_array_of_arrays(X):
         return
     if getattr(X, "ndim", 3) != 3:
         raise ValueError(
@@ -111,13 +110,9 @@ def refuse_tables(X: Any) -> None:
         )
 
 
-def is_bag_array(X: Any) -> bool:
-    """Tell whether `X` is an array of arrays."""
-    return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object
-
-
 def matched_bags(X: Any, estimator: Any) -> Bags:
-    """Return bags in memory with the columns of fit, in the order of fit."""
+    """Return bags in memory with the columns of fit of a fitted estimator, in the order of fit."""
+    check_is_fitted(estimator)
     bags = bags_in_memory(X)
     source = bag_source(bags, estimator, fitted_columns(estimator))
     return bags if source.columns == bags.columns else Bags.from_rows(source)

@@ -9,7 +9,7 @@ so that one matrix of products per fold gives the predictions of bags that a fol
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -99,13 +99,8 @@ class _Sums(NamedTuple):
         return cls(len(inputs), inputs.sum(axis=0), Y.sum(axis=0), inputs.T @ inputs, inputs.T @ Y)
 
     def without(self, other: _Sums) -> _Sums:
-        return _Sums(
-            self.number - other.number,
-            self.inputs - other.inputs,
-            self.targets - other.targets,
-            self.squares - other.squares,
-            self.products - other.products,
-        )
+        pairs: Any = zip(self, other, strict=True)
+        return _Sums(*(mine - theirs for mine, theirs in pairs))
 
     def solved(self, metric: Floats, penalty: float) -> tuple[Floats, Floats, Floats]:
         """Return coefficients, the mean of the inputs, and the mean of the targets."""
@@ -123,9 +118,10 @@ def _cross_fitted(
     guesses = np.zeros((len(penalties), *Y.shape))
     counts = np.zeros(len(Y))
     for train, test in splits:
-        # The rows that a fold leaves out are few: their sums are subtracted.
-        left = every.without(_Sums.of(inputs[test], Y[test])) if _covers(train, test, len(Y)) else None
-        sums = left or _Sums.of(inputs[train], Y[train])
+        if len(train) + len(test) == len(Y):  # the rows that a fold leaves out are few: their sums are subtracted
+            sums = every.without(_Sums.of(inputs[test], Y[test]))
+        else:
+            sums = _Sums.of(inputs[train], Y[train])
         for place, penalty in enumerate(penalties):
             coef, mean, intercept = sums.solved(metric, penalty)
             guesses[place, test] += (inputs[test] - mean) @ coef + intercept
@@ -135,7 +131,3 @@ def _cross_fitted(
     best = int(np.argmin(np.mean((guesses[:, judged] - Y[judged]) ** 2, axis=(1, 2))))
     coef, mean, intercept = every.solved(metric, penalties[best])
     return CrossFitted(Linear(coef, mean, intercept, landmarks), guesses[best], penalties[best])
-
-
-def _covers(train: object, test: object, n_rows: int) -> bool:
-    return len(train) + len(test) == n_rows  # type: ignore[arg-type]

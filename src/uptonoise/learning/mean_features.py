@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,51 +13,54 @@ from uptonoise.learning.docs import described
 from uptonoise.learning.transformer import BagTransformer
 from uptonoise.rows import Accumulator, Block, RowSource, read_rows
 
-BagTotals = tuple[NDArray[np.int64], Floats, NDArray[np.int64]]
-"""Of some bags: their increasing numbers, the sums of their rows, and how many there are."""
+PartByBag = tuple[NDArray[np.int64], Floats]
+"""Of some bags: their increasing numbers, and their sums, one row for each."""
 
 
-class TotalsByBag(Accumulator[BagTotals]):
-    """The number of rows of each bag and their sum; a bag's rows may lie anywhere."""
+class SumsByBag(Accumulator[PartByBag]):
+    """Several sums over the rows of each bag, which may lie anywhere; a subclass says which."""
 
-    block_rows = 65_536
+    def __init__(self, n_bags: int, n_sums: int) -> None:
+        self.sums = np.zeros((n_bags, n_sums))
 
-    def __init__(self, n_bags: int, n_columns: int) -> None:
-        self.sums = np.zeros((n_bags, n_columns))
-        self.sizes = np.zeros(n_bags, dtype=np.int64)
-
-    def part(self, block: Block) -> BagTotals:
-        """Return the totals of the bags that have rows in the block."""
-        bags, places, sizes = np.unique(np.asarray(block.bags), return_inverse=True, return_counts=True)
-        sums = [np.bincount(places, weights=column) for column in block.values.T]
-        return bags, np.stack(sums, axis=1), sizes
-
-    def add(self, part: BagTotals) -> None:
-        """Add the totals of the next rows."""
-        bags, sums, sizes = part
+    def add(self, part: PartByBag) -> None:
+        """Add the sums of the next rows."""
+        bags, sums = part
         if len(bags) == 0:
             return
         needed = int(bags[-1]) + 1
-        if needed > len(self.sizes):  # a stream brings new bags: make room for them, and for as many again
-            more = 2 * needed - len(self.sizes)
-            self.sums, self.sizes = np.pad(self.sums, ((0, more), (0, 0))), np.pad(self.sizes, (0, more))
+        if needed > len(self.sums):  # a stream brings new bags: make room for them, and for as many again
+            self.sums = np.pad(self.sums, ((0, 2 * needed - len(self.sums)), (0, 0)))
         self.sums[bags] += sums
-        self.sizes[bags] += sizes
 
-    def total(self) -> BagTotals:
-        """Return the totals of the bags that have rows so far."""
-        present = np.flatnonzero(self.sizes)
-        return present, self.sums[present], self.sizes[present]
+    def total(self) -> PartByBag:
+        """Return the sums of the bags that have any so far."""
+        present = np.flatnonzero(self.sums.any(axis=1))
+        return present, self.sums[present]
 
-    def empty(self) -> TotalsByBag:
+    def empty(self) -> Self:
         """Return the same without any rows."""
-        return TotalsByBag(0, self.sums.shape[1])
+        empty = copy(self)
+        empty.sums = np.zeros((0, self.sums.shape[1]))
+        return empty
 
-    def renumbered(self, part: BagTotals, numbers: NDArray[np.int64]) -> BagTotals:
+    def renumbered(self, part: PartByBag, numbers: NDArray[np.int64]) -> PartByBag:
         """Return a part with other numbers of its bags."""
         bags = numbers[part[0]]
         order = np.argsort(bags)
-        return bags[order], part[1][order], part[2][order]
+        return bags[order], part[1][order]
+
+
+class TotalsByBag(SumsByBag):
+    """The sum of the rows of each bag, and in the last place their number."""
+
+    block_rows = 65_536
+
+    def part(self, block: Block) -> PartByBag:
+        """Return the totals of the bags that have rows in the block."""
+        bags, places, sizes = np.unique(np.asarray(block.bags), return_inverse=True, return_counts=True)
+        sums = [np.bincount(places, weights=column) for column in block.values.T]
+        return bags, np.stack([*sums, sizes], axis=1)
 
 
 @described
@@ -91,7 +95,5 @@ def bag_means(source: RowSource) -> Floats:
     ids: Any = source.bag_ids
     if ids is None:
         return read_rows(source)
-    totals = source.fold(TotalsByBag(len(ids), len(source.columns)))
-    n_bags = len(ids)  # a stream knows only now
-    means: Floats = totals.sums[:n_bags] / totals.sizes[:n_bags, None]
-    return means
+    totals = source.fold(TotalsByBag(len(ids), len(source.columns) + 1)).sums[: len(ids)]  # a stream knows only now
+    return np.asarray(totals[:, :-1] / totals[:, -1:])

@@ -94,7 +94,7 @@ def with_noise_of_size(bags: Bags, noise: Floats, size: float) -> Bags:
         values = (bags.values + np.sqrt(size) * noise).astype(bags.values.dtype, copy=False)
     if not np.isfinite(values).all():
         raise ValueError(f"level={size:g} makes noise too large for numbers of type {values.dtype}")
-    return Bags.__new__(Bags)._set(values, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
+    return Bags._in_order(values, bags.offsets, bags.ids, bags.labels, bags.columns, bags.named)
 
 
 def checked_variances(bags: Bags, variances: Any) -> Floats:

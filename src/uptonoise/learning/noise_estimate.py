@@ -33,31 +33,18 @@ NO_SPREAD = np.array([0.0, 700.0])
 
 
 class Profile(NamedTuple):
-    """What is learnt from means, spreads and amplitudes of clean and noisy bags.
+    """What is learnt from p means, spreads and amplitudes of clean and noisy bags.
 
-    Attributes
-    ----------
-    standard : Standard
-        How these features become comparable.
-    noise : Linear
-        The logarithm of the noise size from them.
-    noisiest_clean : array of shape (1,)
-        The estimated noise size that 99 in 100 of the bags of fit do not exceed.
-    centre, inverse : arrays of shape (p,) and (p, p)
-        The mean and the inverse covariance of the copies.
-    farthest : array of shape (1,)
-        The distance that 99 in 100 copies do not exceed.
-    beyond : array of shape (2,)
-        What to subtract from the mean logarithm of spreads where noise is larger than in all copies, and the logarithm
-        of the largest noise of these.
+    Where noise is larger than in all copies, the first number of `beyond` is subtracted from the mean logarithm of
+    spreads; the second is the logarithm of the largest noise of copies.
     """
 
-    standard: Standard
-    noise: Linear
-    noisiest_clean: Floats
-    centre: Floats
-    inverse: Floats
-    farthest: Floats
+    standard: Standard  # how these features become comparable
+    noise: Linear  # the logarithm of the noise size from them
+    noisiest_clean: Floats  # the estimated noise size that 99 in 100 of the bags of fit do not exceed, (1,)
+    centre: Floats  # the mean of the copies, (p,)
+    inverse: Floats  # of their covariance, (p, p)
+    farthest: Floats  # the distance that 99 in 100 copies do not exceed, (1,)
     beyond: Floats = NO_SPREAD
 
     @classmethod

@@ -38,21 +38,11 @@ NOISE_BOUNDS = (SMALLEST, 0.35, 0.8, 2.0, BEYOND * LARGEST)
 
 
 class NoisyCopy(NamedTuple):
-    """Bags with noise.
-
-    Attributes
-    ----------
-    bags : Bags
-        The bags.
-    sizes : array of shape (n_bags,)
-        The size of the noise of each: the root mean square over columns.
-    heavy : array of bool, of shape (n_bags,)
-        Whether its tails are heavy.
-    """
+    """Bags with noise."""
 
     bags: Bags
-    sizes: Floats
-    heavy: NDArray[np.bool_]
+    sizes: Floats  # of the noise of each bag: the root mean square over columns
+    heavy: NDArray[np.bool_]  # whether the tails of that noise are heavy
 
 
 class NoisePlan(NamedTuple):
@@ -66,30 +56,27 @@ class NoisePlan(NamedTuple):
         """Return the plan that a parameter `noise` asks for."""
         return cls(largest_noise(noise), np.sqrt(checked_variances(bags, None)))
 
-    def copies(self, bags: Bags, generator: np.random.Generator) -> Iterator[Iterator[NoisyCopy]]:
+    def copies(self, bags: Bags, generator: np.random.Generator) -> Iterator[NoisyCopy]:
         """Yield the bags as they are, and then their noisy copies, each in runs that take little memory."""
-        yield (NoisyCopy(run, np.zeros(len(run)), np.zeros(len(run), dtype=bool)) for run in bags._runs(VALUES_AT_ONCE))
+        for run in bags._runs(VALUES_AT_ONCE):
+            yield NoisyCopy(run, np.zeros(len(run)), np.zeros(len(run), dtype=bool))
         if self.largest == 0:
             return
         number = _COPIES_OF_FEW if len(bags) < _MANY else _COPIES_OF_MANY
-        edges = np.log(self._edges(number))
-        for low, high in pairwise(edges):
-            yield self._noisy_runs(bags, np.exp(generator.uniform(low, high, len(bags))), generator)
-
-    def _edges(self, number: int) -> Floats:
-        """Return the bounds of the noise sizes of each copy: closer where noise is as large as the signal."""
+        # The bounds of the noise sizes of each copy: closer where noise is as large as the signal.
         if self.largest < LARGEST:
-            return np.geomspace(min(SMALLEST, self.largest / 4), BEYOND * self.largest, number + 1)
-        inner = NOISE_BOUNDS[1:-1] if number == _COPIES_OF_FEW else NOISE_BOUNDS[2:3]
-        return np.array([SMALLEST, *inner, BEYOND * self.largest])
+            bounds = np.geomspace(min(SMALLEST, self.largest / 4), BEYOND * self.largest, number + 1)
+        else:
+            inner = NOISE_BOUNDS[1:-1] if number == _COPIES_OF_FEW else NOISE_BOUNDS[2:3]
+            bounds = np.array([SMALLEST, *inner, BEYOND * self.largest])
+        for low, high in pairwise(np.log(bounds)):
+            sizes = np.exp(generator.uniform(low, high, len(bags)))
+            start = 0
+            for run in bags._runs(VALUES_AT_ONCE):
+                yield self._noisy(run, sizes[start : start + len(run)], generator)
+                start += len(run)
 
-    def _noisy_runs(self, bags: Bags, sizes: Floats, generator: np.random.Generator) -> Iterator[NoisyCopy]:
-        start = 0
-        for run in bags._runs(VALUES_AT_ONCE):
-            yield self.noisy(run, sizes[start : start + len(run)], generator)
-            start += len(run)
-
-    def noisy(self, bags: Bags, sizes: Floats, generator: np.random.Generator) -> NoisyCopy:
+    def _noisy(self, bags: Bags, sizes: Floats, generator: np.random.Generator) -> NoisyCopy:
         """Return bags with noise of a given size for each bag."""
         n_bags, d = len(bags), bags.n_columns
         shares = np.ones((n_bags, d))
@@ -109,13 +96,7 @@ class NoisePlan(NamedTuple):
 
 
 def largest_noise(noise: Any) -> float:
-    """Return the largest noise size that `noise` stands for; 0 for none.
-
-    Parameters
-    ----------
-    noise : "unknown", "as in training", "up to 3", or float
-        What the user expects of new bags.
-    """
+    """Return the largest noise size that "unknown", "as in training", "up to 3" or a number stands for; 0 for none."""
     if isinstance(noise, str):
         if noise in _NAMED:
             return _NAMED[noise]

@@ -40,27 +40,13 @@ _SOFT_WEIGHT = 0.05  # radians squared: how much more a bag counts whose phases 
 
 
 class Reliability(NamedTuple):
-    """What is learnt from bags, one number per frequency.
+    """What is learnt from bags, one number per frequency."""
 
-    Attributes
-    ----------
-    mean : array of shape (m,)
-        The mean phase, mu, a complex number.
-    spread : array of shape (m,)
-        The variance of phases between bags, tau^2.
-    amplitude : array of shape (m,)
-        The mean squared amplitude.
-    rows : array of shape (2,)
-        The fewest and the most rows that count.
-    largest : array of shape (m,)
-        The largest s^2 that counts.
-    """
-
-    mean: Complex
-    spread: Floats
-    amplitude: Floats
-    rows: Floats
-    largest: Floats
+    mean: Complex  # phase, mu
+    spread: Floats  # the variance of phases between bags, tau^2
+    amplitude: Floats  # squared, the mean
+    rows: Floats  # the fewest and the most that count, of shape (2,)
+    largest: Floats  # s^2 that counts
 
     @classmethod
     def learnt(cls, phi: Complex, sizes: Floats, *, bounded: bool = False) -> Reliability:

@@ -25,9 +25,10 @@ from uptonoise.learning.docs import described
 from uptonoise.learning.features import Amplitude, FourierFeatures, PhaseFeatures
 from uptonoise.learning.inputs import as_bags, refuse_tables
 from uptonoise.learning.mean_features import MeanFeatures
+from uptonoise.learning.model_files import load_ridge, save_ridge
 from uptonoise.learning.noise import add_noise
-from uptonoise.learning.ridge_file import load_ridge, save_ridge
 from uptonoise.learning.search import (
+    NO_FEATURES,
     BagStream,
     Candidate,
     SearchNoise,
@@ -39,7 +40,7 @@ from uptonoise.learning.solver import RidgeSums, Split, cross_validated, error_s
 from uptonoise.learning.splits import checked_splits
 from uptonoise.learning.steadiness import Predicted, Steadiness, knows_errors
 from uptonoise.learning.targets import checked_targets, given_targets
-from uptonoise.learning.tuning import Tolerance, checked_tolerance, error_limit, smoothest_within, warn_at_edges
+from uptonoise.learning.tuning import Tolerance, checked_tolerance, smoothest_within, warn_at_edges
 from uptonoise.rows import RowSource
 
 SCALE_FACTORS = tuple((2.0 ** np.arange(-5, 6)).tolist())
@@ -271,30 +272,29 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tried = []
         for scaled in candidates(*layers, rows, self.scale_factors, self.second_scale_factors, noise):
             data = scaled.fitted, scaled.judged, targets, weights
-            tried.append(scaled.judged_by(cross_validated(*data, splits, alphas, self.fit_intercept)))
+            errors = cross_validated(*data, splits, alphas, self.fit_intercept)
+            tried.append(scaled._replace(errors=errors, fitted=NO_FEATURES, judged=NO_FEATURES))
         self.cv_results_ = search_results(tried, alphas)
         least = int(self.cv_results_["mean_test_score"].argmax())
         number, place = divmod(least, len(alphas))
         best = tried[number].again(rows, noise)
         data = best.fitted, best.judged, targets, weights
         size = error_size(*data, splits, alphas[place], self.fit_intercept)
-        limit = error_limit(-float(self.cv_results_["mean_test_score"][least]), tolerance, size)
+        error = -float(self.cv_results_["mean_test_score"][least])
+        limit = error + (size.standard_error if isinstance(tolerance, str) else tolerance * error)
         self.best_index_ = smoothest_within(self.cv_results_, limit)
         chosen, place = divmod(self.best_index_, len(alphas))
         if chosen != number:
             best = tried[chosen].again(rows, noise)
-        self._refit(best.fitted, targets, weights, alphas[[place]])
-        if size.of_constant > limit:  # else no setting is better than a constant, and there is nothing to tune
-            warn_at_edges(self.cv_results_, self.best_index_)
-        return best
-
-    def _refit(self, copies: Floats, targets: Floats, weights: Floats, alpha: Floats) -> None:
-        sums = RidgeSums.of(copies, targets, weights)
+        sums = RidgeSums.of(best.fitted, targets, weights)
         centre = sums.centre(self.fit_intercept)
-        coef = sums.solved(alpha, centre)[:, :, 0].T
+        coef = sums.solved(alphas[[place]], centre)[:, :, 0].T
         intercept = centre[1] - coef @ centre[0]
         self.coef_ = coef[0] if self._y_is_flat else coef
         self.intercept_ = float(intercept[0]) if self._y_is_flat else intercept
+        if size.of_constant > limit:  # else no setting is better than a constant, and there is nothing to tune
+            warn_at_edges(self.cv_results_, self.best_index_)
+        return best
 
     def _learnt_steadiness(
         self, rows: Any, targets: Floats, weights: Floats, noise: SearchNoise | None
@@ -351,7 +351,6 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         >>> np.array_equal(again.predict(bags), model.predict(bags))
         True
         """
-        check_is_fitted(self)
         save_ridge(self, path, force=force)
 
     @classmethod

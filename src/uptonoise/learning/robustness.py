@@ -188,21 +188,30 @@ def robustness_curve(
     if repeats is not None:
         warn("repeats is now called n_repeats", DeprecationWarning)
         n_repeats = repeats
-    metric = _metric_of(model)
-    given = as_bags(bags)
-    targets = _checked_targets(given, y, metric)
+    metric, given = _metric_of(model), as_bags(bags)
+    targets, baseline = _with_baseline(given_targets(y, given), len(given), metric)
     sizes = checked_numbers("levels", levels)
     checked_choice(kind, KINDS, "kind")
     seeds = as_generator(random_state).integers(2**63, size=positive_int(n_repeats, "n_repeats")).tolist()
     _warn_beyond(model, sizes)
-    noisy = _Noisy(given, targets, sizes[sizes > 0], kind, checked_variances(given, variances))
-    jobs = (delayed(_errors)(model, noisy, metric, seed) for seed in seeds)
+    noise = given, sizes[sizes > 0].tolist(), kind, checked_variances(given, variances)
+    jobs = (delayed(_errors)(model, targets, metric, *noise, seed) for seed in seeds)
     of_repeats = Parallel(n_jobs=checked_jobs(n_jobs), return_as="generator")(jobs)
     bar = Progress("predicting from noisy bags", n_repeats, progress, units="repeats")
     errors = np.empty((len(sizes), n_repeats))
     errors[sizes == 0] = _error(model, given, targets, metric)
     errors[sizes > 0] = np.array(list(bar.over(of_repeats))).T
-    return RobustnessCurve(levels=sizes, errors=errors, baseline=_baseline(targets, metric), metric=metric, kind=kind)
+    return RobustnessCurve(levels=sizes, errors=errors, baseline=baseline, metric=metric, kind=kind)
+
+
+def _with_baseline(y: Any, n_bags: int, metric: str) -> tuple[NDArray[Any], float]:
+    """Return the targets, checked, and the error of guessing the same for all bags."""
+    if metric == _RMSE:
+        targets: NDArray[Any] = checked_targets(y, n_bags, vary=False)
+        return targets, _compared(targets, np.broadcast_to(targets.mean(axis=0), targets.shape), metric)
+    targets = checked_classes(y, n_bags)
+    classes, counts = np.unique(targets, return_counts=True)
+    return targets, _compared(targets, np.repeat(classes[[counts.argmax()]], n_bags), metric)
 
 
 def _warn_beyond(model: Any, sizes: Floats) -> None:
@@ -218,34 +227,24 @@ def _warn_beyond(model: Any, sizes: Floats) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Noisy:
-    """Bags with their targets, and how noise is added to them."""
-
-    bags: Bags
-    targets: NDArray[Any]
-    sizes: Floats
-    kind: str
-    variances: Floats
-
-
-def _errors(model: Any, noisy: _Noisy, metric: str, seed: int) -> list[float]:
+def _errors(
+    model: Any,
+    targets: NDArray[Any],
+    metric: str,
+    bags: Bags,
+    sizes: list[float],
+    kind: str,
+    variances: Floats,
+    seed: int,
+) -> list[float]:
     """Return the errors at all noise sizes with the noise of one seed."""
-    noise = noise_of_size_one(noisy.bags, noisy.kind, noisy.variances, np.random.default_rng(seed))
-    with_noise = (with_noise_of_size(noisy.bags, noise, size) for size in noisy.sizes.tolist())
-    return [_error(model, bags, noisy.targets, metric) for bags in with_noise]
+    noise = noise_of_size_one(bags, kind, variances, np.random.default_rng(seed))
+    return [_error(model, with_noise_of_size(bags, noise, size), targets, metric) for size in sizes]
 
 
 def _error(model: Any, bags: Bags, targets: NDArray[Any], metric: str) -> float:
     with single_threaded_blas:  # the order of its sums must not depend on the number of jobs
         return _compared(targets, model.predict(bags), metric)
-
-
-def _baseline(targets: NDArray[Any], metric: str) -> float:
-    if metric == _RMSE:
-        return _compared(targets, np.broadcast_to(targets.mean(axis=0), targets.shape), metric)
-    classes, counts = np.unique(targets, return_counts=True)
-    return _compared(targets, np.repeat(classes[[counts.argmax()]], len(targets)), metric)
 
 
 def _compared(targets: NDArray[Any], predicted: Any, metric: str) -> float:
@@ -260,10 +259,3 @@ def _metric_of(model: Any) -> str:
         raise ValueError(f"model must be a fitted regressor or classifier of scikit-learn's kind; got {what}")
     check_is_fitted(model, msg="model must be fitted, and this %(name)s is not: call its fit with other bags first")
     return _RMSE if is_regressor(model) else _ERROR_RATE
-
-
-def _checked_targets(bags: Bags, y: Any, metric: str) -> NDArray[Any]:
-    given = given_targets(y, bags)
-    if metric == _RMSE:
-        return checked_targets(given, len(bags), vary=False)
-    return checked_classes(given, len(bags))

@@ -93,14 +93,13 @@ class RowTransformer(BagTransformer, auto_wrap_output_keys=None):  # type: ignor
         if not _is_in_memory(source):
             return _TransformedRows(source, copy(self))  # which a later fit does not change
         values = self._transformed(read_rows(source))
-        original = _without_selection(source)
+        original: Any = _without_selection(source)
         if not isinstance(original, BagRows):
             return values
         labels = X.labels if isinstance(X, Bags) else None
         columns = self._columns_out(values.shape[1])
         named = columns != numbered_columns(len(columns))
-        ids: Any = original.bag_ids
-        return Bags.__new__(Bags)._set(values, original.offsets, ids, labels, columns, named)
+        return Bags._in_order(values, original.offsets, original.bag_ids, labels, columns, named)
 
     def _transformed(self, values: Floats) -> Floats:
         """Return transformed rows as an array of finite numbers, one row for each."""

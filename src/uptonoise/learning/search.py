@@ -17,7 +17,6 @@ from uptonoise.learning.augmentation import (
     check_no_target,
     checked_noise_range,
     checked_noise_sizes,
-    means_with_noise,
     pooled_variances,
     with_noise,
 )
@@ -27,7 +26,7 @@ from uptonoise.rows import RowSource, as_real_array
 
 _NOISY_COPIES = 4
 _JUDGED_COPIES = 2
-_NO_FEATURES = np.empty(0)
+NO_FEATURES = np.empty(0)
 
 
 class BagStream:
@@ -80,8 +79,9 @@ class SearchNoise(NamedTuple):
         for _ in range(number):
             sizes = generator.uniform(low, high, len(bags))
             if is_mean:
-                n_rows = bags.sizes.astype(np.float64)
-                copies.append(means_with_noise(clean, n_rows, self.variances, sizes, generator))
+                variances = generator.random(clean.shape) * sizes[:, None] * self.variances
+                deviations = np.sqrt(variances / bags.sizes[:, None].astype(np.float64))
+                copies.append(clean + deviations * generator.standard_normal(clean.shape))
             else:
                 noisy = with_noise(clean, first.frequencies_, bags.values, self.variances, sizes, generator)
                 copies.append(first.from_characteristic(noisy))
@@ -94,13 +94,9 @@ class Candidate(NamedTuple):
     first: Any
     second: Any
     params: dict[str, float]
-    fitted: Floats = _NO_FEATURES
-    judged: Floats = _NO_FEATURES
-    errors: Floats = _NO_FEATURES
-
-    def judged_by(self, errors: Floats) -> Candidate:
-        """Return the same candidate with its errors, and without its features."""
-        return self._replace(errors=errors, fitted=_NO_FEATURES, judged=_NO_FEATURES)
+    fitted: Floats = NO_FEATURES
+    judged: Floats = NO_FEATURES
+    errors: Floats = NO_FEATURES
 
     def again(self, bags: Any, noise: SearchNoise | None) -> Candidate:
         """Return the same candidate with its features."""
@@ -120,25 +116,18 @@ def candidates(
     noise: SearchNoise | None,
 ) -> Iterator[Candidate]:
     """Yield the features of all bags at every pair of scales and every noise size."""
-    for lower, scale in _at_scales(first, "scale_factors", factors, bags):
+    for lower, params, scale in _at_scales(first, "scale_factor", factors, bags):
         clean = np.asarray(lower.fit_transform(bags), dtype=np.float64)
         lower.set_params(**scale)
-        params = _scale_param(lower, "scale_factor")
         for noise_param, fitted, judged in _with_noise(lower, bags, clean, noise):
             if second is None:
                 yield Candidate(lower, None, params | noise_param, fitted, judged)
                 continue
-            for upper, upper_scale in _at_scales(second, "second_scale_factors", second_factors, clean):
-                upper.fit(clean).set_params(**upper_scale)
+            for upper, upper_params, scale in _at_scales(second, "second_scale_factor", second_factors, clean):
+                upper.fit(clean).set_params(**scale)
                 copies = _transformed(upper, fitted)
                 others = copies if judged is fitted else _transformed(upper, judged)
-                both = params | _scale_param(upper, "second_scale_factor") | noise_param
-                yield Candidate(lower, upper, both, copies, others)
-
-
-def _scale_param(transformer: Any, name: str) -> dict[str, float]:
-    factor = transformer.get_params().get("scale_factor")
-    return {} if factor is None else {name: float(factor)}
+                yield Candidate(lower, upper, params | upper_params | noise_param, copies, others)
 
 
 def _transformed(transformer: Any, copies: Floats) -> Floats:
@@ -161,20 +150,21 @@ def _with_noise(
 
 def _at_scales(
     transformer: Any, name: str, factors: Sequence[float], rows: Any
-) -> Iterator[tuple[Any, dict[str, Any]]]:
+) -> Iterator[tuple[Any, dict[str, float], dict[str, Any]]]:
     """Yield copies of a transformer, one for each scale; a single copy of what has no scale.
 
-    A median scale is measured once for all copies. With each comes what to set back when it is fitted.
+    A median scale is measured once for all copies. With each come its scale by name, and what to set back when it is
+    fitted.
     """
     if "scale_factor" not in transformer.get_params():
-        yield clone(transformer), {}
+        yield clone(transformer), {}, {}
         return
     measured: dict[str, Any] = {}
     if isinstance(transformer, FourierFeatures | PhaseFeatures):
         measured = transformer.measured_scale(rows)
     before = {param: transformer.get_params()[param] for param in measured}
-    for factor in checked_numbers(name, factors, least=np.finfo(np.float64).tiny):
-        yield clone(transformer).set_params(scale_factor=float(factor), **measured), before
+    for factor in checked_numbers(f"{name}s", factors, least=np.finfo(np.float64).tiny).tolist():
+        yield clone(transformer).set_params(scale_factor=factor, **measured), {name: factor}, before
 
 
 def search_results(tried: list[Candidate], alphas: Floats) -> dict[str, Any]:

@@ -12,7 +12,7 @@ own sums.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,8 @@ class RidgeSums(NamedTuple):
 
     def less(self, other: RidgeSums) -> RidgeSums:
         """Return the sums of the rows that are not among the others."""
-        return RidgeSums(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))  # type: ignore[operator]
+        pairs: Any = zip(self, other, strict=True)
+        return RidgeSums(*(mine - theirs for mine, theirs in pairs))
 
     def about(self, F: Floats, y: Floats) -> RidgeSums:
         """Return the sums of features minus `F` and of targets minus `y`."""

@@ -6,20 +6,27 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, check_cv
 
-from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.learning.solver import Split
 
 
-def checked_splits(cv: Any, targets: Floats, groups: Any, seed: int) -> list[Split]:
+def checked_splits(cv: Any, targets: NDArray[Any], groups: Any, seed: int) -> list[Split]:
     """Return the splits that `cv` makes of bags with these targets."""
     n_bags = len(targets)
     labels = None if groups is None else np.asarray(groups)
     if labels is not None and labels.shape != (n_bags,):
         raise ValueError(f"groups must have one group for each of {n_bags} bags; got shape {labels.shape}")
-    splitter = _splitter(cv, n_bags, labels, seed)
+    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
+        count, what = (n_bags, "bag") if labels is None else (len(np.unique(labels)), "group")
+        if not 2 <= cv <= count:
+            raise ValueError(f"cv must be at least 2 and at most the number of {what}s, {count}; got {cv}")
+        # Bags often come in the order of their targets.
+        splitter = KFold(cv, shuffle=True, random_state=seed) if labels is None else GroupKFold(cv)
+    else:
+        splitter = check_cv(cv)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what that did is checked below
@@ -48,13 +55,3 @@ def _places(part: Any) -> Any:
     if places.ndim != 1 or (len(places) > 0 and places.dtype.kind not in "iub"):
         raise TypeError
     return places
-
-
-def _splitter(cv: Any, n_bags: int, groups: Any, seed: int) -> Any:
-    if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-        count, what = (n_bags, "bag") if groups is None else (len(np.unique(groups)), "group")
-        if not 2 <= cv <= count:
-            raise ValueError(f"cv must be at least 2 and at most the number of {what}s, {count}; got {cv}")
-        # Bags often come in the order of their targets.
-        return KFold(cv, shuffle=True, random_state=seed) if groups is None else GroupKFold(cv)
-    return check_cv(cv)

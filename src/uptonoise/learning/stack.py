@@ -52,21 +52,11 @@ class Hats(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """The weights of learners.
+    """The weights of learners."""
 
-    Attributes
-    ----------
-    hats : Hats
-        The functions of the noise size.
-    weights : array of shape (n_knots, n_learners)
-        The weight of each learner at each knot.
-    mean : array of shape (n_targets,)
-        The mean targets.
-    """
-
-    hats: Hats
-    weights: Floats
-    mean: Floats
+    hats: Hats  # the functions of the noise size
+    weights: Floats  # of each learner at each knot, (n_knots, n_learners)
+    mean: Floats  # of the targets
 
     @classmethod
     def learnt(cls, hats: Hats, sizes: Floats, guesses: Sequence[Floats], Y: Floats, n_blind: int = 0) -> Stack:

@@ -41,12 +41,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise.fourier import Characteristic, CosineSine, bags_of_rows, unit
 from uptonoise.learning.features import FourierFeatures, PhaseFeatures
-from uptonoise.rows import Accumulator, Block, RowSource
+from uptonoise.learning.mean_features import PartByBag, SumsByBag
+from uptonoise.rows import Block, RowSource
 
 _KNOWN = 0.9  # of the bags of fit have no larger error than what counts as known
 _LEAST_AMPLITUDE = 0.1  # over sqrt(N)
@@ -55,25 +55,20 @@ _UNSEEN = 3.0  # over N + 2: a squared amplitude below that may be chance, and i
 _SEEN_SHARE = 0.5  # of what nearly all bags of fit show: who shows less is shrunk
 
 
-class _InfluencePart(NamedTuple):
-    """Of some bags: their increasing numbers, and the sums of squared influences of their rows, one row per target."""
+class InfluenceSums(SumsByBag):
+    """The sum over each bag's rows of (weight * sum_j coefficient_j feature_j)^2, with the bag's own coefficients.
 
-    bags: NDArray[np.int64]
-    squares: Floats
-
-
-class InfluenceSums(Accumulator[_InfluencePart]):
-    """The sum over each bag's rows of (weight * sum_j coefficient_j feature_j)^2, with the bag's own coefficients."""
+    Coefficients have the shape (n_targets, n_bags, m).
+    """
 
     needs_known_bags = True
 
     def __init__(self, features: CosineSine, coefficients: Floats) -> None:
-        self.features = features
+        super().__init__(coefficients.shape[1], coefficients.shape[0])
+        self.features, self.coefficients = features, coefficients
         self.block_rows = features.block_rows
-        self.coefficients = coefficients
-        self.squares = np.zeros(coefficients.shape[:2])
 
-    def part(self, block: Block) -> _InfluencePart:
+    def part(self, block: Block) -> PartByBag:
         """Return the sums of the bags that have rows in the block."""
         bag_of_row = bags_of_rows(block, self.features.name)
         bags, place = np.unique(bag_of_row, return_inverse=True)
@@ -82,41 +77,15 @@ class InfluenceSums(Accumulator[_InfluencePart]):
         if block.weights is not None:
             influences = [of_target * block.weights for of_target in influences]
         squares = [np.bincount(place, of_target**2, len(bags)) for of_target in influences]
-        return _InfluencePart(bags, np.array(squares))
-
-    def add(self, part: _InfluencePart) -> None:
-        """Add the sums of the next rows."""
-        self.squares[:, part.bags] += part.squares
-
-    def total(self) -> _InfluencePart:
-        """Return the sums of all rows so far."""
-        return _InfluencePart(np.arange(len(self.squares[0])), self.squares)
-
-    def empty(self) -> InfluenceSums:
-        """Return the same without any rows."""
-        return InfluenceSums(self.features, self.coefficients)
-
-    def renumbered(self, part: _InfluencePart, numbers: NDArray[np.int64]) -> _InfluencePart:
-        """Return a part with other numbers of its bags."""
-        bags = numbers[part.bags]
-        order = np.argsort(bags)
-        return _InfluencePart(bags[order], part.squares[:, order])
+        return bags, np.stack(squares, axis=1)
 
 
 class Influences(NamedTuple):
-    """What rows do to predictions.
+    """What rows do to predictions."""
 
-    Attributes
-    ----------
-    squares : array of shape (n_targets, n_bags)
-        The sum over a bag's rows of the squared influence of each, with its weight.
-    weight, size : array of shape (n_bags,)
-        The sum of a bag's weights, and its effective number of rows.
-    """
-
-    squares: Floats
-    weight: Floats
-    size: Floats
+    squares: Floats  # the sum over a bag's rows of the squared influence of each, with its weight: (n_targets, n_bags)
+    weight: Floats  # the sum of a bag's weights
+    size: Floats  # the effective number of rows of a bag
 
     @classmethod
     def of(
@@ -127,20 +96,9 @@ class Influences(NamedTuple):
         gradients: Floats,
         precision: Any = "fast",
     ) -> Self:
-        """Return the influences of the rows of bags.
+        """Return the influences of the rows of bags, which are read once more.
 
-        Parameters
-        ----------
-        source : RowSource
-            The rows of the bags, which are read once more.
-        characteristic : Characteristic
-            Their characteristic functions, of shape (n_bags, m).
-        frequencies : array of shape (m, d)
-            The frequencies.
-        gradients : array of shape (n_targets, n_bags, m)
-            How each prediction changes with each phase.
-        precision : {"fast", "float64"}
-            As for :func:`~uptonoise.ecf`.
+        `gradients`, of shape (n_targets, n_bags, m), tell how each prediction changes with each phase.
         """
         phi, weight, size = characteristic.phi, characteristic.weight, characteristic.effective_size
         if source.bag_ids is None:
@@ -148,8 +106,8 @@ class Influences(NamedTuple):
         per_row = gradients / np.maximum(np.abs(phi), _LEAST_AMPLITUDE / np.sqrt(size)[:, None])
         phases = unit(phi)
         coefficients = np.concatenate([-per_row * phases.imag, per_row * phases.real], axis=2)
-        sums = source.fold(InfluenceSums(CosineSine(frequencies, precision, source.name), coefficients))
-        return cls(sums.squares, weight, size)
+        sums = source.fold(InfluenceSums(CosineSine(frequencies, precision, source.name), coefficients)).sums
+        return cls(np.ascontiguousarray(sums[: len(weight)].T), weight, size)
 
     def of_one_row(self) -> Floats:
         """Return the mean squared influence of a row, of shape (n_targets,)."""
@@ -174,18 +132,9 @@ class Predicted(NamedTuple):
 
     @classmethod
     def of(cls, X: Any, first: PhaseFeatures, second: FourierFeatures | None, coef: Floats, intercept: Floats) -> Self:
-        """Return the predictions of a model that is linear in features.
+        """Return the predictions of a model that is linear in fitted features of which :func:`knows_errors` holds.
 
-        Parameters
-        ----------
-        X : bags
-            As for :meth:`PhaseFeatures.transform`.
-        first, second : transformers
-            The features, fitted; :func:`knows_errors` must hold for them.
-        coef : array of shape (n_targets, p)
-            The coefficients.
-        intercept : array of shape (n_targets,)
-            The intercepts.
+        `coef` has the shape (n_targets, p), and `intercept` (n_targets,).
         """
         source = first.fitted_rows(X)
         if not source.can_be_read_again:
@@ -228,30 +177,14 @@ def _seen(characteristic: Characteristic, gradients: Floats) -> Floats:
 
 
 class Steadiness(NamedTuple):
-    """What is learnt from predictions of the bags of fit, one number per target.
+    """What is learnt from predictions of the bags of fit, one number per target."""
 
-    Attributes
-    ----------
-    centre : array of shape (n_targets,)
-        Their mean, f0.
-    spread : array of shape (n_targets,)
-        Their variance, V, or that of the targets.
-    known : array of shape (n_targets,)
-        The sampling variance that nearly all of them keep, e0.
-    of_one_row : array of shape (n_targets,)
-        The mean squared influence of a row, p.
-    reach : array of shape (n_targets,)
-        How far from their mean predictions may be, D.
-    seen : array of shape (n_targets,)
-        How much of nearly all of the bags is seen, q0.
-    """
-
-    centre: Floats
-    spread: Floats
-    known: Floats
-    of_one_row: Floats
-    reach: Floats
-    seen: Floats
+    centre: Floats  # their mean, f0
+    spread: Floats  # their variance, V, or that of the targets
+    known: Floats  # the sampling variance that nearly all of them keep, e0
+    of_one_row: Floats  # the mean squared influence of a row, p
+    reach: Floats  # how far from their mean predictions may be, D
+    seen: Floats  # how much of nearly all of the bags is seen, q0
 
     @classmethod
     def learnt(cls, predicted: Predicted, targets: Floats, weights: Floats) -> Steadiness:

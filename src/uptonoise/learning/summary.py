@@ -126,10 +126,9 @@ class BagSummary(BagTransformer):
 
     def blocks(self, bags: Bags) -> Blocks:
         """Return the features by name of their kind, each of shape (n_bags, k), for bags with the columns of fit."""
-        parts = [self._blocks(run) for run in bags._runs(VALUES_AT_ONCE)]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-
-    def _blocks(self, bags: Bags) -> Blocks:
+        if bags.values.size > VALUES_AT_ONCE and len(bags) > 1:
+            parts = [self.blocks(run) for run in bags._runs(VALUES_AT_ONCE)]
+            return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         d = bags.n_columns
         values = (bags.values - self.centre_) / self.scale_
         blocks = statistics(values, bags.offsets, self.pairs_)

@@ -17,12 +17,7 @@ _LARGEST = 1e150  # whose square is still a number
 def given_targets(y: Any, bags: Any) -> Any:
     """Return `y` in this machine's memory and in the order of the bags, or their labels where it is None.
 
-    Parameters
-    ----------
-    y : array, tensor, dict or pandas Series of targets by bag id, or None
-        The targets.
-    bags : object with `labels` and `ids`
-        The bags. Their ids are looked at only where `y` has ids.
+    The ids of the bags are looked at only where `y` has ids: where it is a dict, or a pandas Series or frame.
     """
     if y is None:
         if bags.labels is None:
@@ -30,46 +25,29 @@ def given_targets(y: Any, bags: Any) -> Any:
                 "y must be given where the bags have no labels: fit requires y to be passed, but the target y is None"
             )
         return bags.labels
+    has_index = hasattr(y, "reindex") and hasattr(y, "index")  # a pandas Series, or a frame of several targets
+    if not isinstance(y, Mapping) and not has_index:
+        return y.detach().cpu() if is_tensor(y) else y
+    ids = bags.ids.tolist() if isinstance(bags.ids, np.ndarray) else list(bags.ids)
+    known = y if isinstance(y, Mapping) else set(y.index)
+    missing = [bag for bag in ids if bag not in known]
     if isinstance(y, Mapping):
-        return _targets_by_id(y, bags.ids)
-    if hasattr(y, "reindex") and hasattr(y, "index"):  # a pandas Series, or a frame of several targets
-        return _targets_by_index(y, bags.ids)
-    return y.detach().cpu() if is_tensor(y) else y
-
-
-def _targets_by_id(targets: Mapping[Any, Any], ids: Any) -> list[Any]:
-    plain = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-    missing = [bag for bag in plain if bag not in targets]
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ValueError(f"y must have a target for each bag; it has none for the bag {missing[0]!r}{more}")
-    return [targets[bag] for bag in plain]
-
-
-def _targets_by_index(targets: Any, ids: Any) -> Any:
-    """Return the values of a pandas Series or frame whose index has the ids of the bags, in the order of the bags."""
-    plain = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-    known = set(targets.index)
-    missing = [bag for bag in plain if bag not in known]
-    if missing or not targets.index.is_unique:
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            raise ValueError(f"y must have a target for each bag; it has none for the bag {missing[0]!r}{more}")
+        return [y[bag] for bag in ids]
+    if missing or not y.index.is_unique:
         wrong = f"it has none for the bag {missing[0]!r}" if missing else "some are there twice"
         raise ValueError(
             f"the index of y must have the ids of the bags; {wrong}. Give y.to_numpy() if y is in the order of the bags"
         )
-    return targets.loc[plain].to_numpy()
+    return y.loc[ids].to_numpy()
 
 
 def checked_targets(y: Any, n_bags: int, *, vary: bool = True) -> Floats:
     """Return finite numbers of shape (n_bags,) or (n_bags, n_targets), or raise with what is wrong.
 
-    Parameters
-    ----------
-    y : array
-        The targets.
-    n_bags : int
-        The number of bags.
-    vary : bool
-        Whether targets that are the same for all bags are refused, as those who fit a model do.
+    With `vary` targets that are the same for all bags are refused, too, as those who fit a model do.
     """
     values = as_real_array(y, "y").astype(np.float64)
     if values.ndim not in (1, 2) or len(values) != n_bags or values.size == 0:

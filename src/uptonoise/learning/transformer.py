@@ -5,30 +5,25 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from uptonoise.learning.docs import described
-from uptonoise.learning.inputs import bag_source, fitted_columns
+from uptonoise.learning.inputs import bag_source, fitted_columns, remember_columns
 from uptonoise.rows import RowSource
 
 
-class TakesBags:
-    """An estimator that tells scikit-learn that it takes bags, which may be a 3-D array."""
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.three_d_array = True
-        return tags
-
-
-class BagTransformer(TakesBags, OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A transformer of bags; a subclass says what it learns from rows and what it makes of them."""
 
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
 
     @described
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -73,11 +68,7 @@ class BagTransformer(TakesBags, OneToOneFeatureMixin, TransformerMixin, BaseEsti
     def _fitting_rows(self, X: Any) -> RowSource:
         """Return the rows to fit on, and remember their columns."""
         source = bag_source(X, self)
-        self.n_features_in_ = len(source.columns)
-        if source.named:
-            self.feature_names_in_ = np.array(source.columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        remember_columns(self, source)
         return source
 
     @abstractmethod

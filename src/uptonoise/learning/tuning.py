@@ -15,7 +15,6 @@ import numpy as np
 
 from uptonoise._util.validation import checked_number
 from uptonoise._util.warning import warn
-from uptonoise.learning.solver import ErrorSize
 
 Tolerance = float | Literal["standard error"]
 
@@ -34,11 +33,6 @@ def checked_tolerance(tolerance: Any) -> Tolerance:
             raise ValueError(f'tolerance must be a number that is not negative, or "standard error"; got {tolerance!r}')
         return "standard error"
     return checked_number(tolerance, "tolerance")
-
-
-def error_limit(least: float, tolerance: Tolerance, size: ErrorSize) -> float:
-    """Return the largest error that counts as that of the best setting."""
-    return least + (size.standard_error if isinstance(tolerance, str) else tolerance * least)
 
 
 def smoothest_within(results: dict[str, Any], limit: float) -> int:
