@@ -56,7 +56,11 @@ def density_of(values: Floats, grid: Floats, noise: float = 0.0) -> Density | No
     >>> bool(density.x[0] >= 0), bool(density.y[0] > 0.7)
     (True, True)
     """
-    width = _bandwidth(values[(values >= grid[0]) & (values <= grid[-1])])
+    shown, width = values[(values >= grid[0]) & (values <= grid[-1])], 0.0
+    if len(shown) > 1:  # Silverman's bandwidth; 0 for constant values
+        deviation, (first, third) = shown.std(), np.quantile(shown, [0.25, 0.75])
+        spread = min(deviation, (third - first) / 1.349) or deviation
+        width = float(0.9 * spread * len(shown) ** -0.2)
     if noise > 0:
         return Density(grid, _smoothed(values, grid, max(math.hypot(width, noise), grid[1] - grid[0])))
     if width == 0:
@@ -75,12 +79,3 @@ def _smoothed(values: Floats, grid: Floats, width: float) -> Floats:
         return np.zeros_like(grid)
     steps = ((grid[:, None] - values) / width).astype(np.float32)
     return np.asarray(np.exp(-(steps**2) / 2).mean(axis=1, dtype=np.float64) / (width * math.sqrt(2 * math.pi)))
-
-
-def _bandwidth(values: Floats) -> float:
-    """Return Silverman's bandwidth; 0 for constant values."""
-    if len(values) < 2:
-        return 0.0
-    deviation, (first, third) = values.std(), np.quantile(values, [0.25, 0.75])
-    spread = min(deviation, (third - first) / 1.349) or deviation
-    return float(0.9 * spread * len(values) ** -0.2)

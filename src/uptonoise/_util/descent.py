@@ -13,16 +13,14 @@ defaults are kept.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uptonoise._util.line_search import LineSearch
 from uptonoise._util.typing import Floats
 
-Mask = NDArray[np.bool_]
 Loss = Callable[[Floats], tuple[float, Floats]]
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -30,6 +28,10 @@ _FLAT = 1e-5  # gradient at which there is nothing to gain
 _SMALL_GAIN = 1e7 * _EPSILON  # of a step, against the value
 _MOST_TRIALS = 20  # of a line search
 _LONGEST = 1e10
+_LESS, _FLATTER = 1e-3, 0.9  # shares of the first slope: of what the value must fall by, and of what may be left of it
+_NARROW = 0.1  # an interval of places, against its end, that is worth no further trial
+_FURTHER = 4.0  # how much longer the next trial may be while no minimum lies between
+_SHRINK = 0.66
 
 
 class _Model(NamedTuple):
@@ -39,34 +41,20 @@ class _Model(NamedTuple):
     vectors: Floats  # (n, j)
     factors: Floats  # c
 
-    @classmethod
-    def of(cls, steps: list[tuple[Floats, Floats]], n: int) -> _Model:
-        """Return B from steps and how each has changed the gradient."""
-        model = cls(1.0, np.empty((n, 0)), np.empty(0))
-        if steps:
-            step, change = steps[-1]
-            model = model._replace(theta=float(change @ change) / float(step @ change))
-        for step, change in steps:
-            turned = model.times(step)
-            vectors = np.column_stack([model.vectors, turned, change])
-            factors = np.append(model.factors, [-1 / float(step @ turned), 1 / float(step @ change)])
-            model = model._replace(vectors=vectors, factors=factors)
-        return model
-
     def times(self, p: Floats) -> Floats:
         return np.asarray(self.theta * p + self.vectors @ (self.factors * (p @ self.vectors)))
-
-    def solved(self, right: Floats, free: Mask) -> Floats:
-        """Return the p with B p = right, both of the free numbers only (Woodbury)."""
-        vectors = self.vectors[free]
-        small = np.diag(self.theta / self.factors) + vectors.T @ vectors
-        return np.asarray((right - vectors @ np.linalg.solve(small, right @ vectors)) / self.theta)
 
 
 class _Place(NamedTuple):
     x: Floats
     value: float
     gradient: Floats
+
+
+class _Trial(NamedTuple):
+    at: float  # how much of the direction
+    value: float
+    slope: float
 
 
 def descend(loss: Loss, start: Floats, low: Floats, high: Floats, n_steps: int) -> Floats:
@@ -94,7 +82,15 @@ def descend(loss: Loss, start: Floats, low: Floats, high: Floats, n_steps: int) 
     steps: list[tuple[Floats, Floats]] = []
     taken = 0
     while taken < n_steps and np.abs(np.clip(here.x - here.gradient, low, high) - here.x).max() > _FLAT:
-        model = _Model.of(steps, len(start))
+        model = _Model(1.0, np.empty((len(start), 0)), np.empty(0))
+        if steps:
+            step, change = steps[-1]
+            model = model._replace(theta=float(change @ change) / float(step @ change))
+        for step, change in steps:
+            turned = model.times(step)
+            vectors = np.column_stack([model.vectors, turned, change])
+            factors = np.append(model.factors, [-1 / float(step @ turned), 1 / float(step @ change)])
+            model = model._replace(vectors=vectors, factors=factors)
         direction = _target(here, model, low, high) - here.x
         there, length = _searched(loss, here, direction, low, high, is_first=taken == 0)
         if there is None:  # the model has misled
@@ -114,23 +110,7 @@ def descend(loss: Loss, start: Floats, low: Floats, high: Floats, n_steps: int) 
 
 def _target(here: _Place, model: _Model, low: Floats, high: Floats) -> Floats:
     """Return the minimum of the model, bounded."""
-    bent, free = _down_the_bent_way(here, model, low, high)
-    if not model.factors.size or not free.any():
-        return bent
-    move = np.zeros_like(bent)
-    move[free] = model.solved(-(here.gradient + model.times(bent - here.x))[free], free)
-    target = np.clip(bent + move, low, high)
-    if (target == bent + move).all() or float((target - here.x) @ here.gradient) <= 0:
-        return target
-    share = min(1.0, float(_room(bent, move, low, high).min()))
-    return np.clip(bent + share * move, low, high)
-
-
-def _down_the_bent_way(here: _Place, model: _Model, low: Floats, high: Floats) -> tuple[Floats, Mask]:
-    """Return the first minimum of the model along x - t g, whose numbers stop at their bounds (the Cauchy point).
-
-    And which numbers have not stopped.
-    """
+    # The first minimum along x - t g, whose numbers stop at their bounds (the Cauchy point).
     way = -here.gradient
     ends = _room(here.x, way, low, high)
     free = ends > 0
@@ -147,8 +127,19 @@ def _down_the_bent_way(here: _Place, model: _Model, low: Floats, high: Floats) -
             break
         moved += (ends[number] - now) * way
         now, way[number], free[number] = ends[number], 0.0, False
-    stopped = np.where(here.gradient > 0, low, high)
-    return np.where(free, here.x + moved, stopped), free
+    bent = np.where(free, here.x + moved, np.where(here.gradient > 0, low, high))
+    if not model.factors.size or not free.any():
+        return bent
+    # From there on, the p with B p = -gradient, both of the free numbers only (Woodbury).
+    right, vectors = -(here.gradient + model.times(bent - here.x))[free], model.vectors[free]
+    small = np.diag(model.theta / model.factors) + vectors.T @ vectors
+    move = np.zeros_like(bent)
+    move[free] = (right - vectors @ np.linalg.solve(small, right @ vectors)) / model.theta
+    target = np.clip(bent + move, low, high)
+    if (target == bent + move).all() or float((target - here.x) @ here.gradient) <= 0:
+        return target
+    share = min(1.0, float(_room(bent, move, low, high).min()))
+    return np.clip(bent + share * move, low, high)
 
 
 def _room(x: Floats, move: Floats, low: Floats, high: Floats) -> Floats:
@@ -159,23 +150,93 @@ def _room(x: Floats, move: Floats, low: Floats, high: Floats) -> Floats:
 def _searched(
     loss: Loss, here: _Place, direction: Floats, low: Floats, high: Floats, is_first: bool
 ) -> tuple[_Place | None, float]:
-    """Return the place that a line search accepts and how much of the direction leads there; None where none does."""
-    slope = float(direction @ here.gradient)
-    if not slope < 0:
+    """Return the place that a line search accepts and how much of the direction leads there; None where none does.
+
+    It keeps the best place so far and, once it is known, a place on the other side of a minimum. It accepts a place
+    where the function has become less, and flatter, by enough.
+    """
+    start = best = other = _Trial(0.0, here.value, float(direction @ here.gradient))
+    if not start.slope < 0:
         return None, 0.0
-    room = np.divide(
-        np.where(direction < 0, low, high) - here.x,
-        direction,
-        out=np.full_like(direction, _LONGEST),
-        where=direction != 0,
-    )
-    longest = 1.0 if is_first else min(_LONGEST, float(room.min()))
-    first = min(1 / float(np.linalg.norm(direction)) if is_first else 1.0, longest)
-    search = LineSearch(here.value, slope, first, longest)
+    longest = 1.0 if is_first else min(_LONGEST, float(_room(here.x, direction, low, high).min()))
+    length = min(1 / float(np.linalg.norm(direction)) if is_first else 1.0, longest)
+    asked_slope, is_bracketed, has_fallen = _LESS * start.slope, False, False
+    least, most = 0.0, (1 + _FURTHER) * length
+    widths = longest, 2 * longest  # of the interval, now and one trial before
     for _ in range(_MOST_TRIALS):
-        length = search.length
         x = here.x + length * direction
         there = _Place(x, *loss(x))
-        if search.accepts(there.value, float(direction @ there.gradient)):
+        trial, asked = (
+            _Trial(length, there.value, float(direction @ there.gradient)),
+            start.value + length * asked_slope,
+        )
+        is_less = trial.value <= asked
+        has_fallen |= is_less and trial.slope >= asked_slope
+        if (
+            (is_less and abs(trial.slope) <= -_FLATTER * start.slope)
+            or (is_less and trial.slope <= asked_slope and length == longest)
+            or (is_bracketed and (not least < length < most or most - least <= _NARROW * most))
+        ):
             return there, length
+        # As long as the function has not fallen enough, it is the fall against the asked one that counts.
+        tilt = asked_slope if not has_fallen and asked < trial.value <= best.value else 0.0
+        tilted = [_Trial(at, fx - at * tilt, gradient - tilt) for at, fx, gradient in (best, other, trial)]
+        length, has_minimum_between = _next_length(tilted, is_bracketed, (least, most))
+        is_bracketed |= has_minimum_between
+        if tilted[2].value > tilted[0].value:
+            other = trial
+        else:
+            best, other = trial, best if tilted[2].slope * tilted[0].slope < 0 else other
+        if not is_bracketed:
+            least, most = length + 1.1 * (length - best.at), length + _FURTHER * (length - best.at)
+            length = min(max(length, 0.0), longest)
+            continue
+        if abs(other.at - best.at) >= _SHRINK * widths[1]:
+            length = best.at + (other.at - best.at) / 2
+        widths = abs(other.at - best.at), widths[0]
+        least, most = min(best.at, other.at), max(best.at, other.at)
+        length = min(max(length, 0.0), longest)
+        length = length if least < length < most and most - least > _NARROW * most else best.at
     return None, 0.0
+
+
+def _next_length(trials: list[_Trial], is_bracketed: bool, bounds: tuple[float, float]) -> tuple[float, bool]:
+    """Return the next length, and whether a minimum lies between the best place and the one tried."""
+    best, other, tried = trials
+    to_best = best.at - tried.at
+    if tried.value > best.value:
+        cubic = best.at - _cubic_share(best, tried)[0] * to_best
+        fall = (tried.value - best.value) / to_best + best.slope
+        parabola = best.at - best.slope / fall / 2 * to_best
+        if abs(cubic - best.at) < abs(parabola - best.at):
+            return cubic, True
+        return cubic + (parabola - cubic) / 2, True
+    furthest = bounds[1] if to_best < 0 else bounds[0]
+    if tried.slope * best.slope < 0 or abs(tried.slope) < abs(best.slope):
+        share, has_minimum = _cubic_share(tried, best)
+        secant = tried.at + tried.slope / (tried.slope - best.slope) * to_best
+        if tried.slope * best.slope < 0:
+            cubic = tried.at + share * to_best
+            return (cubic if abs(cubic - tried.at) > abs(secant - tried.at) else secant), True
+        cubic = tried.at + share * to_best if has_minimum else furthest
+        is_cubic_nearer = abs(cubic - tried.at) < abs(secant - tried.at)
+        if not is_bracketed:
+            return min(max(secant if is_cubic_nearer else cubic, bounds[0]), bounds[1]), False
+        length, limit = cubic if is_cubic_nearer else secant, tried.at + _SHRINK * (other.at - tried.at)
+        return (min(limit, length) if to_best < 0 else max(limit, length)), False
+    if is_bracketed:
+        return tried.at + _cubic_share(tried, other)[0] * (other.at - tried.at), False
+    return furthest, False
+
+
+def _cubic_share(first: _Trial, second: _Trial) -> tuple[float, bool]:
+    """Return where the cubic through two places has its minimum, 0 at the first and 1 at the second.
+
+    And whether it has one beyond the first place, as seen from the second.
+    """
+    theta = 3 * (first.value - second.value) / (second.at - first.at) + first.slope + second.slope
+    size = max(abs(theta), abs(first.slope), abs(second.slope))
+    root = size * math.sqrt(max(0.0, (theta / size) ** 2 - first.slope / size * (second.slope / size)))
+    root = math.copysign(root, second.at - first.at)
+    share = (root - first.slope + theta) / (root - first.slope + root + second.slope)
+    return share, share < 0 and root != 0

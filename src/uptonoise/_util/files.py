@@ -48,28 +48,22 @@ def written_whole(path: Path, *, force: bool = True) -> Iterator[BinaryIO]:
             if target.exists():
                 temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             os.fsync(file.fileno())
-        if force:
-            temporary.replace(target)
-        else:
-            _move_to_new(temporary, target)
+        if not force:
+            try:
+                os.link(temporary, target)
+                return
+            except FileExistsError:
+                raise _exists(target) from None
+            except OSError:  # a file system without links
+                if target.exists():
+                    raise _exists(target) from None
+        temporary.replace(target)
     except OSError as error:
         if error.errno is None or error.filename not in (None, str(temporary)):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from None  # a full disk says no name
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _move_to_new(temporary: Path, target: Path) -> None:
-    """Move a file to a name that nobody has; raise where somebody has it by now."""
-    try:
-        os.link(temporary, target)
-    except FileExistsError:
-        raise _exists(target) from None
-    except OSError:  # a file system without links
-        if target.exists():
-            raise _exists(target) from None
-        temporary.replace(target)
 
 
 def _exists(target: Path) -> FileExistsError:

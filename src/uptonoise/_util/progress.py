@@ -49,10 +49,26 @@ class Progress(AbstractContextManager["Progress"]):
     ) -> None:
         if show is not None and not isinstance(show, bool):
             raise ValueError(f"progress must be True, False or None; got {show!r}")
-        self.done = 0
         file = sys.stderr if stream is None else stream
-        # There is no stream at all under pythonw.
-        self._bar = None if show is False or file is None else _bar(label, total, show, file, units)
+        self.done = 0
+        self._bar: Any = None
+        if show is False or file is None:  # there is no stream at all under pythonw
+            return
+        if os.environ.get(PROGRESS_VARIABLE):
+            self._bar = _Lines(label, total, file)
+            return
+        is_terminal = not file.closed and file.isatty()
+        # Where a kernel runs the code; without widgets the bar is text there, below the cell.
+        shell = sys.modules.get("IPython")
+        in_notebook = shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+        if not (show or is_terminal or in_notebook):
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that notebooks are experimental, or that they lack widgets
+            tqdm = import_module("tqdm.autonotebook").tqdm
+        delay = 0 if show else _PATIENCE
+        options = {"unit": f" {units}", "delay": delay, "leave": not is_terminal, "dynamic_ncols": True}
+        self._bar = tqdm(total=total, desc=label, file=file, **options)
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items, and count one unit after each; their number is the total where it is known."""
@@ -97,26 +113,3 @@ class _Lines:
     def _write(self, label: str, fraction: float | None) -> None:
         message = json.dumps({"label": label, "fraction": fraction})
         print(f"{PROGRESS_LINE}{message}", file=self._file, flush=True)
-
-
-def _bar(label: str, total: int | None, show: bool | None, file: TextIO, units: str) -> Any:
-    if os.environ.get(PROGRESS_VARIABLE):
-        return _Lines(label, total, file)
-    is_terminal = not file.closed and file.isatty()
-    # Where a kernel runs the code; without widgets the bar is text there, below the cell.
-    shell = sys.modules.get("IPython")
-    in_notebook = shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
-    if not (show or is_terminal or in_notebook):
-        return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that notebooks are experimental, or that they lack widgets
-        tqdm = import_module("tqdm.autonotebook").tqdm
-    return tqdm(
-        total=total,
-        desc=label,
-        unit=f" {units}",
-        file=file,
-        delay=0 if show else _PATIENCE,
-        leave=not is_terminal,
-        dynamic_ncols=True,
-    )

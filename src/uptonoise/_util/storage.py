@@ -25,18 +25,8 @@ _BAD_HEADERS = (
     *(AttributeError, tokenize.TokenError),
 )
 _DAMAGES = (
-    ValueError,
-    TypeError,
-    KeyError,
-    EOFError,
-    OSError,
-    RuntimeError,
-    NotImplementedError,
-    OverflowError,
-    SyntaxError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
+    *(ValueError, TypeError, KeyError, EOFError, OSError, RuntimeError, NotImplementedError, OverflowError),
+    *(SyntaxError, struct.error, zipfile.BadZipFile, zlib.error),
 )
 
 
@@ -103,7 +93,16 @@ def load_archive(path: str | os.PathLike[str], kind: str, version: int) -> Archi
         with content, zipfile.ZipFile(content) as archive:
             members = _members(archive)
             header = _header(archive, members)
-            _check_kind(path, header, kind, version)
+            written, number = str(header.get("format", "")), header.get("version")
+            if written != f"uptonoise {kind}" or not isinstance(number, int):
+                is_ours = written.startswith("uptonoise ") and written != f"uptonoise {kind}"
+                what = f"; it is a {written.removeprefix('uptonoise ')}" if is_ours else ""
+                raise _ForeignError(f"{path} is not a {kind} that uptonoise saved{what}")
+            if number > version:
+                raise _ForeignError(
+                    f"{path} has version {number} of the {kind} format, and this version of uptonoise reads up to "
+                    f"{version}; upgrade uptonoise"
+                )
             names = header.get("arrays", [name for name in members if name != _HEADER])
             return Archive(header, {name: member_array(archive, members[name]) for name in names if name in members})
     except _ForeignError as error:
@@ -174,19 +173,6 @@ def npy_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     if any(length < 0 for length in shape):
         raise ValueError(f"its shape {shape} is none")
     return shape, bool(is_fortran), dtype
-
-
-def _check_kind(path: str | os.PathLike[str], header: Mapping[str, Any], kind: str, version: int) -> None:
-    written, number = header.get("format"), header.get("version")
-    if written != f"uptonoise {kind}" or not isinstance(number, int):
-        is_ours = isinstance(written, str) and written.startswith("uptonoise ") and written != f"uptonoise {kind}"
-        what = f"; it is a {written.removeprefix('uptonoise ')}" if is_ours and isinstance(written, str) else ""
-        raise _ForeignError(f"{path} is not a {kind} that uptonoise saved{what}")
-    if number > version:
-        raise _ForeignError(
-            f"{path} has version {number} of the {kind} format, and this version of uptonoise reads up to "
-            f"{version}; upgrade uptonoise"
-        )
 
 
 def archive_kind(path: str | os.PathLike[str]) -> str | None:

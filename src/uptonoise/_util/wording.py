@@ -28,8 +28,8 @@ def printable(text: str) -> str:
     >>> printable("red \x1b[31m")
     'red \\x1b[31m'
     """
-    return "".join(letter if letter in "\n\t" or not _is_control(letter) else ascii(letter)[1:-1] for letter in text)
-
-
-def _is_control(letter: str) -> bool:
-    return unicodedata.category(letter) in ("Cc", "Cs") or letter in _DIRECTIONS
+    letters = []
+    for letter in text:
+        is_control = unicodedata.category(letter) in ("Cc", "Cs") or letter in _DIRECTIONS
+        letters.append(ascii(letter)[1:-1] if is_control and letter not in "\n\t" else letter)
+    return "".join(letters)
