@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import uptonoise as un
-from uptonoise.fourier import cluster_sums, open_clusters
+from uptonoise.fourier import cluster_pass, cluster_sums
 from uptonoise.rows import as_rows, clustered_rows
 
 W = un.sample_frequencies(15, 2, random_state=0)
@@ -69,7 +69,7 @@ def test_frames_chunks_and_bags():
 
 def test_clusters_that_have_ended_are_handed_on(monkeypatch):
     rows, ids = clustered()
-    for module in (cluster_sums, open_clusters):
+    for module in (cluster_sums, cluster_pass):
         monkeypatch.setattr(module, "KEPT_NUMBERS", 200)
     sketch = new()
     for part in np.array_split(np.arange(len(ids)), 9):

@@ -135,11 +135,11 @@ def _target(here: _Place, model: _Model, low: Floats, high: Floats) -> Floats:
     small = np.diag(model.theta / model.factors) + vectors.T @ vectors
     move = np.zeros_like(bent)
     move[free] = (right - vectors @ np.linalg.solve(small, right @ vectors)) / model.theta
-    target = np.clip(bent + move, low, high)
+    target = np.asarray(np.clip(bent + move, low, high))
     if (target == bent + move).all() or float((target - here.x) @ here.gradient) <= 0:
         return target
     share = min(1.0, float(_room(bent, move, low, high).min()))
-    return np.clip(bent + share * move, low, high)
+    return np.asarray(np.clip(bent + share * move, low, high))
 
 
 def _room(x: Floats, move: Floats, low: Floats, high: Floats) -> Floats:

@@ -17,7 +17,7 @@ from uptonoise.fourier.cosine_sine import CosineSine, as_complex
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.sums import BagSums, SampleSum
-from uptonoise.rows import RowsByBag, RowSource, as_rows
+from uptonoise.rows import RowsByBag, as_rows
 
 _TOLERATED_SHARE_IN_BAGS = 0.1
 
@@ -95,27 +95,20 @@ def characteristic_function(
 ) -> Characteristic:
     """Return the characteristic function together with what its sampling error needs."""
     source = as_rows(X, weights=weights)
-    features = CosineSine(_fitting_frequencies(frequencies, source), precision, source.name)
-    if source.bag_ids is not None:
-        return _characteristic_of_bags(source, features)
-    feature_sum, weight, weight_squares = source.fold(SampleSum(features)).total()
-    if weight == 0:
-        raise ValueError(f"weights of {source.name} must not all be 0")
-    return Characteristic(as_complex(feature_sum / weight), np.asarray(weight), np.asarray(weight_squares))
-
-
-def _fitting_frequencies(frequencies: Any, source: RowSource) -> Floats:
-    try:
-        return as_frequencies(frequencies, len(source.columns))
-    except ValueError as error:
-        if source.bag_ids is None:
-            raise
-        read = f"{source.name} was read as {counted(len(source.bag_ids), 'bag')}"
-        raise ValueError(f"{error}; {read} of {counted(len(source.columns), 'column')}") from None
-
-
-def _characteristic_of_bags(source: RowSource, features: CosineSine) -> Characteristic:
     ids: Any = source.bag_ids
+    try:
+        fitting = as_frequencies(frequencies, len(source.columns))
+    except ValueError as error:
+        if ids is None:
+            raise
+        read = f"{source.name} was read as {counted(len(ids), 'bag')} of {counted(len(source.columns), 'column')}"
+        raise ValueError(f"{error}; {read}") from None
+    features = CosineSine(fitting, precision, source.name)
+    if ids is None:
+        feature_sum, total, total_squares = source.fold(SampleSum(features)).total()
+        if total == 0:
+            raise ValueError(f"weights of {source.name} must not all be 0")
+        return Characteristic(as_complex(feature_sum / total), np.asarray(total), np.asarray(total_squares))
     in_order = source if source.bags_in_order or source.is_remote else RowsByBag(source)
     sums = in_order.fold(BagSums(features, len(ids), source.bags_in_order))
     sums.trim(len(ids))  # a stream knows only now

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
-from uptonoise.fourier.cluster_sums import ClusterPart, ClusterReturnedError, ClusterSums
+from uptonoise.fourier.cluster_sums import KEPT_NUMBERS, ClusterPart, ClusterReturnedError, ClusterSums, OpenClusters
 from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.fourier.moments import Moments
-from uptonoise.fourier.open_clusters import OpenClusters
 from uptonoise.rows import GroupedClusters, RowsByBag, RowSource, cluster_hashes
 
 Hashes = NDArray[np.uint64]
@@ -114,8 +113,8 @@ class ClusterPass:
             self._checked_hashes(ids)
             kept = self.known.without(self.taken)
             kept.add(ids, rest)
-        if kept.are_many and kept.in_order:
-            ended, kept = kept.split_last()
+        if kept.sums.size > KEPT_NUMBERS and kept.in_order:  # all but the last have ended, and take much memory
+            ended, kept = kept.at(np.arange(len(kept) - 1)), kept.at(np.arange(len(kept) - 1, len(kept)))
             self.moments += ended.moments
             self.hashes.append(cluster_hashes(ended.ids))
         if self.moments.weight + float(kept.weight.sum()) == 0:

@@ -8,15 +8,17 @@ back after that is an error, which says so: whoever can read the rows again then
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier.cosine_sine import CosineSine
+from uptonoise.fourier.cosine_sine import CosineSine, turned
+from uptonoise.fourier.exact_angles import angles_between
+from uptonoise.fourier.moments import Moments
 from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block
 
@@ -99,25 +101,28 @@ class ClusterSums(Accumulator[ClusterPart]):
             raise ClusterReturnedError(lowest)
         self._in_order = self._in_order and part.in_order and lowest >= self._stop - 1
         if highest >= self._first + len(self._weight):
-            self._grow(highest + 1 - self._first)
+            n_clusters, width = highest + 1 - self._first, self._sums.shape[1]
+            if n_clusters * width > _MOST_NUMBERS:
+                raise ValueError(
+                    f"{self.features.name} must have at most {_MOST_NUMBERS // width:,} clusters whose rows do not lie "
+                    f"together, with {width // 2:,} frequencies; got more. Sort the rows by cluster"
+                )
+            room = n_clusters + n_clusters // 8
+            for sums in (self._sums, self._weight, self._counts):  # a copy would take as much memory again
+                sums.resize((room, *sums.shape[1:]), refcheck=False)
         self._stop = max(self._stop, highest + 1)
         places = part.numbers - self._first
         self._sums[places] += part.sums
         self._weight[places] += part.weight
         self._counts[places] += part.counts
         if self._in_order and self.hand_on is not None and self._sums.size > KEPT_NUMBERS:
-            self._hand_on_all_but_last(self.hand_on)
-
-    def _hand_on_all_but_last(self, hand_on: HandOn) -> None:
-        last = self._stop - 1 - self._first
-        if last == 0:
-            return
-        numbers = np.arange(self._first, self._stop - 1)
-        hand_on(ClusterPart(numbers, self._sums[:last], self._weight[:last], self._counts[:last], True))
-        kept = slice(last, last + 1)
-        self._sums, self._weight = self._sums[kept].copy(), self._weight[kept].copy()
-        self._counts = self._counts[kept].copy()
-        self._first = self._stop - 1
+            last = self._stop - 1 - self._first
+            if last > 0:
+                numbers = np.arange(self._first, self._stop - 1)
+                self.hand_on(ClusterPart(numbers, self._sums[:last], self._weight[:last], self._counts[:last], True))
+                kept = slice(last, last + 1)
+                self._sums, self._weight = self._sums[kept].copy(), self._weight[kept].copy()
+                self._counts, self._first = self._counts[kept].copy(), self._stop - 1
 
     def total(self) -> ClusterPart:
         """Return the sums that are kept."""
@@ -136,15 +141,89 @@ class ClusterSums(Accumulator[ClusterPart]):
         in_order = part.in_order and bool((np.diff(new) > 0).all())
         return ClusterPart(new[order], part.sums[order], part.weight[order], part.counts[order], in_order)
 
-    def _grow(self, n_clusters: int) -> None:
-        """Make room for more clusters, in place: a copy would take as much memory again."""
-        width = self._sums.shape[1]
-        if n_clusters * width > _MOST_NUMBERS:
-            raise ValueError(
-                f"{self.features.name} must have at most {_MOST_NUMBERS // width:,} clusters whose rows do not lie "
-                f"together, with {width // 2:,} frequencies; got more. Sort the rows by cluster"
-            )
-        room = n_clusters + n_clusters // 8
-        self._sums.resize((room, self._sums.shape[1]), refcheck=False)
-        self._weight.resize(room, refcheck=False)
-        self._counts.resize(room, refcheck=False)
+
+class OpenClusters:
+    """Clusters of a sketch that may still get rows: sums of features, of weights and of rows by id.
+
+    Attributes
+    ----------
+    in_order : bool
+        Whether every cluster but the last got its rows without those of another between them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.fourier.cluster_sums import ClusterPart, OpenClusters
+    >>> part = ClusterPart(np.arange(2), np.ones((2, 4)), np.ones(2), np.ones(2, dtype=np.int64), True)
+    >>> clusters = OpenClusters(4)
+    >>> clusters.add(["a", "b"], part)
+    >>> clusters.add(["b", "c"], part)
+    >>> clusters.ids, clusters.weight.tolist(), bool(clusters.in_order)
+    (['a', 'b', 'c'], [1.0, 2.0, 1.0], True)
+    """
+
+    def __init__(self, width: int) -> None:
+        self.ids: list[Any] = []
+        self.in_order = True
+        self._places: dict[Any, int] = {}
+        self.sums = np.zeros((0, width))
+        self.weight = np.zeros(0)
+        self.counts = np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def add(self, ids: Sequence[Any], part: ClusterPart) -> None:
+        """Add the sums of clusters, some of which may be there already."""
+        before = len(self.ids)
+        places = np.empty(len(ids), dtype=np.int64)
+        for number, cluster in enumerate(ids):
+            places[number] = self._places.setdefault(cluster, len(self._places))
+        new = [cluster for cluster, place in zip(ids, places.tolist(), strict=True) if place >= before]
+        again = places[places < before]
+        self.in_order = self.in_order and part.in_order and (len(again) == 0 or (again == before - 1).all())
+        self.ids = self.ids + new
+        grown = len(self.ids)
+        self.sums = np.concatenate([self.sums, np.zeros((grown - before, self.sums.shape[1]))])
+        self.weight = np.concatenate([self.weight, np.zeros(grown - before)])
+        self.counts = np.concatenate([self.counts, np.zeros(grown - before, dtype=np.int64)])
+        self.sums[places] += part.sums
+        self.weight[places] += part.weight
+        self.counts[places] += part.counts
+
+    def without(self, ids: Sequence[Any]) -> OpenClusters:
+        """Return the others."""
+        gone = set(ids)
+        kept = [place for place, cluster in enumerate(self.ids) if cluster not in gone]
+        return self.at(np.array(kept, dtype=np.int64))
+
+    def added_to(self, ids: Sequence[Any], sums: Floats, weight: Floats, counts: NDArray[np.int64]) -> list[Any]:
+        """Add what is here of some clusters to their sums, in place, and return which these are."""
+        here = [(number, self._places[cluster]) for number, cluster in enumerate(ids) if cluster in self._places]
+        if here:
+            numbers, places = np.array(here).T
+            sums[numbers] += self.sums[places]
+            weight[numbers] += self.weight[places]
+            counts[numbers] += self.counts[places]
+        return [ids[number] for number, _ in here]
+
+    @property
+    def moments(self) -> Moments:
+        """The moments of all clusters."""
+        return Moments.of_clusters(self.sums, self.weight, int(self.counts.sum()))
+
+    def recentred(self, frequencies: Floats, centre: Floats, other: Floats) -> OpenClusters:
+        """Return the sums of rows minus `centre` as those of the same rows minus another centre."""
+        if len(self) == 0 or np.array_equal(centre, other):
+            return self
+        new = self.at(np.arange(len(self)))
+        new.sums = turned(self.sums, angles_between(frequencies, centre, other))
+        return new
+
+    def at(self, places: NDArray[np.int64]) -> OpenClusters:
+        """Return those at these places."""
+        new = OpenClusters(self.sums.shape[1])
+        new.ids, new.in_order = [self.ids[place] for place in places.tolist()], self.in_order
+        new._places = {cluster: place for place, cluster in enumerate(new.ids)}
+        new.sums, new.weight, new.counts = self.sums[places], self.weight[places], self.counts[places]
+        return new

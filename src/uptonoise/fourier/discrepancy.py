@@ -97,7 +97,7 @@ def pairwise_mmd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
            [0.  , 0.  , 0.77],
            [0.77, 0.77, 0.  ]])
     """
-    return squared_distances(*fourier_features_of_bags(bags, other, frequencies, precision))
+    return squared_distances(*features_of_bags(bags, other, frequencies, precision, phases=False))
 
 
 @described
@@ -119,7 +119,7 @@ def pairwise_phd(bags: Any, other: Any = None, frequencies: Any = None, *, preci
            [0.  , 0.  , 0.02],
            [0.02, 0.02, 0.  ]])
     """
-    return squared_distances(*phase_features_of_bags(bags, other, frequencies, precision))
+    return squared_distances(*features_of_bags(bags, other, frequencies, precision, phases=True))
 
 
 def squared_mmd(phi_X: Complex, phi_Y: Complex) -> Floats:
@@ -142,7 +142,17 @@ def _characteristics(X: Any, Y: Any, frequencies: Any, precision: Precision) -> 
     """Return the characteristic functions of both, from rows or from sketches."""
     checked_choice(precision, get_args(Precision), "precision")
     if isinstance(X, Sketch) and isinstance(Y, Sketch):
-        return _characteristics_of_sketches(X, Y, frequencies)
+        X.check_comparable(Y)
+        if frequencies is not None and not np.array_equal(as_frequencies(frequencies, X.n_columns), X.frequencies):
+            raise ValueError("frequencies must be left out for sketches, which have their own; got different values")
+        of_sketches = []
+        for name, sketch in (("X", X), ("Y", Y)):
+            if sketch.n_rows == 0:
+                raise ValueError(f"{name} is a sketch without rows; update it first")
+            # A common centre near the data: distances do not depend on it, and their accuracy does.
+            phi = as_complex(sketch.mean_about(np.asarray(X.centre)))
+            of_sketches.append(Characteristic(phi, np.asarray(sketch.weight), np.asarray(sketch.weight_squares)))
+        return of_sketches[0], of_sketches[1]
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         raise ValueError("X and Y must both be samples or both be sketches; make the other with Sketch.like")
     if frequencies is None:
@@ -155,65 +165,35 @@ def _characteristics(X: Any, Y: Any, frequencies: Any, precision: Precision) -> 
     )
 
 
-def _characteristics_of_sketches(X: Sketch, Y: Sketch, frequencies: Any) -> tuple[Characteristic, Characteristic]:
-    X.check_comparable(Y)
-    if frequencies is not None and not np.array_equal(as_frequencies(frequencies, X.n_columns), X.frequencies):
-        raise ValueError("frequencies must be left out for sketches, which have their own; got different values")
-    for name, sketch in (("X", X), ("Y", Y)):
-        if sketch.n_rows == 0:
-            raise ValueError(f"{name} is a sketch without rows; update it first")
-    centre = X.centre  # a common one near the data: distances do not depend on it, and their accuracy does
-    return _characteristic_about(X, centre), _characteristic_about(Y, centre)
-
-
-def _characteristic_about(sketch: Sketch, centre: Any) -> Characteristic:
-    phi = as_complex(sketch.mean_about(centre))
-    return Characteristic(phi, np.asarray(sketch.weight), np.asarray(sketch.weight_squares))
-
-
-def fourier_features_of_bags(
-    bags: Any, other: Any, frequencies: Any, precision: Precision
+def features_of_bags(
+    bags: Any, other: Any, frequencies: Any, precision: Precision, *, phases: bool
 ) -> tuple[Floats, Floats | None]:
-    """Return the Fourier features of bags, and of other bags where there are any."""
-    left, right = _characteristics_of_bags(bags, other, frequencies, precision)
-    return fourier_features(left.phi), None if right is None else fourier_features(right.phi)
+    """Return the Fourier or the phase features of bags, and of other bags where there are any.
 
-
-def phase_features_of_bags(
-    bags: Any, other: Any, frequencies: Any, precision: Precision
-) -> tuple[Floats, Floats | None]:
-    """Return the phase features of bags, and of other bags where there are any; warn where they are not reliable."""
-    left, right = _characteristics_of_bags(bags, other, frequencies, precision)
-    # Each warning names the line that called the public function.
-    warn_where_unreliable(left, "bags")
-    if right is None:
-        return fourier_features(unit(left.phi)), None
-    warn_where_unreliable(right, "other")
-    return fourier_features(unit(left.phi)), fourier_features(unit(right.phi))
-
-
-def _characteristics_of_bags(
-    bags: Any, other: Any, frequencies: Any, precision: Precision
-) -> tuple[Characteristic, Characteristic | None]:
+    It warns where phases are not reliable.
+    """
     checked_choice(precision, get_args(Precision), "precision")
     if frequencies is None:
         raise ValueError("frequencies must be given, by name where `other` is not: un.sample_frequencies samples them")
-    left, right = bag_sources(bags, other)
-    characteristic = characteristic_function(left, frequencies, precision=precision)
-    return characteristic, None if right is None else characteristic_function(right, frequencies, precision=precision)
+    features: list[Floats | None] = []
+    for name, source in zip(("bags", "other"), bag_sources(bags, other), strict=True):
+        if source is None:
+            features.append(None)
+            continue
+        characteristic = characteristic_function(source, frequencies, precision=precision)
+        if phases:
+            warn_where_unreliable(characteristic, name)
+        features.append(fourier_features(unit(characteristic.phi) if phases else characteristic.phi))
+    return np.asarray(features[0]), features[1]
 
 
 def bag_sources(bags: Any, other: Any) -> tuple[RowSource, RowSource | None]:
     """Return bags, and other bags where there are any, as row sources with the same columns in the same order."""
-    left = _bag_source(bags, "bags")
-    return left, None if other is None else aligned(_bag_source(other, "other"), left)
-
-
-def _bag_source(bags: Any, name: str) -> RowSource:
-    source = as_rows(bags, name=name)
-    if source.bag_ids is None:
-        raise ValueError(f"{name} must be Bags, a list of samples or a 3-D array; got a single sample")
-    return source
+    left, right = as_rows(bags, name="bags"), None if other is None else as_rows(other, name="other")
+    for name, source in (("bags", left), ("other", right)):
+        if source is not None and source.bag_ids is None:
+            raise ValueError(f"{name} must be Bags, a list of samples or a 3-D array; got a single sample")
+    return left, None if right is None else aligned(right, left)
 
 
 def fourier_features(phi: Complex) -> Floats:

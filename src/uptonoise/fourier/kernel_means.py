@@ -56,13 +56,6 @@ class _Strip(NamedTuple):
     first_bag: int
     by_bag: scipy.sparse.csr_array
 
-    @classmethod
-    def of(cls, values: Floats, bags: NDArray[np.int64], shares: Floats) -> _Strip:
-        first, last = int(bags[0]), int(bags[-1])
-        bounds = np.searchsorted(bags, np.arange(first, last + 2))
-        by_bag = scipy.sparse.csr_array((shares, np.arange(len(bags)), bounds), shape=(last + 1 - first, len(bags)))
-        return cls(values, first, by_bag)
-
     @property
     def place(self) -> slice:
         return slice(self.first_bag, self.first_bag + self.by_bag.shape[0])
@@ -73,10 +66,13 @@ class Strips:
 
     def __init__(self, rows: BagRowsWithShares, lengths: Floats) -> None:
         self.n_bags = int(rows.bags[-1]) + 1
-        self.strips = [
-            _Strip.of(rows.values[part] / lengths, rows.bags[part], rows.shares[part])
-            for part in (slice(start, start + _STRIP_ROWS) for start in range(0, len(rows.values), _STRIP_ROWS))
-        ]
+        self.strips = []
+        for start in range(0, len(rows.values), _STRIP_ROWS):
+            part = slice(start, start + _STRIP_ROWS)
+            bags, first, last = rows.bags[part], int(rows.bags[start]), int(rows.bags[part][-1])
+            shape, bounds = (last + 1 - first, len(bags)), np.searchsorted(bags, np.arange(first, last + 2))
+            by_bag = scipy.sparse.csr_array((rows.shares[part], np.arange(len(bags)), bounds), shape=shape)
+            self.strips.append(_Strip(rows.values[part] / lengths, first, by_bag))
 
 
 Pair = tuple[_Strip, _Strip]
@@ -154,63 +150,49 @@ def row_kernel(
     if not isinstance(kernel_params, Mapping | None):
         raise ValueError(f"kernel_params must be a dict of what the kernel takes, or None; got {kernel_params!r}")
     params = {} if kernel_params is None else dict(kernel_params)
-    no_lengths = np.ones(reference.values.shape[1])
+    n_columns = reference.values.shape[1]
     if isinstance(kernel, str) and kernel in _OWN:
         if params:
             raise ValueError(f"kernel_params must be left out for kernel={kernel!r}; its length is scale")
-        return _OWN[kernel], _lengths(scale, reference)
+        if isinstance(scale, str) and scale == "median":
+            if (reference.values == reference.values[0]).all():
+                raise ValueError(f'scale="median" needs rows of {reference.name} that differ; give a length instead')
+            return _OWN[kernel], np.full(n_columns, median_scale(reference.values))
+        lengths = as_real_array(scale, "scale").astype(np.float64)
+        if lengths.shape not in {(), (n_columns,)} or not ((lengths > 0) & np.isfinite(lengths)).all():
+            raise ValueError(f'scale must be "median", a positive length, or one for each column; got {scale!r}')
+        return _OWN[kernel], np.broadcast_to(lengths, n_columns)
     if not isinstance(scale, str) or scale != "median":
         raise ValueError(f'scale is the length of "rbf" and "laplacian"; kernel={kernel!r} takes kernel_params')
     if callable(kernel) and not isinstance(kernel, type):
-        return partial(kernel, **params), no_lengths
-    return _scikit_learn_kernel(kernel, params), no_lengths
-
-
-def _scikit_learn_kernel(name: Any, params: dict[str, Any]) -> Kernel:
+        return partial(kernel, **params), np.ones(n_columns)
     from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS  # it takes longer to import than all of this library
 
-    if not isinstance(name, str) or name not in PAIRWISE_KERNEL_FUNCTIONS:
+    if not isinstance(kernel, str) or kernel not in PAIRWISE_KERNEL_FUNCTIONS:
         names = ", ".join(sorted(PAIRWISE_KERNEL_FUNCTIONS))
-        raise ValueError(f"kernel must be a function or one of {names}; got {name!r}")
-    function = PAIRWISE_KERNEL_FUNCTIONS[name]
+        raise ValueError(f"kernel must be a function or one of {names}; got {kernel!r}")
+    function = PAIRWISE_KERNEL_FUNCTIONS[kernel]
     try:
         inspect.signature(function).bind(None, None, **params)
     except TypeError as error:
-        raise ValueError(f"kernel_params do not fit kernel={name!r}: {error}") from None
-    return partial(function, **params)
-
-
-def _lengths(scale: Any, reference: BagRowsWithShares) -> Floats:
-    n_columns = reference.values.shape[1]
-    if isinstance(scale, str) and scale == "median":
-        if (reference.values == reference.values[0]).all():
-            raise ValueError(f'scale="median" needs rows of {reference.name} that differ; give a length instead')
-        return np.full(n_columns, median_scale(reference.values))
-    lengths = as_real_array(scale, "scale").astype(np.float64)
-    if lengths.shape not in {(), (n_columns,)} or not ((lengths > 0) & np.isfinite(lengths)).all():
-        raise ValueError(f'scale must be "median", a positive length, or one for each column; got {scale!r}')
-    return np.broadcast_to(lengths, n_columns)
+        raise ValueError(f"kernel_params do not fit kernel={kernel!r}: {error}") from None
+    return partial(function, **params), np.ones(n_columns)
 
 
 def _gaussian(left: Floats, right: Floats) -> Floats:
     """Return exp(-norm(x - y)^2 / 2) for all pairs of rows."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         centre = left.mean(axis=0)
-        exponent = _by_product(left - centre, right - centre)
-        if exponent is None:
+        rows, others = left - centre, right - centre
+        squares, other_squares = np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->i", others, others)
+        if max(squares.max(), other_squares.max()) < _LARGEST_SQUARE:  # one product of matrices
+            augmented = np.column_stack([rows, squares, np.ones_like(squares)])
+            other_augmented = np.column_stack([others, np.full_like(other_squares, -0.5), -0.5 * other_squares])
+            exponent = augmented @ other_augmented.T
+        else:
             exponent = scipy.spatial.distance.cdist(left, right, "sqeuclidean")
             exponent *= -0.5
-        return np.exp(exponent, out=exponent)
-
-
-def _by_product(left: Floats, right: Floats) -> Floats | None:
-    """Return -norm(x - y)^2 / 2 as one product of matrices, or None where its rounding would show."""
-    squares, other_squares = (np.einsum("ij,ij->i", rows, rows) for rows in (left, right))
-    if not max(squares.max(), other_squares.max()) < _LARGEST_SQUARE:
-        return None
-    augmented = np.column_stack([left, squares, np.ones_like(squares)])
-    other_augmented = np.column_stack([right, np.full_like(other_squares, -0.5), -0.5 * other_squares])
-    return np.asarray(augmented @ other_augmented.T)
+        return np.asarray(np.exp(exponent, out=exponent))
 
 
 def _laplacian(left: Floats, right: Floats) -> Floats:

@@ -25,9 +25,8 @@ from numpy.typing import ArrayLike
 from uptonoise._util.typing import Floats, Precision
 from uptonoise.fourier.discrepancy import (
     bag_sources,
-    fourier_features_of_bags,
+    features_of_bags,
     matrix_of_pairs,
-    phase_features_of_bags,
     squared_distances,
 )
 from uptonoise.fourier.docs import described
@@ -131,7 +130,7 @@ def fourier_kernel(
     True
     """
     _check_second(second, second_scale)
-    left, right = fourier_features_of_bags(bags, other, frequencies, precision)
+    left, right = features_of_bags(bags, other, frequencies, precision, phases=False)
     return _kernel_of_features(left, right, second, second_scale)
 
 
@@ -163,7 +162,7 @@ def phase_kernel(
            [0.77, 0.72]])
     """
     _check_second(second, second_scale)
-    left, right = phase_features_of_bags(bags, other, frequencies, precision)
+    left, right = features_of_bags(bags, other, frequencies, precision, phases=True)
     return _kernel_of_features(left, right, second, second_scale)
 
 
@@ -197,18 +196,14 @@ def _second_layer(
     if callable(second):
         return as_matrix(second(apart), apart.shape, "second")
     if isinstance(second_scale, str):
-        length = _median_length(apart if right is None else squared(right, None))
+        # Of the pairs that are not at 0 where most are.
+        pairs = scipy.spatial.distance.squareform(apart if right is None else squared(right, None), checks=False)
+        if not (pairs > 0).any():
+            raise ValueError('second_scale="median" needs at least 2 bags that differ; give a length instead')
+        median = np.median(pairs)
+        length = float(np.sqrt((median if median > 0 else np.median(pairs[pairs > 0])) / 2))
     else:
         length = float(second_scale)
     with np.errstate(over="ignore", under="ignore"):
         # A tiny length has no square in float64, but a distance of 0 must still give 1.
         return np.exp(-((np.sqrt(apart) / length) ** 2) / 2)
-
-
-def _median_length(squared: Floats) -> float:
-    """Return sqrt(median / 2) of the squared distances of two bags, of those that are not 0 where most are."""
-    pairs = scipy.spatial.distance.squareform(squared, checks=False)
-    if not (pairs > 0).any():
-        raise ValueError('second_scale="median" needs at least 2 bags that differ; give a length instead')
-    median = np.median(pairs)
-    return float(np.sqrt((median if median > 0 else np.median(pairs[pairs > 0])) / 2))

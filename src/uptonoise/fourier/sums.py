@@ -70,11 +70,6 @@ def bags_of_rows(block: Block, name: str) -> NDArray[np.int64]:
     return block.bags
 
 
-def _bounds_of_runs(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where runs of equal numbers start, and where the last run ends."""
-    return np.concatenate([[0], np.flatnonzero(numbers[1:] != numbers[:-1]) + 1, [len(numbers)]])
-
-
 class BagPart(NamedTuple):
     """Of some bags: their increasing numbers, sums of exp(i w.x), weights and squared weights."""
 
@@ -100,33 +95,27 @@ class BagSums(Accumulator[BagPart]):
 
     def part(self, block: Block) -> BagPart:
         """Return the sums of the bags that have rows in the block."""
-        values, weights, bags = block.values, block.weights, bags_of_rows(block, self.features.name)
-        bounds = _bounds_of_runs(bags)
-        if (np.diff(bags[bounds[:-1]]) < 0).any():
-            order = np.argsort(bags, kind="stable")
-            values, bags = values[order], bags[order]
+        values, weights, numbers = block.values, block.weights, bags_of_rows(block, self.features.name)
+        if (np.diff(numbers) < 0).any():
+            order = np.argsort(numbers, kind="stable")
+            values, numbers = values[order], numbers[order]
             weights = None if weights is None else weights[order]
-            bounds = _bounds_of_runs(bags)
-        starts = bounds[:-1]
+        # Where runs of equal numbers start, and where the last run ends.
+        bounds = np.concatenate([[0], np.flatnonzero(numbers[1:] != numbers[:-1]) + 1, [len(numbers)]])
+        starts, bags = bounds[:-1], numbers[bounds[:-1]]
         if weights is None:
             weight = squares = np.diff(bounds)
         else:
             weight, squares = np.add.reduceat(weights, starts), np.add.reduceat(weights**2, starts)
-        phi_sums = self._sums(values, weights, bounds, bags[starts])
-        return BagPart(bags[starts], phi_sums, weight, squares)
-
-    def _sums(
-        self, values: Floats, weights: Floats | None, bounds: NDArray[np.int64], bags: NDArray[np.int64]
-    ) -> Complex:
         first, stop = int(bags[0]), int(bags[-1]) + 1
         by_kernel = compiled.kernel is not None and self.features.precision == "fast"
         if not (self.in_order and by_kernel) or stop - first != len(bags) or stop > len(self.phi_sums):
-            return self.features.sums(values, weights, bounds)
+            return BagPart(bags, self.features.sums(values, weights, bounds), weight, squares)
         end = int(bounds[1])
         of_first, of_others = (None, None) if weights is None else (weights[:end], weights[end:])
         if len(bags) > 1:
             self.features.sums(values[end:], of_others, bounds[1:] - end, self.phi_sums[first + 1 : stop])
-        return self.features.sums(values[:end], of_first, bounds[:2])
+        return BagPart(bags, self.features.sums(values[:end], of_first, bounds[:2]), weight, squares)
 
     def add(self, part: BagPart) -> None:
         """Add the sums of the next rows."""
