@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
 from uptonoise.fourier.distances import middle_distances
-from uptonoise.rows import RowSource, aligned, as_rows, refuse_one_iterator_twice, sample_rows
+from uptonoise.rows import RowSource, aligned, as_rows, same_iterator, sample_rows
 
 _FEW_COLUMNS = 16
 
@@ -48,7 +49,9 @@ def median_scale(
     """
     if not samples:
         raise ValueError("samples must be at least one sample; got none")
-    refuse_one_iterator_twice(samples, "samples")
+    iterators = [id(sample) for sample in samples if isinstance(sample, Iterator)]
+    if len(set(iterators)) < len(iterators):
+        raise same_iterator("samples")
     names = ["X"] if len(samples) == 1 else [f"samples[{number}]" for number in range(len(samples))]
     sources = [as_rows(sample, name=name) for sample, name in zip(samples, names, strict=True)]
     sources = [aligned(source, sources[0]) for source in sources]

@@ -95,12 +95,13 @@ class SketchStatistics:
                 + (" with other values" if self.frequencies.shape == other.frequencies.shape else "")
                 + f". {_ADVICE}"
             )
-        check_same_columns(other, self)
-        if self.named and other.named and self.columns != other.columns:
-            raise ValueError(
-                f"the sketches have their columns in different orders: {list(self.columns)} and {list(other.columns)}. "
-                f"{_ADVICE}"
-            )
+        if self.columns != other.columns:
+            check_same_columns(other, self)
+            if self.named and other.named:
+                raise ValueError(
+                    f"the sketches have their columns in different orders: {list(self.columns)} and "
+                    f"{list(other.columns)}. {_ADVICE}"
+                )
 
     def _check_clustered(self, is_clustered: bool, name: str) -> None:
         """Raise where rows come with clusters and the others did not, or the other way round."""

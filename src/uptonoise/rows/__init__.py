@@ -37,8 +37,8 @@ from uptonoise.rows.convert import (
     as_rows,
     grouping,
     one_sample,
-    refuse_one_iterator_twice,
     register_rows,
+    same_iterator,
     two_samples,
 )
 from uptonoise.rows.dependence import (
@@ -58,7 +58,7 @@ from uptonoise.rows.derived import (
     without_missing,
 )
 from uptonoise.rows.habits import DATE_TEXT, no_measurement
-from uptonoise.rows.keys import BagSample, bag_keys, keyed_rows, rows_by_bag, smallest
+from uptonoise.rows.keys import BagSample, bag_keys, keyed_rows, rows_by_bag
 from uptonoise.rows.matching import Columns, aligned, as_column_names, check_same_columns, numbered_columns
 from uptonoise.rows.memory import ArrayRows, FrameRows, as_frame, is_frame, is_series, suspected_in_frame
 from uptonoise.rows.record import (

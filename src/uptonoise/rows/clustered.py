@@ -19,7 +19,7 @@ from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted, shown
 from uptonoise.rows.block import CHUNK_ROWS, Block
 from uptonoise.rows.cluster_ids import BlockIds, as_ids, numbered
-from uptonoise.rows.convert import IteratorRows, as_rows, grouping, refuse_one_iterator_twice
+from uptonoise.rows.convert import IteratorRows, as_rows, grouping, same_iterator
 from uptonoise.rows.derived import DerivedRows, WithoutColumn, with_weights
 from uptonoise.rows.matching import aligned
 from uptonoise.rows.memory import as_frame, is_frame
@@ -253,7 +253,8 @@ def two_clustered(
     X: Any, Y: Any, weights: tuple[Any, Any] = (None, None), clusters: Any = None
 ) -> tuple[RowSource, RowSource]:
     """Return two samples with the same columns, both with clusters or both without."""
-    refuse_one_iterator_twice([X, Y], "X and Y")
+    if X is Y and isinstance(X, Iterator):
+        raise same_iterator("X and Y")
     of_both = clusters is None or isinstance(clusters, str)
     is_pair = isinstance(clusters, tuple | list) and len(clusters) == 2 and all(ids is not None for ids in clusters)
     if not of_both and not is_pair:

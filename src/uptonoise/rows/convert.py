@@ -148,16 +148,15 @@ def two_samples(X: Any, Y: Any, weights: tuple[Any, Any] = (None, None)) -> tupl
     >>> right.columns, next(right.blocks(9)).values
     (('a', 'b'), array([[1., 2.]]))
     """
-    refuse_one_iterator_twice([X, Y], "X and Y")
+    if X is Y and isinstance(X, Iterator):
+        raise same_iterator("X and Y")
     left, right = one_sample(X, "X", weights[0]), one_sample(Y, "Y", weights[1])
     return left, aligned(right, left)
 
 
-def refuse_one_iterator_twice(samples: Sequence[Any], names: str) -> None:
-    """Raise where an iterator stands in two places: each would get a part of its chunks."""
-    iterators = [id(sample) for sample in samples if isinstance(sample, Iterator)]
-    if len(set(iterators)) < len(iterators):
-        raise ValueError(f"{names} must be different iterators; got the same one, which can be read only once")
+def same_iterator(names: str) -> ValueError:
+    """Return the error about an iterator that stands in two places: each would get a part of its chunks."""
+    return ValueError(f"{names} must be different iterators; got the same one, which can be read only once")
 
 
 def _refuse_bags(source: RowSource, expected: str) -> None:

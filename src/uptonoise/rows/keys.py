@@ -15,13 +15,6 @@ from uptonoise._util.typing import Floats
 from uptonoise.rows.block import Block
 
 
-def smallest(keys: Floats, count: int) -> NDArray[np.int64]:
-    """Return the places of the smallest keys, in increasing order of place."""
-    if len(keys) <= count:
-        return np.arange(len(keys))
-    return np.sort(np.argpartition(keys, count)[:count])
-
-
 def keyed_rows(
     blocks: Iterable[Block],
     n_columns: int,
@@ -42,7 +35,7 @@ def keyed_rows(
             positive = np.asarray(block.weights, dtype=np.float64) > 0
             new = np.divide(new, block.weights, out=np.full(len(new), np.inf), where=positive)
         keys = np.append(keys, new)
-        kept = smallest(keys, n_rows)
+        kept = np.arange(len(keys)) if len(keys) <= n_rows else np.sort(np.argpartition(keys, n_rows)[:n_rows])
         n_held = np.searchsorted(kept, len(values))  # of those before
         values = np.concatenate([values[kept[:n_held]], block.values[kept[n_held:] - len(values)]])
         keys = keys[kept]

@@ -8,7 +8,7 @@ import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.rows.block import Block
-from uptonoise.rows.keys import keyed_rows, smallest
+from uptonoise.rows.keys import keyed_rows
 from uptonoise.rows.source import RowSource
 from uptonoise.rows.suspicious import warn_of_codes
 
@@ -27,7 +27,7 @@ def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.
     """
     samples = [source.sampled(n_rows, generator) for source in sources]
     keys, values = (np.concatenate(fields) for fields in zip(*samples, strict=True))
-    kept = smallest(keys, n_rows)
+    kept = np.sort(np.argsort(keys)[:n_rows])  # the smallest keys of all samples, in the order of the rows
     with_weight = kept[np.isfinite(keys[kept])]
     return values[with_weight if len(with_weight) else kept]
 

@@ -55,7 +55,7 @@ class RowSource(ABC):
     bags_in_order : bool
         Whether the rows of each bag lie together, and the bags in the order of their numbers.
     is_weighted : bool
-        Whether rows have weights that differ, also where only a pass over the rows tells them.
+        Whether rows have weights, also where only a pass over the rows tells them.
     is_remote : bool
         Whether the rows lie in other processes, where sums are computed too; what needs all rows here is then refused.
     ids_are_local : bool

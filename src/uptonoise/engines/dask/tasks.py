@@ -25,7 +25,6 @@ from uptonoise.rows import (
     as_frame,
     bag_keys,
     keyed_rows,
-    smallest,
     with_weights,
 )
 
@@ -174,7 +173,7 @@ def sample_part(
 def merge_samples(n_rows: int, *samples: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Return the rows of several samples with the smallest keys."""
     keys, values = (np.concatenate(fields) for fields in zip(*samples, strict=True))
-    kept = smallest(keys, n_rows)
+    kept = np.sort(np.argsort(keys)[:n_rows])
     return keys[kept], values[kept]
 
 
