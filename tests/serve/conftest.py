@@ -49,7 +49,7 @@ def serving(max_bytes: int = 5_000_000, idle_seconds: float = 30.0):
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        config = uvicorn.Config(server.guarded, log_level="error", access_log=False, timeout_graceful_shutdown=1)
+        config = uvicorn.Config(server, log_level="error", access_log=False, timeout_graceful_shutdown=1)
         runner = uvicorn.Server(config)
         thread = threading.Thread(target=runner.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from uptonoise.serve import Server, run
-from uptonoise.serve.names import plain_name
 from uptonoise.serve.settings import compare_arguments
+from uptonoise.serve.uploads import plain_name
 
 from .conftest import serving
 

@@ -12,5 +12,4 @@ try:
 except ImportError:
     raise ImportError('the local page needs starlette and uvicorn: pip install "uptonoise[serve]"') from None
 
-from uptonoise.serve.running import run
-from uptonoise.serve.server import Server
+from uptonoise.serve.server import Server, run

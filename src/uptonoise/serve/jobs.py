@@ -84,7 +84,14 @@ async def _watched(job: Job) -> None:
     lines: list[str] = []
     with contextlib.suppress(ValueError):  # a line that is longer than any of ours
         async for raw in process.stderr:
-            _noted(job, raw.decode(errors="replace").rstrip("\n"), lines)
+            line = raw.decode(errors="replace").rstrip("\n")
+            if line.startswith(PROGRESS_LINE):
+                with contextlib.suppress(ValueError, KeyError):
+                    progress = json.loads(line.removeprefix(PROGRESS_LINE))
+                    job.label, job.fraction = str(progress["label"]), progress["fraction"]
+            elif line.strip():
+                lines.append(line)
+                del lines[:-_MOST_LINES]
     text, code = (await answer).decode(errors="replace"), await process.wait()
     if job.state == "cancelled":
         return
@@ -94,17 +101,6 @@ async def _watched(job: Job) -> None:
     else:
         what = "\n".join(lines[-3:]) or f"the computation ended with the code {code}"
         job.state, job.message = "failed", messages[-1] if messages else what
-
-
-def _noted(job: Job, line: str, lines: list[str]) -> None:
-    """Take a line of the process: its progress, or something that it says."""
-    if line.startswith(PROGRESS_LINE):
-        with contextlib.suppress(ValueError, KeyError):
-            progress = json.loads(line.removeprefix(PROGRESS_LINE))
-            job.label, job.fraction = str(progress["label"]), progress["fraction"]
-    elif line.strip():
-        lines.append(line)
-        del lines[:-_MOST_LINES]
 
 
 async def cancelled(job: Job) -> None:

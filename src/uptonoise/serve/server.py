@@ -1,4 +1,4 @@
-"""The server of the local page: which requests it answers, and which it refuses.
+"""The server of the local page: which requests it answers, which it refuses, and how it runs until it is interrupted.
 
 Every answer lies below a random token. The Host must be the loopback address, so that no other site can reach the
 server by a name that leads here; a request that changes something must come from the page itself, by its Origin.
@@ -10,28 +10,34 @@ import asyncio
 import contextlib
 import json
 import secrets
+import shlex
 import shutil
+import socket
 import tempfile
 import time
-from collections.abc import AsyncIterator
+import webbrowser
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import jinja2
+import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from uptonoise import __version__
 from uptonoise.serve.jobs import Job, cancelled, previewed, started
-from uptonoise.serve.settings import REPORT, Columns, compare_arguments, reading_arguments, shown_command
+from uptonoise.serve.settings import REPORT, Columns, compare_arguments, reading_arguments
 from uptonoise.serve.uploads import PLACES, TOO_LARGE, Limits, RefusedError, Tab, drained
 
-HOSTS = ("127.0.0.1", "localhost")
+_ADDRESS = "127.0.0.1"
+_HOSTS = (_ADDRESS, "localhost")
+_PATIENCE = 3  # seconds for open requests at the end
 _MOST_TABS = 12
 _MOST_UPLOADS = 4
 _MOST_PREVIEWS = 2
@@ -92,18 +98,45 @@ class Server:
                 Route(f"{tab}/columns", self._columns, methods=["POST"]),
                 Route(f"{tab}/command", self._command, methods=["POST"]),
                 Route(f"{tab}/job", self._start, methods=["POST"]),
-                Route(f"{tab}/job", self._cancel, methods=["DELETE"]),
-                Route(f"{tab}/job", self._status),
+                Route(f"{tab}/job", self._status, methods=["GET", "DELETE"]),
                 Route(f"{tab}/report", self._report),
             ],
             exception_handlers={RefusedError: _refused, ValueError: _invalid, HTTPException: _plain},
             lifespan=self._life,
         )
 
-    @property
-    def guarded(self) -> ASGIApp:
-        """The app behind the checks of Host, token and Origin."""
-        return _Guard(self.app, self.token)
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse a foreign Host, a wrong token or a foreign Origin before anything is read."""
+        refusal = None if scope["type"] == "lifespan" else self._refusal(scope)
+        if refusal is None:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            status, text = refusal
+            headers = _HEADERS | {"Connection": "close"}
+            await PlainTextResponse(text, status_code=status, headers=headers)(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        if scope["type"] != "http":
+            return 403, "no"
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        port = scope["server"][1]
+        allowed = [f"{host}:{port}" for host in _HOSTS]
+        if headers.get("host", "") not in allowed:
+            return 403, "this server answers to 127.0.0.1 only"
+        given = scope["path"].split("/")[1]
+        if not secrets.compare_digest(given.encode(), self.token.encode()):
+            return 404, "not found: open the address that uptonoise serve has printed"
+        origin = headers.get("origin")
+        changes = scope["method"] not in ("GET", "HEAD")
+        if (origin is None and changes) or (
+            origin is not None and origin not in [f"http://{host}" for host in allowed]
+        ):
+            return 403, "this request does not come from the page"
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return 403, "this request does not come from the page"
+        return None
 
     @contextlib.asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
@@ -182,7 +215,7 @@ class Server:
 
     async def _command(self, request: Request) -> Response:
         given = await _settings(request)
-        return _json({"command": shown_command(_arguments(self._tab(request), given))})
+        return _json({"command": shlex.join(["uptonoise", *_arguments(self._tab(request), given)])})
 
     async def _start(self, request: Request) -> Response:
         tab, given = self._tab(request), await _settings(request)
@@ -192,27 +225,22 @@ class Server:
             where = "of this page" if own else "of another page"
             raise RefusedError(409, f"a comparison {where} is running; wait for it, or cancel it there")
         (tab.folder / REPORT).unlink(missing_ok=True)
-        self.job = Job(request.path_params["tab"], shown_command(arguments))
+        self.job = Job(request.path_params["tab"], shlex.join(["uptonoise", *arguments]))
         try:
             await started(self.job, arguments, tab.folder)
         except OSError as error:
             self.job.state, self.job.message = "failed", str(error)
         return _json(self.job.to_dict(), status=202)
 
-    def _own_job(self, request: Request) -> Job | None:
-        self._tab(request)
-        own = self.job is not None and self.job.tab == request.path_params["tab"]
-        return self.job if own else None
-
-    async def _cancel(self, request: Request) -> Response:
-        job = self._own_job(request)
-        if job is not None:
-            await cancelled(job)
-        return _json({"state": "none"} if job is None else job.to_dict())
-
     async def _status(self, request: Request) -> Response:
-        job = self._own_job(request)
-        return _json({"state": "none"} if job is None else job.to_dict())
+        """Tell how far the computation of this page is, or end it."""
+        self._tab(request)
+        job = self.job
+        if job is None or job.tab != request.path_params["tab"]:
+            return _json({"state": "none"})
+        if request.method == "DELETE":
+            await cancelled(job)
+        return _json(job.to_dict())
 
     async def _report(self, request: Request) -> Response:
         path = self._tab(request).folder / REPORT
@@ -222,48 +250,6 @@ class Server:
         if "download" in request.query_params:
             return FileResponse(path, media_type="text/html", headers=headers, filename=REPORT)
         return FileResponse(path, media_type="text/html", headers=headers)
-
-
-class _Guard:
-    """Refuses a foreign Host, a wrong token and a foreign Origin before anything is read."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self.app, self.token = app, token
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
-        refusal = self._refusal(scope)
-        if refusal is None:
-            await self.app(scope, receive, send)
-        elif scope["type"] == "http":
-            status, text = refusal
-            headers = _HEADERS | {"Connection": "close"}
-            await PlainTextResponse(text, status_code=status, headers=headers)(scope, receive, send)
-        else:
-            await send({"type": "websocket.close", "code": 1008})
-
-    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        if scope["type"] != "http":
-            return 403, "no"
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        port = scope["server"][1]
-        allowed = [f"{host}:{port}" for host in HOSTS]
-        if headers.get("host", "") not in allowed:
-            return 403, "this server answers to 127.0.0.1 only"
-        given = scope["path"].split("/")[1]
-        if not secrets.compare_digest(given.encode(), self.token.encode()):
-            return 404, "not found: open the address that uptonoise serve has printed"
-        origin = headers.get("origin")
-        changes = scope["method"] not in ("GET", "HEAD")
-        if (origin is None and changes) or (
-            origin is not None and origin not in [f"http://{host}" for host in allowed]
-        ):
-            return 403, "this request does not come from the page"
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return 403, "this request does not come from the page"
-        return None
 
 
 def _place(request: Request) -> str:
@@ -313,3 +299,45 @@ async def _invalid(_: Request, error: Exception) -> Response:
 async def _plain(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return PlainTextResponse(error.detail, status_code=error.status_code, headers=_HEADERS)
+
+
+def run(server: Server, *, port: int = 0, open_browser: bool = True, announce: Callable[[str], None] = print) -> None:
+    """Serve the page until a signal ends it.
+
+    Parameters
+    ----------
+    server : Server
+        What is served.
+    port : int
+        The port; 0 takes a free one.
+    open_browser : bool
+        Whether to open the page in a browser.
+    announce : callable
+        Gets the address of the page.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((_ADDRESS, port))
+        except OSError as error:
+            raise OSError(
+                f"port {port} of {_ADDRESS} cannot be used: {error.strerror}; choose another --port"
+            ) from None
+        listening.listen()  # a browser that comes before the server has started waits, and is not refused
+        address = f"http://{_ADDRESS}:{listening.getsockname()[1]}/{server.token}/"
+        config = uvicorn.Config(
+            server,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            limit_concurrency=64,
+            timeout_keep_alive=10,
+            timeout_graceful_shutdown=_PATIENCE,
+        )
+        announce(address)
+        if open_browser:
+            webbrowser.open(address)
+        with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C is how it ends, and no fault
+            uvicorn.Server(config).run(sockets=[listening])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,11 +78,6 @@ def reading_arguments(given: Mapping[str, Any]) -> list[str]:
         arguments += [option, value] if value and value != _DEFAULTS[name] else []
     header = _text(given, "header")
     return arguments + {"yes": ["--header"], "no": ["--no-header"]}.get(header, [])
-
-
-def shown_command(arguments: Sequence[str]) -> str:
-    """Return the command line as people type it."""
-    return shlex.join(["uptonoise", *arguments])
 
 
 def _text(given: Mapping[str, Any], name: str) -> str:

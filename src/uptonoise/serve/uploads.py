@@ -1,22 +1,31 @@
-"""Files that come from the page: written in pieces to a folder of the tab, bounded in size and in time."""
+"""Files that come from the page: written in pieces to a folder of the tab, bounded in size and in time.
+
+A file is stored under one plain name, whatever a client sent.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 import shutil
 import time
+import unicodedata
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 from uptonoise._util.numbers import size_text
-from uptonoise.serve.names import plain_name
 
 PLACES = ("first", "second")
 TOO_LARGE = 413
 _SPARE_BYTES = 200_000_000  # that stay free on the disk
 _DRAINED_BYTES, _DRAINED_SECONDS = 20_000_000, 2.0
+_MOST_LETTERS = 120
+_RESERVED = ("report.html",)
+# A file of such a name would be a folder, an option, a hidden file or a pattern.
+_FORBIDDEN_START = ("-", ".", "_", "~")
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\[\]\u200b-\u200f\u202a-\u202e\u2060-\u2069\ud800-\udfff]')
 
 
 class RefusedError(Exception):
@@ -52,16 +61,14 @@ class Tab:
         try:
             await _written(temporary, parts, limits)
             self.remove(place)
-            self.files[place] = self._free_name(plain_name(name))
+            name = plain_name(name)
+            # In a folder of its own where the other file has the same name.
+            self.files[place] = f"other/{name}" if name in self.files.values() else name
             target = self.folder / self.files[place]
             target.parent.mkdir(exist_ok=True)
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-
-    def _free_name(self, name: str) -> str:
-        """Return the name, in a folder of its own where the other file has the same one."""
-        return f"other/{name}" if name in self.files.values() else name
 
 
 class Limits:
@@ -105,3 +112,19 @@ async def _written(path: Path, parts: AsyncIterator[bytes], limits: Limits) -> N
             if part and shutil.disk_usage(path.parent).free < _SPARE_BYTES:
                 raise RefusedError(507, "the disk of the temporary folder is full")
             await asyncio.to_thread(file.write, part)
+
+
+def plain_name(given: str) -> str:
+    r"""Return a safe name for a file that a client calls `given`.
+
+    Examples
+    --------
+    >>> from uptonoise.serve.uploads import plain_name
+    >>> plain_name("../../etc/passwd"), plain_name("C:\\data\\old [1].csv"), plain_name("--report.csv")
+    ('passwd', 'old _1_.csv', 'report.csv')
+    """
+    last = unicodedata.normalize("NFC", given).replace("\\", "/").rstrip("/").rpartition("/")[2]
+    name = _FORBIDDEN.sub("_", last).strip().lstrip("".join(_FORBIDDEN_START)).strip()
+    suffixes = "".join(Path(name).suffixes[-2:])[-20:]
+    name = name if len(name) <= _MOST_LETTERS else name[: _MOST_LETTERS - len(suffixes)] + suffixes
+    return f"file {name}" if name.lower() in _RESERVED else name or "file"
