@@ -20,7 +20,6 @@ from uptonoise.comparison.evidence import Verdict
 from uptonoise.comparison.inputs import of_sketches
 from uptonoise.comparison.ladder import climb
 from uptonoise.comparison.result import Comparison, ReportedResult
-from uptonoise.comparison.similarity import by_similarity
 from uptonoise.comparison.steps import Symmetry
 from uptonoise.fourier import Sketch
 from uptonoise.rows import InputRecord
@@ -255,3 +254,27 @@ class GroupComparison(ReportedResult):
 
     def __repr__(self) -> str:
         return f"{self.sentence}\n{self.pairs!r}"
+
+
+def by_similarity(distances: Floats) -> list[int]:
+    """Return the places of things: first the one that is furthest from the others, then always the nearest one left.
+
+    Distances (n, n) that are not known (NaN) count as the largest one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.comparison.group_result import by_similarity
+    >>> places = np.array([0.0, 5.0, 0.2, 5.5])
+    >>> by_similarity(np.abs(places[:, None] - places))
+    [3, 1, 2, 0]
+    """
+    known = np.isfinite(distances)
+    filled = np.where(known, distances, distances[known].max(initial=1.0))
+    left = list(range(len(distances)))
+    order: list[int] = []
+    while left:
+        remoteness = -filled.mean(axis=1) if not order else filled[order[-1]]
+        order.append(min(left, key=remoteness.__getitem__))
+        left.remove(order[-1])
+    return order

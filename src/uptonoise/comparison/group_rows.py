@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -125,18 +126,7 @@ def read_groups(
 ) -> SeparateGroups | MixedGroups:
     """Return groups of any kind but sketches, without rows that have missing values where these are dropped.
 
-    Parameters
-    ----------
-    groups : frame, dict of samples, Bags, or RowSource with groups
-        The rows. Of Bags with labels each bag is a cluster, and its label says which group it is in.
-    by : str, optional
-        The column of a frame that names each row's group.
-    columns : sequence of str, optional
-        The columns of a frame to compare.
-    clusters : str, array of shape (n_rows,), or dict of arrays, optional
-        The column that holds ids, or the ids; of a dict of samples, those of each.
-    missing : {"error", "drop"}
-        What becomes of a row that has a missing value.
+    Arguments are those of :func:`compare_groups`.
 
     Examples
     --------
@@ -184,11 +174,11 @@ def read_coded_groups(
     given = dict(zip(samples, coded, strict=True)) if isinstance(groups, Mapping) else coded[0]
     columns = None if columns is None else expanded(columns, categories)
     rows = read_groups(given, by, columns, clusters, missing)
+    return rows._replace(records={name: partial(_knowing, record, categories) for name, record in rows.records.items()})
 
-    def knowing(record: Callable[[], SourceRecord]) -> Callable[[], SourceRecord]:
-        return lambda: record()._replace(categories=categories)
 
-    return rows._replace(records={name: knowing(record) for name, record in rows.records.items()})
+def _knowing(record: Callable[[], SourceRecord], categories: Mapping[str, Sequence[str]]) -> SourceRecord:
+    return record()._replace(categories=categories)
 
 
 def _by_column(groups: RowSource, clusters: Any) -> tuple[RowSource, RowSource]:
@@ -241,11 +231,20 @@ def _of_frame(groups: Any, by: str, columns: Sequence[str] | None, clusters: Any
     kept = list(columns) if columns is not None else [name for name in frame.columns if name not in (by, column)]
     record = SourceRecord(suspected=suspected)
     if missing == "drop":
-        complete = _are_complete(frame, [name for name in (by, column, *kept) if name is not None])
+        names = [name for name in (by, column, *kept) if name is not None]
+        gaps = [nw.col(name).is_null() for name in names]
+        gaps += [nw.col(name).is_nan().fill_null(False) for name in names if frame.schema[name].is_float()]
+        gap = frame.select(nw.any_horizontal(*gaps, ignore_nulls=True).alias("gap"))["gap"]
+        complete = ~np.asarray(gap.to_numpy(), dtype=bool)
         record = SourceRecord(len(frame), int(np.count_nonzero(~complete)), suspected=suspected)
         frame = frame.filter(complete.tolist())
         if clusters is not None and column is None:
-            clusters = _ids_of_rows(clusters, len(complete))[complete]
+            clusters = as_ids(clusters)
+            if len(clusters) != len(complete):
+                raise ValueError(
+                    f"clusters must have one id for each row of groups ({len(complete):,}); got {len(clusters):,}"
+                )
+            clusters = clusters[complete]
     records: Records = {"the frame": lambda: record}
     if clusters is None:
         return MixedGroups(
@@ -253,20 +252,5 @@ def _of_frame(groups: Any, by: str, columns: Sequence[str] | None, clusters: Any
         )
     rows = as_rows(frame.select(kept).to_native(), name="groups")
     ids = clusters if column is None else as_ids(frame.get_column(column).to_native(), f"the column {column!r}")
-    names = as_ids(frame.get_column(by).to_native(), f"the column {by!r}")
-    return MixedGroups(ClusteredRows(rows, names), ClusteredRows(rows, ids), records)
-
-
-def _ids_of_rows(clusters: Any, n_rows: int) -> NDArray[Any]:
-    ids = as_ids(clusters)
-    if len(ids) != n_rows:
-        raise ValueError(f"clusters must have one id for each row of groups ({n_rows:,}); got {len(ids):,}")
-    return ids
-
-
-def _are_complete(frame: Any, columns: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which rows have a value in each of the columns."""
-    missing = [nw.col(name).is_null() for name in columns]
-    missing += [nw.col(name).is_nan().fill_null(False) for name in columns if frame.schema[name].is_float()]
-    gaps = frame.select(nw.any_horizontal(*missing, ignore_nulls=True).alias("gap"))
-    return ~np.asarray(gaps["gap"].to_numpy(), dtype=bool)
+    of_groups = as_ids(frame.get_column(by).to_native(), f"the column {by!r}")
+    return MixedGroups(ClusteredRows(rows, of_groups), ClusteredRows(rows, ids), records)

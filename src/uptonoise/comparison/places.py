@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,13 +65,7 @@ class Place:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as JSON types."""
-        return {
-            "columns": list(self.columns),
-            "values": list(self.values),
-            "widths": list(self.widths),
-            "shares": list(self.shares),
-            "pvalue": self.pvalue,
-        }
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
 
 class _Candidate(NamedTuple):
@@ -79,14 +73,18 @@ class _Candidate(NamedTuple):
     point: Floats
     width: float
 
+    def squares(self, rows: Floats) -> Floats:
+        """Return the squared distance of rows from the place, in widths."""
+        gaps = (rows[:, self.columns] - self.point) / self.width
+        return np.asarray(np.sum(gaps**2, axis=1))
+
     def kernel(self, rows: Floats) -> Floats:
         """Return the weights of rows, near 1 at the place."""
-        gaps = (rows[:, self.columns] - self.point) / self.width
-        return np.asarray(np.exp(-0.5 * np.sum(gaps**2, axis=1)))
+        return np.asarray(np.exp(-0.5 * self.squares(rows)))
 
     def near(self, rows: Floats) -> NDArray[np.bool_]:
-        gaps = (rows[:, self.columns] - self.point) / self.width
-        return np.asarray(np.sum(gaps**2, axis=1) <= _NEAR**2)
+        """Tell which rows belong to the place."""
+        return np.asarray(self.squares(rows) <= _NEAR**2)
 
 
 def differing_places(
@@ -115,14 +113,19 @@ def differing_places(
     units = [None, None] if clusters is None else [np.unique(ids, return_inverse=True)[1] for ids in clusters]
     if min(len(X), len(Y), *(int(ids.max()) + 1 for ids in units if ids is not None)) < _LEAST_ROWS:
         return ()
-    centre, unit = _units(X, Y)
+    both = np.concatenate([X, Y])
+    # Columns are in units of their spread: the smaller of the samples' middle halves, or of their SD.
+    spreads = np.stack([np.subtract(*np.percentile(rows, [75, 25], axis=0)) / 1.349 for rows in (X, Y)])
+    smallest, deviations = np.where(spreads > 0, spreads, np.inf).min(axis=0), both.std(axis=0)
+    unit = np.where(np.isfinite(smallest), smallest, np.where(deviations > 0, deviations, 1.0))
+    centre, varying = np.median(both, axis=0), np.flatnonzero((both[0] != both).any(axis=0))
     halves = [_halves(len(rows), ids, generator) for rows, ids in zip((X, Y), units, strict=True)]
     (search_X, test_X), (search_Y, test_Y) = (
-        [(rows[half] - centre) / unit for half in both] for rows, both in zip((X, Y), halves, strict=True)
+        [(rows[half] - centre) / unit for half in two] for rows, two in zip((X, Y), halves, strict=True)
     )
-    tested = [None if ids is None else ids[both[1]] for ids, both in zip(units, halves, strict=True)]
-    candidates = _searched(search_X, search_Y, np.flatnonzero((X[0] != X).any(0) | (X[0] != Y).any(0)), generator)
-    pvalues = np.array([_permuted(at.kernel(test_X), at.kernel(test_Y), tested, generator) for at in candidates])
+    tested = [None if ids is None else ids[test] for ids, (_, test) in zip(units, halves, strict=True)]
+    candidates = _searched(search_X, search_Y, varying, generator)
+    pvalues = np.array([_permuted((at.kernel(test_X), at.kernel(test_Y)), tested, generator) for at in candidates])
     order = np.argsort(pvalues, kind="stable")
     adjusted = np.maximum.accumulate(pvalues[order] * (len(order) - np.arange(len(order))))
     places = []
@@ -143,16 +146,6 @@ def differing_places(
     return tuple(places)
 
 
-def _units(X: Floats, Y: Floats) -> tuple[Floats, Floats]:
-    """Return a centre and a spread of each column: the smaller of the samples' middle halves, or of their SD."""
-    both = np.concatenate([X, Y])
-    spreads = np.stack([np.subtract(*np.percentile(rows, [75, 25], axis=0)) / 1.349 for rows in (X, Y)])
-    smallest = np.where(spreads > 0, spreads, np.inf).min(axis=0)
-    deviations = both.std(axis=0)
-    unit = np.where(np.isfinite(smallest), smallest, np.where(deviations > 0, deviations, 1.0))
-    return np.median(both, axis=0), unit
-
-
 def _halves(n_rows: int, clusters: Numbers | None, generator: np.random.Generator) -> tuple[Numbers, Numbers]:
     """Return the numbers of rows that search, and of rows that test; the rows of a cluster are on one side."""
     if clusters is None:
@@ -167,9 +160,7 @@ def _halves(n_rows: int, clusters: Numbers | None, generator: np.random.Generato
 
 def _searched(X: Floats, Y: Floats, varying: NDArray[np.intp], generator: np.random.Generator) -> list[_Candidate]:
     candidates: list[_Candidate] = []
-    for _ in range(_MOST_PLACES):
-        if min(len(X), len(Y)) < _LEAST_ROWS // 2:
-            break
+    while len(candidates) < _MOST_PLACES and min(len(X), len(Y)) >= _LEAST_ROWS // 2:
         best = _best(X, Y, varying, generator)
         if best is None:
             break
@@ -254,27 +245,18 @@ def _at_peak(X: Floats, Y: Floats, candidate: _Candidate, sign: float) -> _Candi
     return candidate
 
 
-def _permuted(of_X: Floats, of_Y: Floats, clusters: list[Numbers | None], generator: np.random.Generator) -> float:
+def _permuted(values: tuple[Floats, Floats], clusters: list[Numbers | None], generator: np.random.Generator) -> float:
     """Return the p-value of a difference of means, by permutations of the rows, or of clusters."""
-    if clusters[0] is not None and clusters[1] is not None:
-        return _permuted_clusters((of_X, of_Y), (clusters[0], clusters[1]), generator)
-    both = np.concatenate([of_X, of_Y])
-    total, n = both.sum(), len(of_X)
-    orders = generator.random((_N_PERMUTATIONS, len(both))).argpartition(n - 1, axis=1)[:, :n]
-    sums = np.concatenate([[of_X.sum()], both[orders].sum(axis=1)])
-    return permutation_pvalue(np.abs(sums / n - (total - sums) / (len(both) - n)))
-
-
-def _permuted_clusters(
-    values: tuple[Floats, Floats], clusters: tuple[Numbers, Numbers], generator: np.random.Generator
-) -> float:
-    sums, counts = [], []
-    for of_sample, numbers in zip(values, clusters, strict=True):
-        places = np.unique(numbers, return_inverse=True)[1]
-        sums.append(np.bincount(places, of_sample))
-        counts.append(np.bincount(places))
-    totals, sizes = np.concatenate(sums), np.concatenate(counts)
-    n_units = len(sums[0]), len(sums[1])
-    labels = np.asarray(next(label_blocks(n_units, [sum(n_units)], _N_PERMUTATIONS, generator)), dtype=np.float64)
+    if clusters[0] is None or clusters[1] is None:
+        both = np.concatenate(values)
+        total, n = both.sum(), len(values[0])
+        orders = generator.random((_N_PERMUTATIONS, len(both))).argpartition(n - 1, axis=1)[:, :n]
+        sums = np.concatenate([[values[0].sum()], both[orders].sum(axis=1)])
+        return permutation_pvalue(np.abs(sums / n - (total - sums) / (len(both) - n)))
+    places = [np.unique(numbers, return_inverse=True)[1] for numbers in clusters if numbers is not None]
+    of_X, of_Y = (np.bincount(place, of_sample) for place, of_sample in zip(places, values, strict=True))
+    totals, sizes = np.concatenate([of_X, of_Y]), np.concatenate([np.bincount(place) for place in places])
+    blocks = label_blocks((len(of_X), len(of_Y)), [len(totals)], _N_PERMUTATIONS, generator)
+    labels = np.asarray(next(blocks), dtype=np.float64)
     called, n_called = labels @ totals, labels @ sizes
     return permutation_pvalue(np.abs(called / n_called - (totals.sum() - called) / (sizes.sum() - n_called)))
