@@ -18,9 +18,9 @@ from uptonoise.cli import main
 from uptonoise.report.advice import what_next
 from uptonoise.report.columns import Columns, Kind
 from uptonoise.report.groups import groups_context
+from uptonoise.report.page import file_lines
 from uptonoise.report.pictures import densities
-from uptonoise.report.provenance import file_lines
-from uptonoise.rows import FileStamp, InputRecord
+from uptonoise.rows import FileStamp
 
 SCRIPT = "<script>alert(1)</script>"
 NAMES = [SCRIPT, "$x_1$", "درجة 温度 😀", 'a" onload="alert(2)']
@@ -291,9 +291,9 @@ def test_a_file_that_has_changed_has_no_hash(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n")
     stamp = FileStamp.of(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("x\n12\n")
-    assert file_lines(InputRecord(files=(stamp,)))[0][0].hash == "changed since it was read"
+    assert file_lines([stamp])[0][0].hash == "changed since it was read"
     (tmp_path / "a.csv").unlink()
-    assert file_lines(InputRecord(files=(stamp,) * 22)) == ([(stamp.name, "4 bytes", "no longer there")] * 20, 2)
+    assert file_lines([stamp] * 22) == ([(stamp.name, "4 bytes", "no longer there")] * 20, 2)
 
 
 def test_clusters_pairs_and_weights_have_their_lines(rng, tmp_path):

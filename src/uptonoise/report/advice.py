@@ -11,10 +11,9 @@ import math
 import numpy as np
 
 from uptonoise._util.numbers import bound as upper, number
-from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison, Verdict
 from uptonoise.fourier import Sketch
-from uptonoise.report.columns import ColumnFinding, Columns, Kind
+from uptonoise.report.columns import Columns, Kind
 from uptonoise.twosample import phase_test_power
 
 _POWER = 0.8
@@ -32,7 +31,20 @@ def what_next(comparison: Comparison, columns: Columns) -> list[str]:
     """Return what to do, one sentence or two each, the most useful first."""
     lines = _for_verdict(comparison, columns)
     if comparison.verdict in _UNDECIDED and columns.bound >= comparison.margin:
-        lines += _rows_needed(comparison, columns)
+        times, detect = _times_to_rule_out(comparison, columns), _rows_to_detect(comparison, columns)
+        if times is not None:
+            sizes = " and ".join(_about(times * size) for size in comparison.sizes)
+            what = "in as many clusters as they are worth" if comparison.n_clusters else "in all"
+            lines.append(
+                f"If there is none, about {number(times, 2)} times the rows ({sizes}, {what}) would rule out a "
+                f"difference of the margin, {comparison.margin:g} SD."
+            )
+        if detect is not None:
+            name, n_rows = detect
+            lines.append(
+                f"To detect a shift of {comparison.margin:g} SD in {name} alone with {_POWER:.0%} power takes about "
+                f"{_about(n_rows)} rows of each sample, with noise as it is."
+            )
     if comparison.dependent:
         lines.insert(
             0, "Say which rows belong together (clusters=, --cluster or --block) and compare again: see the warning."
@@ -43,13 +55,22 @@ def what_next(comparison: Comparison, columns: Columns) -> list[str]:
 def _for_verdict(comparison: Comparison, columns: Columns) -> list[str]:
     first, second = comparison.names
     margin, bound = f"{comparison.margin:g} SD", f"{upper(columns.bound)} SD"
-    most = _first_of(columns, Kind.SHAPE, Kind.OFFSET, Kind.BEYOND_NOISE)
+    noisier = [finding for finding in columns.findings if finding.kind is Kind.NOISIER and finding.noise is not None]
+    noise_tip = [f"The noise differs most clearly in {finding.name}: {finding.text}." for finding in noisier[:1]]
     match comparison.verdict:
         case Verdict.BEYOND_OFFSET | Verdict.BEYOND_NOISE:
-            look = "Look at how columns go together: no column differs by itself."
-            if most is not None:
-                look = f"Look at {most.name} first: {most.text}."
-            return [look, *_places(comparison), _IF_NOISE_IS_NOT_PLAIN, *_offset_tip(columns)]
+            beyond = [finding for finding in columns.findings if finding.kind <= Kind.BEYOND_NOISE]
+            moved = [finding.name for finding in beyond if finding.kind is Kind.OFFSET]
+            lines = ["Look at how columns go together: no column differs by itself."]
+            if beyond:
+                lines = [f"Look at {beyond[0].name} first: {beyond[0].text}."]
+            places = [text for label, text in comparison.findings() if label == "where they differ"]
+            lines += [f"Look at the rows {text}." for text in places[:1]]
+            lines.append(_IF_NOISE_IS_NOT_PLAIN)
+            if moved:
+                few = ", ".join(moved[:3]) + (" and others" if len(moved) > 3 else "")
+                lines.append(f"In {few} an offset explains the difference: check the zero point there.")
+            return lines
         case Verdict.OFFSET:
             return [
                 f"Take the offset off {first} or {second} and compare again; the verdict should become “differ only by "
@@ -59,7 +80,7 @@ def _for_verdict(comparison: Comparison, columns: Columns) -> list[str]:
         case Verdict.ONLY_NOISE:
             return [
                 f"The signals may be used together if a difference of up to {bound} does not matter.",
-                *_noise_tip(columns),
+                *noise_tip,
                 f"With a margin below {bound} the verdict would be that a difference is not ruled out.",
             ]
         case Verdict.NEGLIGIBLE:
@@ -74,56 +95,12 @@ def _for_verdict(comparison: Comparison, columns: Columns) -> list[str]:
         case Verdict.NOT_RULED_OUT:
             return [
                 f"A difference of the margin ({margin}) is still possible: the bound is {bound}.",
-                *_noise_tip(columns),
+                *noise_tip,
             ]
         case _:
             if columns.bound < comparison.margin:
                 return [f"A difference of the margin ({margin}) is ruled out. A margin below {bound} needs more rows."]
             return [f"That no difference was found does not rule one out: it may be as large as {bound}."]
-
-
-def _first_of(columns: Columns, *kinds: Kind) -> ColumnFinding | None:
-    return next((finding for finding in columns.findings if finding.kind in kinds), None)
-
-
-def _places(comparison: Comparison) -> list[str]:
-    texts = [text for label, text in comparison.findings() if label == "where they differ"]
-    return [f"Look at the rows {texts[0]}."] if texts else []
-
-
-def _offset_tip(columns: Columns) -> list[str]:
-    moved = [finding.name for finding in columns.findings if finding.kind is Kind.OFFSET]
-    if not moved:
-        return []
-    few = ", ".join(moved[:3]) + (" and others" if len(moved) > 3 else "")
-    return [f"In {few} an offset explains the difference: check the zero point there."]
-
-
-def _noise_tip(columns: Columns) -> list[str]:
-    noisier = _first_of(columns, Kind.NOISIER)
-    if noisier is None or noisier.noise is None:
-        return []
-    return [f"The noise differs most clearly in {noisier.name}: {noisier.text}."]
-
-
-def _rows_needed(comparison: Comparison, columns: Columns) -> list[str]:
-    lines = []
-    times = _times_to_rule_out(comparison, columns)
-    if times is not None:
-        sizes = " and ".join(_about(times * size) for size in comparison.sizes)
-        what = "in as many clusters as they are worth" if comparison.n_clusters else "in all"
-        lines.append(
-            f"If there is none, about {number(times, 2)} times the rows ({sizes}, {what}) would rule out a difference "
-            f"of the margin, {comparison.margin:g} SD."
-        )
-    detect = _rows_to_detect(comparison, columns)
-    if detect is not None:
-        name, n_rows = detect
-        lines.append(
-            f"To detect a shift of {comparison.margin:g} SD in {name} alone with {_POWER:.0%} power takes about "
-            f"{_about(n_rows)} rows of each sample, with noise as it is."
-        )
-    return lines
 
 
 def _times_to_rule_out(comparison: Comparison, columns: Columns) -> float | None:
@@ -132,8 +109,7 @@ def _times_to_rule_out(comparison: Comparison, columns: Columns) -> float | None
     for part in columns.effect.parts:
         if part.unseen > 0 or not np.isfinite(part.variances).all():
             return None
-        typical = part._replace(scores=np.sqrt(part.variances))
-        bounds.append(typical.upper(comparison.alpha))
+        bounds.append(part._replace(scores=np.sqrt(part.variances)).upper(comparison.alpha))
     times = (max(bounds, default=math.nan) / comparison.margin) ** 2
     return times if math.isfinite(times) and times > 1 else None
 
@@ -147,7 +123,8 @@ def _rows_to_detect(comparison: Comparison, columns: Columns) -> tuple[str, int]
     finding = max(known, key=lambda finding: finding.bound)
     place = comparison.columns.index(finding.name)
     rows = comparison.shown[0][:, [place]]
-    empty = comparison.sketches[0].select([comparison.sketches[0].columns[place]])
+    sketch = comparison.sketches[0]
+    empty = sketch.select([sketch.columns[place]])
     pilots = [Sketch.like(empty).update(rows + shift) for shift in (0.0, comparison.margin * finding.spread)]
     before, n_rows = 0.0, 50
     while n_rows <= _MOST_ROWS:
@@ -162,18 +139,3 @@ def _about(count: float) -> str:
     """Return a number of rows with two digits."""
     digits = max(0, math.floor(math.log10(max(count, 1))) - 1)
     return f"{math.ceil(count / 10**digits) * 10**digits:,}"
-
-
-def rows_text(comparison: Comparison) -> str:
-    """Return what was compared: rows, clusters, pairs and weights."""
-    sizes = [
-        f"{name} has {counted(size, 'row')}" for name, size in zip(comparison.names, comparison.sizes, strict=True)
-    ]
-    if comparison.paired:
-        sizes = [f"{counted(comparison.sizes[0], 'pair')} of rows"]
-    text = ", ".join(sizes)
-    if comparison.n_clusters is not None:
-        text += f", in {comparison.n_clusters[0]:,} and {counted(comparison.n_clusters[1], 'cluster')}"
-    if any(sketch.n_rows != sketch.effective_size and not sketch.is_clustered for sketch in comparison.sketches):
-        text += ", with weights"
-    return text

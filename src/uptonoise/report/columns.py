@@ -78,10 +78,23 @@ class Columns(NamedTuple):
         up_to_offset = comparison.verdict in (Verdict.OFFSET, Verdict.BEYOND_OFFSET)
         effect = comparison.effect_beyond_offset if up_to_offset else comparison.effect
         spreads = dict(zip(comparison.columns, column_spreads(*comparison.sketches).tolist(), strict=True))
-        findings = [
-            _finding(comparison, column, spreads[column.column], up_to_offset) for column in comparison.by_column
-        ]
-        findings.sort(key=lambda finding: (finding.kind, _clearness(finding)))
+        findings = []
+        for column in comparison.by_column:
+            noise, spread = column_noise(comparison, column.column), spreads[column.column]
+            kind = _kind(comparison, column, noise)
+            if kind is Kind.SHAPE or comparison.verdict is Verdict.SYMMETRIC:
+                noise = None  # amplitudes then tell more than noise
+            alone = column.effect_beyond_offset if up_to_offset else column.effect
+            text = _text(comparison, column, kind, noise, spread)
+            bound = alone.upper_bound(comparison.alpha)
+            findings.append(ColumnFinding(column, kind, text, alone, bound, spread, noise))
+        findings.sort(
+            key=lambda finding: (
+                finding.kind,
+                finding.comparison.beyond_noise if finding.kind <= Kind.BEYOND_NOISE else finding.comparison.at_all,
+                -finding.comparison.effect.low,
+            )
+        )
         return cls(findings, effect, effect.upper_bound(comparison.alpha), up_to_offset)
 
     @property
@@ -94,20 +107,13 @@ class Columns(NamedTuple):
         groups: list[tuple[Kind, list[tuple[str, str]], str]] = []
         for kind in Kind:
             members = [finding for finding in self.findings if finding.kind is kind]
-            if not members:
-                continue
-            if kind is Kind.AGREES:
-                groups.append((kind, [], f"{counted(len(members), 'column')}: no difference found"))
-                continue
             more = len(members) - _LISTED
-            rest = f"{counted(more, 'more column')} of this kind" if more > 0 else ""
-            groups.append((kind, [(finding.name, finding.text) for finding in members[:_LISTED]], rest))
+            if members and kind is Kind.AGREES:
+                groups.append((kind, [], f"{counted(len(members), 'column')}: no difference found"))
+            elif members:
+                rest = f"{counted(more, 'more column')} of this kind" if more > 0 else ""
+                groups.append((kind, [(finding.name, finding.text) for finding in members[:_LISTED]], rest))
         return groups
-
-
-def _clearness(finding: ColumnFinding) -> tuple[float, float]:
-    column = finding.comparison
-    return (column.beyond_noise if finding.kind <= Kind.BEYOND_NOISE else column.at_all), -column.effect.low
 
 
 def column_noise(comparison: Comparison, name: str) -> NoiseAdded | None:
@@ -118,16 +124,6 @@ def column_noise(comparison: Comparison, name: str) -> NoiseAdded | None:
     place = extra.columns.index(name)
     low, high = extra.interval()[place].tolist()
     return NoiseAdded.of(name, comparison.names, float(extra.variances[place]), low, high)
-
-
-def _finding(comparison: Comparison, column: ColumnComparison, spread: float, up_to_offset: bool) -> ColumnFinding:
-    noise = column_noise(comparison, column.column)
-    kind = _kind(comparison, column, noise)
-    if kind is Kind.SHAPE or comparison.verdict is Verdict.SYMMETRIC:
-        noise = None  # amplitudes then tell more than noise
-    effect = column.effect_beyond_offset if up_to_offset else column.effect
-    bound = effect.upper_bound(comparison.alpha)
-    return ColumnFinding(column, kind, _text(comparison, column, kind, noise, spread), effect, bound, spread, noise)
 
 
 def _kind(comparison: Comparison, column: ColumnComparison, noise: NoiseAdded | None) -> Kind:
@@ -150,32 +146,23 @@ def _offset_text(offset: Offset, names: tuple[str, str], spread: float) -> str:
     return f"{number(abs(offset.shift))} higher in {names[0 if offset.shift > 0 else 1]}{in_sd}"
 
 
-def _shape_text(column: ColumnComparison, names: tuple[str, str], spread: float) -> str:
-    """Return how large the change of shape is, after the offset where that is the larger part."""
-    size, offset = column.effect_beyond_offset.estimate, column.offset
-    shape = f"another shape ({number(size, 2)} SD)" if math.isfinite(size) and size > 0 else "another shape"
-    if offset is None or not offset.is_clear or not spread > 0 or abs(offset.shift) / spread <= size:
-        return shape
-    return f"{_offset_text(offset, names, spread)}, and {shape}"
-
-
-def _share_text(comparison: Comparison, column: ColumnComparison) -> str:
-    """Return how often a category is in each sample, where rows tell it."""
-    if comparison.summaries is None:
-        return "another share"
-    place = comparison.columns.index(column.column)
-    first, second = (f"{100 * float(part.means[place]):.3g} %" for part in comparison.summaries)
-    return f"{first} in {comparison.names[0]}, {second} in {comparison.names[1]}"
-
-
 def _text(comparison: Comparison, column: ColumnComparison, kind: Kind, noise: NoiseAdded | None, spread: float) -> str:
+    offset, names = column.offset, comparison.names
     match kind:
         case Kind.SHAPE if split_name(column.column, comparison.input.categories):
-            return _share_text(comparison, column)
+            if comparison.summaries is None:
+                return "another share"
+            place = comparison.columns.index(column.column)
+            first, second = (f"{100 * float(part.means[place]):.3g} %" for part in comparison.summaries)
+            return f"{first} in {names[0]}, {second} in {names[1]}"
         case Kind.SHAPE:
-            return _shape_text(column, comparison.names, spread)
-        case Kind.OFFSET if column.offset is not None:
-            return _offset_text(column.offset, comparison.names, spread)
+            size = column.effect_beyond_offset.estimate
+            shape = f"another shape ({number(size, 2)} SD)" if math.isfinite(size) and size > 0 else "another shape"
+            if offset is None or not offset.is_clear or not spread > 0 or abs(offset.shift) / spread <= size:
+                return shape
+            return f"{_offset_text(offset, names, spread)}, and {shape}"
+        case Kind.OFFSET if offset is not None:
+            return _offset_text(offset, names, spread)
         case Kind.OFFSET | Kind.BEYOND_NOISE:
             return "differs beyond noise"
         case Kind.NOISIER if noise is not None:

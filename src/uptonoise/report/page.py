@@ -1,29 +1,39 @@
-"""The page of a comparison: what it shows, in which order.
+"""The page of a comparison: what it shows, in which order, and where it comes from.
 
 The templates beside this file have the text; jinja2 escapes every string that comes from the data.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import jinja2
 from markupsafe import Markup
 
+from uptonoise import __version__
 from uptonoise._util import numbers
 from uptonoise._util.drawing import DARK, LIGHT, STYLE, printable
 from uptonoise._util.files import checked_target, written_whole
 from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison, GroupComparison, Verdict
-from uptonoise.report.advice import rows_text, what_next
-from uptonoise.report.columns import Columns, Kind
+from uptonoise.report.advice import what_next
+from uptonoise.report.columns import Columns
 from uptonoise.report.groups import groups_context
 from uptonoise.report.pictures import densities, details, effect_strip
-from uptonoise.report.provenance import date_text, file_lines, versions
+from uptonoise.rows import FileStamp
 
 _FEW_COLUMNS = 12  # that are all shown, whether they differ or not
 _SHOWN_COLUMNS = 50
+_LISTED_FILES = 20
+_MOST_BYTES = 2_000_000_000  # of all files together that are read again for their hashes
 TONES: dict[Verdict, str] = {
     Verdict.NO_DIFFERENCE: "none",
     Verdict.ONLY_NOISE: "noise",
@@ -42,62 +52,72 @@ def write_report(
 ) -> None:
     """Write a comparison as one self-contained page of HTML: what its method ``report`` calls."""
     target = checked_target(path, force=force)
-    page = _groups_page(comparison) if isinstance(comparison, GroupComparison) else _comparison_page(comparison)
-    write_page(page, target, force=force)
+    settings = [
+        ("significance level", f"{comparison.alpha:g}"),
+        ("margin", f"{comparison.margin:g} SD"),
+        ("seed", "given as a Generator" if comparison.seed is None else str(comparison.seed)),
+        *((name, value) for name, value in comparison.input.settings.items() if name != "command"),
+    ]
+    if isinstance(comparison, GroupComparison):
+        template, context = "groups.html.j2", groups_context(comparison)
+        context |= {"call": "un.compare_groups(...).report(path)"}
+        settings.append(("adjusted by", comparison.pairs.adjust))
+    else:
+        template, context = "comparison.html.j2", _comparison_context(comparison)
+        settings += _tests(comparison)
+    record = comparison.input
+    write_page(template, target, record.files, force=force, record=record, settings=settings, **context)
 
 
-def write_page(page: str, target: os.PathLike[str], *, force: bool = True) -> None:
-    """Write a page, whole or not at all."""
+def write_page(
+    template: str, target: os.PathLike[str], stamps: Sequence[FileStamp], *, force: bool, **context: Any
+) -> None:
+    """Write a page with the files that it rests on, whole or not at all."""
+    lines, more = file_lines(stamps)
+    page = _environment().get_template(template).render(files=lines, n_more_files=more, **context)
     with written_whole(checked_target(target, force=force), force=force) as file:
         file.write(printable(page).encode())
 
 
-def _comparison_page(comparison: Comparison) -> str:
+def _comparison_context(comparison: Comparison) -> dict[str, Any]:
+    """Return what the template of a comparison shows."""
     columns = Columns.of(comparison)
     differing = columns.differing
     shown = columns.findings if len(columns.findings) <= _FEW_COLUMNS else differing[:_SHOWN_COLUMNS]
-    folded = [finding for finding in columns.findings if finding not in shown]
     seen = [finding.effect.high for finding in columns.findings if finding.effect.seen == 1]  # others would be far out
     most = max([1.5 * comparison.margin, *(high for high in seen if math.isfinite(high))])
-    return _rendered(
-        "comparison.html.j2",
-        comparison=comparison,
-        tone=TONES[comparison.verdict],
-        columns=columns,
-        shown=shown,
-        folded=folded,
-        strip=lambda finding: effect_strip(finding, comparison.margin, most),
-        densities=densities(comparison, differing),
-        others=densities(comparison, [finding for finding in columns.findings if not finding.differs][:3]),
-        details=details(comparison),
-        rows=rows_text(comparison),
-        effect_text=_effect_text(comparison, columns),
-        warnings=comparison.dependent,
-        advice=what_next(comparison, columns),
-        clusters=[text for label, text in comparison.findings() if label == "clusters"],
-        places=[text for label, text in comparison.findings() if label == "where they differ"],
-        statistics=_statistics(comparison),
-        call=_call(comparison),
-        record=comparison.input,
-        settings=settings_of(comparison) + _tests(comparison),
-        Kind=Kind,
-    )
+    return {
+        "comparison": comparison,
+        "tone": TONES[comparison.verdict],
+        "columns": columns,
+        "shown": shown,
+        "folded": [finding for finding in columns.findings if finding not in shown],
+        "strip": lambda finding: effect_strip(finding, comparison.margin, most),
+        "densities": densities(comparison, differing),
+        "others": densities(comparison, [finding for finding in columns.findings if not finding.differs][:3]),
+        "details": details(comparison),
+        "rows": _rows_text(comparison),
+        "effect_text": _effect_text(comparison, columns),
+        "warnings": comparison.dependent,
+        "advice": what_next(comparison, columns),
+        "clusters": [text for label, text in comparison.findings() if label == "clusters"],
+        "places": [text for label, text in comparison.findings() if label == "where they differ"],
+        "statistics": _statistics(comparison),
+        "call": _call(comparison),
+    }
 
 
-def _groups_page(groups: GroupComparison) -> str:
-    return _rendered(
-        "groups.html.j2",
-        **groups_context(groups),
-        record=groups.input,
-        call="un.compare_groups(...).report(path)",
-        settings=[*settings_of(groups), ("adjusted by", groups.pairs.adjust)],
-    )
-
-
-def _rendered(template: str, **context: object) -> str:
-    record = context["record"]
-    lines, more = file_lines(record)  # type: ignore[arg-type]
-    return environment().get_template(template).render(files=lines, n_more_files=more, **context)
+def _rows_text(comparison: Comparison) -> str:
+    """Return what was compared: rows, clusters, pairs and weights."""
+    sizes = zip(comparison.names, comparison.sizes, strict=True)
+    text = ", ".join(f"{name} has {counted(size, 'row')}" for name, size in sizes)
+    if comparison.paired:
+        text = f"{counted(comparison.sizes[0], 'pair')} of rows"
+    if comparison.n_clusters is not None:
+        text += f", in {comparison.n_clusters[0]:,} and {counted(comparison.n_clusters[1], 'cluster')}"
+    if any(sketch.n_rows != sketch.effective_size and not sketch.is_clustered for sketch in comparison.sketches):
+        text += ", with weights"
+    return text
 
 
 def _effect_text(comparison: Comparison, columns: Columns) -> str:
@@ -147,17 +167,6 @@ def _call(comparison: Comparison) -> str:
     return f"un.compare(X, Y, {', '.join(options)}).report(path)"
 
 
-def settings_of(comparison: Comparison | GroupComparison) -> list[tuple[str, str]]:
-    """Return the numbers that the answer depends on."""
-    given = {name: value for name, value in comparison.input.settings.items() if name != "command"}
-    return [
-        ("significance level", f"{comparison.alpha:g}"),
-        ("margin", f"{comparison.margin:g} SD"),
-        ("seed", "given as a Generator" if comparison.seed is None else str(comparison.seed)),
-        *given.items(),
-    ]
-
-
 def _tests(comparison: Comparison) -> list[tuple[str, str]]:
     mmd, me = comparison.mmd, comparison.me
     kernel = "" if mmd.scale is None else ", Gaussian kernel"
@@ -174,7 +183,7 @@ def _tests(comparison: Comparison) -> list[tuple[str, str]]:
     return tests
 
 
-def environment() -> jinja2.Environment:
+def _environment() -> jinja2.Environment:
     """Return the templates, with the filters and the style that all pages have."""
     loader = jinja2.PackageLoader("uptonoise.report", ".")
     environment = jinja2.Environment(
@@ -195,10 +204,44 @@ def environment() -> jinja2.Environment:
     colours = [":root { " + " ".join(f"--{name}: {colour};" for name, colour in LIGHT.items()) + " }"]
     dark = " ".join(f"--{name}: {colour};" for name, colour in DARK.items())
     colours.append(f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}")
+    # The environment variable SOURCE_DATE_EPOCH replaces the clock.
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(given), UTC) if given.isdigit() else datetime.now(UTC)
+    others = {name: version(name) for name in ("numpy", "scipy")}
     environment.globals.update(
         style=Markup("\n".join([*colours, STYLE.strip(), style])),
-        versions=versions(),
-        date=date_text(),
+        versions={"uptonoise": __version__, "python": platform.python_version(), **others},
+        date=now.strftime("%Y-%m-%d %H:%M UTC"),
         interval=numbers.interval,
     )
     return environment
+
+
+class FileLine(NamedTuple):
+    """A file as the page shows it."""
+
+    name: str
+    size: str
+    hash: str
+
+
+def file_lines(stamps: Sequence[FileStamp]) -> tuple[list[FileLine], int]:
+    """Return the files that were read, with sizes and hashes, and how many more there are."""
+    budget, lines = _MOST_BYTES, []
+    for stamp in stamps[:_LISTED_FILES]:
+        budget -= stamp.size
+        digest = _sha256(stamp) if budget >= 0 else "not computed: the files are too large"
+        lines.append(FileLine(stamp.name, numbers.size_text(stamp.size), digest))
+    return lines, max(0, len(stamps) - _LISTED_FILES)
+
+
+def _sha256(stamp: FileStamp) -> str:
+    """Return the hash of a file, if it is still the one that was read."""
+    path = Path(stamp.path)
+    try:
+        if FileStamp.of(path)[2:] != stamp[2:]:
+            return "changed since it was read"
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return "no longer there"

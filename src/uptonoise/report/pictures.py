@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from markupsafe import Markup
 
 from uptonoise._util.density import common_grid, density_of
 from uptonoise._util.drawing import Axis, Drawing, Kind as LineKind, shortened
@@ -25,96 +25,72 @@ _BINS = 30
 _LINE = 16  # of a legend
 
 
+Curve = tuple[Floats, float, LineKind, str]
+"""Values, the noise to add to them, and how they are drawn and called."""
+
+
 class Picture(NamedTuple):
     """A figure for the page: the SVG, which has its description, and the caption below it."""
 
-    svg: Markup
+    svg: str
     caption: str
-
-
-class _Curve(NamedTuple):
-    values: Floats
-    noise: float
-    kind: LineKind
-    label: str
 
 
 def densities(comparison: Comparison, findings: list[ColumnFinding]) -> list[Picture]:
     """Draw the densities of the first of these columns; none without rows."""
     if comparison.shown is None:
         return []
-    return [_densities(comparison, finding) for finding in findings[:_DRAWN_COLUMNS]]
+    return [_densities(comparison, comparison.shown, finding) for finding in findings[:_DRAWN_COLUMNS]]
 
 
-def _densities(comparison: Comparison, finding: ColumnFinding) -> Picture:
-    assert comparison.shown is not None
-    place = comparison.columns.index(finding.name)
-    samples = [rows[:, place] for rows in comparison.shown]
-    kinds: tuple[LineKind, LineKind] = ("first", "second")
-    curves = [_Curve(*parts) for parts in zip(samples, (0.0, 0.0), kinds, comparison.names, strict=True)]
-    explained = _explained(comparison, finding, place)
-    curves += [] if explained is None else [explained]
+def _densities(comparison: Comparison, shown: Sequence[Floats], finding: ColumnFinding) -> Picture:
+    place, (first, second) = comparison.columns.index(finding.name), comparison.names
+    samples = [rows[:, place] for rows in shown]
+    curves: list[Curve] = [(samples[0], 0.0, "first", first), (samples[1], 0.0, "second", second)]
+    curves += _explained(comparison, finding, samples)
     grid = common_grid(*samples)
-    estimates = [density_of(curve.values, grid, curve.noise) for curve in curves]
+    estimates = [density_of(values, grid, noise) for values, noise, _, _ in curves]
     top = max([float(density.y.max()) for density in estimates if density is not None], default=1.0)
     legend = _LINE * len(curves)
-    drawing = Drawing(
-        Axis(float(grid[0]), float(grid[-1])),
-        Axis(0, 1.05 * top),
-        height=210 + legend,
-        top=8 + legend,
-        left=12,
-        right=12,
-    )
-    for number_, (curve, density) in enumerate(zip(curves, estimates, strict=True)):
-        kind = curve.kind
+    axes = Axis(float(grid[0]), float(grid[-1])), Axis(0, 1.05 * top)
+    drawing = Drawing(*axes, height=210 + legend, top=8 + legend, left=12, right=12)
+    for row, ((values, _, kind, label), density) in enumerate(zip(curves, estimates, strict=True)):
         if density is None:
-            drawing.upright(float(np.median(curve.values)), kind, thin=False)
+            drawing.upright(float(np.median(values)), kind, thin=False)
         else:
-            if number_ < 2:
+            if row < 2:
                 drawing.area(density.x, density.y, kind)
             drawing.line(density.x, density.y, kind)
-        _legend(drawing, number_, kind, curve.label)
+        drawing.sample(2, 8 + _LINE * row, kind)
+        drawing.text(38, 12 + _LINE * row, shortened(label, 46))
     drawing.x_axis(shortened(finding.name, 44))
     medians = [number(float(np.median(values))) for values in samples]
-    first, second = comparison.names
     return Picture(
-        Markup(
-            drawing.svg(
-                f"Densities of {finding.name}: the median is {medians[0]} in {first} and {medians[1]} in {second}; "
-                f"{finding.text}."
-            )
+        drawing.svg(
+            f"Densities of {finding.name}: the median is {medians[0]} in {first} and {medians[1]} in {second}; "
+            f"{finding.text}."
         ),
         f"{finding.name}: {finding.text}",
     )
 
 
-def _legend(drawing: Drawing, place: int, kind: LineKind, label: str) -> None:
-    """Write one line of a legend above the axes."""
-    down = 12 + _LINE * place
-    drawing.sample(2, down - 4, kind)
-    drawing.text(38, down, shortened(label, 46))
-
-
-def _explained(comparison: Comparison, finding: ColumnFinding, place: int) -> _Curve | None:
+def _explained(comparison: Comparison, finding: ColumnFinding, samples: list[Floats]) -> list[Curve]:
     """Return the sample with less noise, with the noise added that the other has more of, and moved to it.
 
     Where noise and an offset explain the difference, it lies on the other sample; where they do not, it shows so.
     """
-    assert comparison.shown is not None
-    noise = column_noise(comparison, finding.name)
-    sd = noise.sd if noise is not None and noise.sample is not None else 0.0
-    noisy = comparison.names.index(noise.sample) if noise is not None and noise.sample is not None else 1
-    offset = finding.comparison.offset
-    moved = finding.kind in (Kind.OFFSET, Kind.SHAPE) and offset is not None and offset.is_clear
-    shift = (offset.shift if noisy == 0 else -offset.shift) if moved and offset is not None else 0.0
-    parts = [f"moved by {number(shift)}"] if moved else []
-    parts += [f"with noise of SD {number(sd, 2)}"] if sd else []
-    if not parts:
-        return None
-    quiet = 1 - noisy
+    noise, offset = column_noise(comparison, finding.name), finding.comparison.offset
+    sd, quiet = 0.0, 0
+    if noise is not None and noise.sample is not None:
+        sd, quiet = noise.sd, 1 - comparison.names.index(noise.sample)
+    shift, parts = 0.0, []
+    if finding.kind in (Kind.OFFSET, Kind.SHAPE) and offset is not None and offset.is_clear:
+        shift = offset.shift if quiet == 1 else -offset.shift
+        parts.append(f"moved by {number(shift)}")
+    if sd:
+        parts.append(f"with noise of SD {number(sd, 2)}")
     label = f"{shortened(comparison.names[quiet], _NAME)} {', '.join(parts)}"
-    return _Curve(comparison.shown[quiet][:, place] + shift, sd, "third", label)
+    return [(samples[quiet] + shift, sd, "third", label)] if parts else []
 
 
 def details(comparison: Comparison) -> list[Picture]:
@@ -152,7 +128,7 @@ def _phase_differences(comparison: Comparison) -> Picture:
     described = f"{far:,} lie more than two standard errors from 0"
     shown = "" if len(differences) <= _MOST_PHASES else f" The {_MOST_PHASES} best known of {len(differences):,}."
     return Picture(
-        Markup(drawing.svg(f"Phase differences at {len(differences):,} frequencies: {described}.")),
+        drawing.svg(f"Phase differences at {len(differences):,} frequencies: {described}."),
         f"By how much the phases of the characteristic functions differ (radians); noise would leave them at 0.{shown}",
     )
 
@@ -169,7 +145,7 @@ def _column_shares(result: PhaseResult) -> Picture:
         drawing.text(float(drawing.across(share)) + 5, down, f"{share:.0%}")
     text = ", ".join(f"{name} {share:.0%}" for name, share in rows)
     return Picture(
-        Markup(drawing.svg(f"Shares of the columns in the statistic, the largest first: {text}.")),
+        drawing.svg(f"Shares of the columns in the statistic, the largest first: {text}."),
         "The share of columns in the statistic of the phase test, the largest first.",
     )
 
@@ -185,24 +161,22 @@ def _null(result: MmdResult) -> Picture:
     drawing.upright(float(result.statistic), "second", thin=False)
     drawing.x_axis("squared MMD", most=4)
     return Picture(
-        Markup(
-            drawing.svg(
-                f"MMD is {result.statistic:.3g}; {counted(len(result.permuted), 'permutation')} lie between "
-                f"{result.permuted.min():.3g} and {result.permuted.max():.3g}. p {pvalue(result.pvalue)}."
-            )
+        drawing.svg(
+            f"MMD is {result.statistic:.3g}; {counted(len(result.permuted), 'permutation')} lie between "
+            f"{result.permuted.min():.3g} and {result.permuted.max():.3g}. p {pvalue(result.pvalue)}."
         ),
         "MMD of the samples (dashed), and of the same rows dealt out at random (bars).",
     )
 
 
-def effect_strip(finding: ColumnFinding, margin: float, most: float) -> Markup:
+def effect_strip(finding: ColumnFinding, margin: float, most: float) -> str:
     """Draw the effect of one column with its interval against the margin, as a small strip for a table."""
     effect = finding.effect
     if not math.isfinite(effect.estimate) or not math.isfinite(effect.high):
-        return Markup("")
+        return ""
     drawing = Drawing(Axis(0, most), Axis(-1, 1), width=110, height=16, left=3, right=3, top=1, bottom=1)
     drawing.upright(min(margin, most), "second")
     kind: LineKind = "first" if finding.differs else "muted"
     drawing.line([effect.low, min(effect.high, most)], [0, 0], kind, solid=True)
     drawing.dot(min(effect.estimate, most), 0, kind, radius=3.5)
-    return Markup(drawing.svg(f"effect {number(effect.estimate, 2)} SD, margin {margin:g} SD"))
+    return drawing.svg(f"effect {number(effect.estimate, 2)} SD, margin {margin:g} SD")

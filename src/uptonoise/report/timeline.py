@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
-from markupsafe import Markup
 
 from uptonoise._util.drawing import Axis, Drawing
 from uptonoise._util.files import checked_target
 from uptonoise.monitor import History, Monitor, MonitorState, format_wealth
-from uptonoise.report.page import environment, write_page
+from uptonoise.report.page import write_page
 from uptonoise.report.pictures import Picture
-from uptonoise.report.provenance import file_lines
 from uptonoise.rows import FileStamp, InputRecord
 
 _LISTED = 30  # batches, the last ones
-_LOG10 = math.log(10)
 
 
 def write_timeline(
@@ -32,37 +29,27 @@ def write_timeline(
         raise ValueError("monitor must have at least one batch for a report; got none")
     lines = [(line, format_wealth(line.log_wealth)) for line in reversed(history.lines)]
     record = record or InputRecord()
-    files, n_more_files = file_lines(replace(record, files=(*record.files, *_batch_files(history))))
-    columns = sorted(zip(*state.table().values(), strict=True), key=lambda column: (not column[3], -_known(column[1])))
-    page = (
-        environment()
-        .get_template("timeline.html.j2")
-        .render(
-            state=state,
-            tone="beyond" if state.alarm else "none",
-            timeline=timeline_picture(history, state),
-            lines=lines[:_LISTED],
-            folded=lines[_LISTED:],
-            columns=columns,
-            advice=_what_next(state),
-            record=record,
-            files=files,
-            n_more_files=n_more_files,
-            call="monitor.report(path)",
-            settings=[(name, str(value)) for name, value in asdict(monitor.settings).items() if value is not None],
-        )
+    # The files that batches are called after, as far as they are still there.
+    paths = (Path(line.name) for line, _ in lines if line.name)
+    stamps = [*record.files, *(FileStamp.of(path) for path in paths if path.is_file())]
+    columns = list(zip(*state.table().values(), strict=True))
+    columns.sort(key=lambda column: (not column[3], math.inf if math.isnan(column[1]) else -column[1]))
+    write_page(
+        "timeline.html.j2",
+        target,
+        stamps,
+        force=force,
+        state=state,
+        tone="beyond" if state.alarm else "none",
+        timeline=timeline_picture(history, state),
+        lines=lines[:_LISTED],
+        folded=lines[_LISTED:],
+        columns=columns,
+        advice=_what_next(state),
+        record=record,
+        call="monitor.report(path)",
+        settings=[(name, str(value)) for name, value in asdict(monitor.settings).items() if value is not None],
     )
-    write_page(page, target, force=force)
-
-
-def _batch_files(history: History) -> list[FileStamp]:
-    """Return the files that batches are called after, the last ones first, as far as they are still there."""
-    paths = (Path(line.name) for line in reversed(history.lines) if line.name)
-    return [FileStamp.of(path) for path in paths if path.is_file()]
-
-
-def _known(value: float) -> float:
-    return -math.inf if math.isnan(value) else value
 
 
 def _what_next(state: MonitorState) -> list[str]:
@@ -80,7 +67,7 @@ def _what_next(state: MonitorState) -> list[str]:
 
 def timeline_picture(history: History, state: MonitorState) -> Picture:
     """Draw the wealth after each batch, with the alarm and the estimate of when the change began."""
-    batches, wealth = history.floats("batch"), history.floats("log_wealth") / _LOG10
+    batches, wealth = history.floats("batch"), history.floats("log_wealth") / math.log(10)
     limit = math.log10(history.threshold) if math.isfinite(history.threshold) else 1.0
     low, high = min(0.0, float(wealth.min())), max(limit, float(wealth.max()))
     reach = (high - low) or 1.0
@@ -100,7 +87,7 @@ def timeline_picture(history: History, state: MonitorState) -> Picture:
     drawing.x_axis("batch", most=8)
     begun = "" if history.since is None else f" Dotted: batch {history.since:,}, when the change probably began."
     return Picture(
-        Markup(drawing.svg(f"Timeline of {len(history)} batches. {state.sentence}")),
+        drawing.svg(f"Timeline of {len(history)} batches. {state.sentence}"),
         f"The wealth after each batch, as a power of 10. It stays low where only noise differs, and grows where the "
         f"signal does. Dashed: the wealth that raises the alarm.{begun}",
     )
