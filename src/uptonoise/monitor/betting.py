@@ -46,33 +46,17 @@ _TINY = 1e-12  # keeps a column in which nothing differs from making the equatio
 
 @dataclass(eq=False)
 class Bettor:
-    """What the players know.
-
-    Attributes
-    ----------
-    n_columns, n_radii : int
-        Features on single columns come first, so many for each column.
-    memories : array of shape (r,)
-        How long each kind of player remembers, in units.
-    sums, products, weights : arrays of shape (r, m), (r, m, m) and (r,)
-        S, V and the number of units, with forgetting.
-    bets : array of shape (m, players)
-        The weights v of all players: groups of features, and within these the memories.
-    n_blocks : int
-        How many blocks were learnt.
-    refreshed : array of shape (r,)
-        The number of units, with forgetting, when weights were last computed.
-    """
+    """What the players know; r memories, m features."""
 
     n_columns: int
-    n_radii: int
-    memories: Floats
-    sums: Floats
-    products: Floats
-    weights: Floats
-    bets: Floats
-    n_blocks: int
-    refreshed: Floats
+    n_radii: int  # features on single columns come first, so many for each column
+    memories: Floats  # (r,): how long each kind of player remembers, in units
+    sums: Floats  # (r, m): S, with forgetting
+    products: Floats  # (r, m, m): V, with forgetting
+    weights: Floats  # (r,): the number of units, with forgetting
+    bets: Floats  # (m, players): the weights v of all players: groups of features, and within these the memories
+    n_blocks: int  # that were learnt
+    refreshed: Floats  # (r,): the number of units, with forgetting, when weights were last computed
 
     @classmethod
     def new(cls, features: OddFeatures, rows_of_unit: int) -> Bettor:

@@ -34,22 +34,12 @@ _REACH = 4  # standard errors of the rank of a sampled value
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Means of exp(i w z) of each column with forgetting. Nothing is changed in place.
+    """Means of exp(i w z) of each column with forgetting, for r memories. Nothing is changed in place."""
 
-    Attributes
-    ----------
-    spreads : array of shape (d,)
-        The unit of the difference of each column.
-    sums : complex array of shape (r, d, 8)
-        Sums over rows for each memory and column, at the four frequencies and, for their variances, at twice these.
-    weights, squared_weights : arrays of shape (r, d)
-        The sums of the weights of the rows, and of the squares of those of units.
-    """
-
-    spreads: Floats
-    sums: NDArray[np.complex128]
-    weights: Floats
-    squared_weights: Floats
+    spreads: Floats  # (d,): the unit of the difference of each column
+    sums: NDArray[np.complex128]  # (r, d, 8): over rows, at 4 frequencies and, for their variances, at twice these
+    weights: Floats  # (r, d): the sums of the weights of the rows
+    squared_weights: Floats  # (r, d): the sums of the squares of those of units
 
     @classmethod
     def new(cls, spreads: Floats, n_memories: int) -> Moments:

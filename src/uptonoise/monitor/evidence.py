@@ -32,45 +32,22 @@ _EARLY = 10_000.0  # rows after which half of the rest is paid out
 
 @dataclass(eq=False)
 class Evidence:
-    """Money, all as logarithms. Arrays are replaced and not changed, so that copies may share them.
+    """Money, all as logarithms. Arrays have one entry for each player.
 
-    Attributes
-    ----------
-    guarantee : str
-        "probability" or "run length".
-    shares : array of shape (players,)
-        How what is paid out is divided; their sum is 1.
-    money : array of shape (players,)
-        What each player has.
-    waiting : float
-        What has not been paid out.
-    early : float
-        The units after which half of the waiting money is paid out.
-    n_paid : int
-        The units for which waiting money was paid out.
-    n_units : int
-        How many units were bet on.
-    highest : float
-        The largest value of :attr:`total` so far, looked at after every unit.
-    gains : array of shape (players,)
-        What each player would have made of 1, from the start.
-    lows : array of shape (players,)
-        The smallest of these at the end of a batch.
-    low_batches : array of shape (players,)
-        The number of the batch after which it was the smallest.
+    Arrays are replaced and not changed, so that copies may share them.
     """
 
-    guarantee: str
-    shares: Floats
-    money: Floats
-    waiting: float
-    early: float
-    n_paid: int
-    n_units: int
-    highest: float
-    gains: Floats
-    lows: Floats
-    low_batches: NDArray[np.int64]
+    guarantee: str  # "probability" or "run length"
+    shares: Floats  # how what is paid out is divided; their sum is 1
+    money: Floats  # what each player has
+    waiting: float  # what has not been paid out
+    early: float  # the units after which half of the waiting money is paid out
+    n_paid: int  # units for which waiting money was paid out
+    n_units: int  # that were bet on
+    highest: float  # the largest total so far, looked at after every unit
+    gains: Floats  # what each player would have made of 1, from the start
+    lows: Floats  # the smallest of these at the end of a batch
+    low_batches: NDArray[np.int64]  # the number of the batch after which it was the smallest
 
     @classmethod
     def new(cls, guarantee: Guarantee, shares: Floats, rows_of_unit: int) -> Evidence:

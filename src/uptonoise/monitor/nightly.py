@@ -26,42 +26,18 @@ _MOST_VALUES = 63_000_000  # of the reference, and of a batch: with what they be
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What a nightly job does.
+    """What a nightly job does."""
 
-    Attributes
-    ----------
-    reference : str
-        A file, folder or pattern with the rows of the reference.
-    batches : sequence of str
-        Files, folders or patterns; each file is a batch.
-    state : Path
-        Where the state is kept, ``.npz``.
-    settings : mapping
-        Arguments of :class:`~uptonoise.Monitor`: those that must stay the same from night to night.
-    columns : sequence of str, optional
-        The columns to watch; by default all of the reference that hold numbers.
-    clusters : str, optional
-        The column that says which cluster a row belongs to.
-    any_order : bool
-        Whether a file may come whose name sorts before one that was seen.
-    restart : bool
-        Whether to forget all evidence, and the alarm, first.
-    max_dropped : float
-        The largest part of the rows of a file that may be left out for missing values.
-    how : mapping
-        How files are read.
-    """
-
-    reference: str
-    batches: Sequence[str]
-    state: Path
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    columns: Sequence[str] | None = None
-    clusters: str | None = None
-    any_order: bool = False
-    restart: bool = False
-    max_dropped: float = 1.0
-    how: Mapping[str, Any] = field(default_factory=dict)
+    reference: str  # a file, folder or pattern with the rows of the reference
+    batches: Sequence[str]  # files, folders or patterns; each file is a batch
+    state: Path  # where the state is kept, .npz
+    settings: Mapping[str, Any] = field(default_factory=dict)  # arguments of a Monitor, which stay from night to night
+    columns: Sequence[str] | None = None  # to watch; by default all of the reference that hold numbers
+    clusters: str | None = None  # the column that says which cluster a row belongs to
+    any_order: bool = False  # whether a file may come whose name sorts before one that was seen
+    restart: bool = False  # whether to forget all evidence, and the alarm, first
+    max_dropped: float = 1.0  # the largest part of the rows of a file that may be left out for missing values
+    how: Mapping[str, Any] = field(default_factory=dict)  # how files are read
 
     def run(self) -> Iterator[tuple[Monitor, MonitorState | None]]:
         """Yield the monitor, and what it says after each new batch, once the state is written; None at the start."""

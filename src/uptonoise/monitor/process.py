@@ -28,37 +28,17 @@ _FIRST_ROWS = 32  # whose typical size scales the features; nobody bets on them
 
 @dataclass(frozen=True, eq=False)
 class Process:
-    """All that changes while a stream is watched, but for the reference. A batch returns another process.
+    """All that changes while a stream is watched, but for the reference. A batch returns another process."""
 
-    Attributes
-    ----------
-    up_to_offset : bool
-        Whether units are groups, less their own centre.
-    features : OddFeatures
-        What players look at.
-    bettor, evidence : Bettor and Evidence
-        What players know and have.
-    moments : Moments or None
-        What the estimate of the difference is made of; None before the first rows are complete.
-    lengths : array of shape (d,) or None
-        The typical size of a difference; None before the first rows are complete.
-    ungrouped : Units
-        What waits for a group to be complete.
-    block : Units
-        What was bet on and not learnt yet; before there is a scale, what waits for it.
-    block_features : array of shape (n, m)
-        The features of what was bet on and not learnt yet.
-    """
-
-    up_to_offset: bool
-    features: OddFeatures
-    bettor: Bettor
-    evidence: Evidence
-    moments: Moments | None
-    lengths: Floats | None
-    ungrouped: Units
-    block: Units
-    block_features: Floats
+    up_to_offset: bool  # units are groups, less their own centre
+    features: OddFeatures  # what players look at
+    bettor: Bettor  # what players know
+    evidence: Evidence  # what players have
+    moments: Moments | None  # of the difference; None before the first rows are complete
+    lengths: Floats | None  # (d,): the typical size of a difference; None before the first rows are complete
+    ungrouped: Units  # what waits for a group to be complete
+    block: Units  # what was bet on and not learnt yet; before there is a scale, what waits for it
+    block_features: Floats  # (n, m): of what was bet on and not learnt yet
 
     @classmethod
     def new(cls, n_columns: int, guarantee: Guarantee, up_to_offset: bool, generator: np.random.Generator) -> Process:

@@ -34,18 +34,7 @@ class Table(NamedTuple):
 
 
 def read_table(X: Any, name: str, clusters: Any = None, columns: Sequence[str] | None = None) -> Table:
-    """Read all rows, with missing values as NaN; bags are clusters.
-
-    Parameters
-    ----------
-    X : array, frame, Bags or RowSource
-        The rows.
-    name : str
-        The argument, for messages.
-    clusters : array or str, optional
-        One id for each row, or the column of a frame that has them.
-    columns : sequence of str, optional
-        The columns to use.
+    """Read all rows, with missing values as NaN; bags are clusters. `name` is the argument, for messages.
 
     Examples
     --------

@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a reference is used: see :class:`Reference`."""
+    """How far a reference is used, for a file: see :class:`Reference`."""
 
     parts: tuple[Part, ...]
     used: int
@@ -41,39 +41,17 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Rows of a reference and how far they are used. Nothing is changed in place.
+    """Rows of a reference and how far they are used. Nothing is changed in place."""
 
-    Attributes
-    ----------
-    values : array of shape (n, d)
-        The rows, sorted by cluster where there are clusters.
-    bounds : array of shape (n_units + 1,) or None
-        Where each cluster begins; None where each row is a unit.
-    parts : tuple of Part
-        What was given at first, and what was added.
-    seed : int
-        From which the order is made.
-    reuse : bool
-        Whether to begin anew when all is used.
-    used : int
-        Units that were taken in this pass.
-    n_passes : int
-        How often all units were taken before.
-    mixed : int
-        How many parts there were when this pass began; they are mixed, and later parts come after them.
-    order : array of shape (n_units,)
-        The order in which units are taken.
-    """
-
-    values: Floats
-    bounds: NDArray[np.int64] | None
-    parts: tuple[Part, ...]
-    seed: int
-    reuse: bool
-    used: int
-    n_passes: int
-    mixed: int
-    order: NDArray[np.integer[Any]]
+    values: Floats  # (n, d): sorted by cluster where there are clusters
+    bounds: NDArray[np.int64] | None  # where each cluster begins, and the end; None where each row is a unit
+    parts: tuple[Part, ...]  # what was given at first, and what was added
+    seed: int  # from which the order is made
+    reuse: bool  # whether to begin anew when all is used
+    used: int  # units that were taken in this pass
+    n_passes: int  # how often all units were taken before
+    mixed: int  # parts that there were when this pass began; they are mixed, and later parts come after them
+    order: NDArray[np.integer[Any]]  # in which units are taken
 
     @classmethod
     def new(cls, table: Table, seed: int, reuse: bool = False) -> Reference:
