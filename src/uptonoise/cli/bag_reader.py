@@ -79,7 +79,18 @@ def read_bags(reader: Reader, path: str, choice: Choice, roles: Roles) -> tuple[
     if numeric:
         choice = with_column(choice, roles.label)
     first, *others = (reader.rows(path, choice, name) for name in roles.by)
-    numbers, ids = _bag_numbers([_Keys.of(source) for source in (first, *others)])
+    keys = _Keys.of(first)
+    pieces = (keys.codes[here] for here in _pieces(len(keys.codes)))
+    numbers, seen = _renumbered(pieces, len(keys.codes))
+    entries: list[Any] = [keys.entries[code] for code in seen]
+    if others:  # ids are tuples then
+        entries = [(entry,) for entry in entries]
+    for keys in map(_Keys.of, others):
+        n_entries = len(keys.entries)
+        both = (numbers[here].astype(np.int64) * n_entries + keys.codes[here] for here in _pieces(len(numbers)))
+        numbers, seen = _renumbered(both, len(numbers))
+        entries = [(*entries[code // n_entries], keys.entries[code % n_entries]) for code in seen]
+    ids = _objects(entries)
 
     def keys_of_bags(name: str) -> NDArray[Any]:
         return _Keys.of(reader.rows(path, choice, name)).of_bags(numbers, ids, name)
@@ -97,46 +108,21 @@ def read_bags(reader: Reader, path: str, choice: Choice, roles: Roles) -> tuple[
             f"{path} holds {n_bytes / 1e9:.1f} GB of numbers, of which {_MOST_BYTES / 1e9:.1f} GB fit into memory; "
             "choose columns, or split the file"
         )
-    offsets = offsets_of(np.bincount(numbers))
-    values = np.empty((len(numbers), len(columns)))
-    _put_rows(first, numbers, offsets[:-1].copy(), values, of_bags, roles.label)
-    return un.Bags._in_order(values, offsets, ids, labels if of_bags is None else of_bags.values, columns, True), groups
-
-
-def _put_rows(
-    source: RowSource,
-    numbers: Numbers,
-    free: NDArray[np.int64],
-    values: NDArray[Any],
-    labels: LabelsOfBags | None,
-    label: str | None,
-) -> None:
-    """Put each row of a source into the first free place of its bag; the column of numbers as labels goes to these."""
-    kept = np.array([place for place, name in enumerate(source.columns) if labels is None or name != label])
-    start = 0
-    for block in source.blocks(chunk_rows(len(source.columns))):
+    offsets, start = offsets_of(np.bincount(numbers)), 0
+    values, free = np.empty((len(numbers), len(columns))), offsets[:-1].copy()
+    kept = np.array([first.columns.index(name) for name in columns])
+    for block in first.blocks(chunk_rows(len(first.columns))):
         here = numbers[start : start + len(block.values)]
         start += len(here)
-        if labels is not None and label is not None:
-            labels.add(block.values[:, source.columns.index(label)], here)
+        if of_bags is not None and roles.label is not None:
+            of_bags.add(block.values[:, first.columns.index(roles.label)], here)
+        # Each row goes to the first free place of its bag.
         order = np.argsort(here, kind="stable")
         bags, first_rows, sizes = np.unique(here[order], return_index=True, return_counts=True)
         places = np.arange(len(here)) + np.repeat(free[bags] - first_rows, sizes)
         values[places] = block.values[np.ix_(order, kept)]
         free[bags] += sizes
-
-
-def _bag_numbers(keys: Sequence[_Keys]) -> tuple[Numbers, NDArray[Any]]:
-    """Return the number of each row's bag, in the order of first rows, and the ids: tuples of several columns."""
-    first, *others = keys
-    numbers, seen = _renumbered((first.codes[here] for here in _pieces(len(first.codes))), len(first.codes))
-    ids: list[tuple[Any, ...]] = [(first.entries[code],) for code in seen]
-    for other in others:
-        n_entries = len(other.entries)
-        both = (numbers[here].astype(np.int64) * n_entries + other.codes[here] for here in _pieces(len(numbers)))
-        numbers, seen = _renumbered(both, len(numbers))
-        ids = [(*ids[code // n_entries], other.entries[code % n_entries]) for code in seen]
-    return numbers, _objects(ids if others else [entry for (entry,) in ids])
+    return un.Bags._in_order(values, offsets, ids, labels if of_bags is None else of_bags.values, columns, True), groups
 
 
 def _renumbered(pieces: Iterable[NDArray[np.integer[Any]]], n_rows: int) -> tuple[Numbers, list[int]]:

@@ -75,8 +75,8 @@ def compare_groups(
         read = read_groups if categories is None else read_coded_groups
         rows = read(groups, by, columns, clusters, missing)
         sketches, two, records = *_sketched(rows, generator, seed, numbers), rows.records
-    pairs = pairwise_phase_test(_several(sketches), adjust=adjust)
     record = _input_record(sketches, records)
+    pairs = pairwise_phase_test(sketches, adjust=adjust)
     two = None if two is None else replace(two, input=record)
     named = {str(name): sketch for name, sketch in sketches.items()}
     numbers["seed"] = seed
@@ -98,12 +98,6 @@ def _sketched(
     return dict(zip(two.names, two.sketches, strict=True)), two
 
 
-def _several(sketches: Mapping[Any, Sketch]) -> Mapping[Any, Sketch]:
-    if len(sketches) < 2:
-        raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
-    return sketches
-
-
 def _given_sketches(groups: Mapping[Any, Any], clusters: Any) -> dict[Any, Sketch]:
     if clusters is not None:
         raise ValueError("clusters must be left out for sketches, which bring their own")
@@ -116,6 +110,9 @@ def _given_sketches(groups: Mapping[Any, Any], clusters: Any) -> dict[Any, Sketc
 
 
 def _input_record(sketches: Mapping[Any, Sketch], records: Records) -> InputRecord:
+    """Return what was read of the groups; raise where they are fewer than two."""
+    if len(sketches) < 2:
+        raise ValueError(f"groups must be at least two; got {len(sketches)}: {', '.join(map(str, sketches))}")
     named = next((sketch for sketch in sketches.values() if sketch.named), next(iter(sketches.values())))
     sizes = [int(sketch.n_rows) for sketch in sketches.values()]
     if len(records) != len(sketches):

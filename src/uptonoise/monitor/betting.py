@@ -103,28 +103,21 @@ class Bettor:
         self.n_blocks += 1
         # What remembers long changes slowly: its weights need not be new after every block.
         due = (self.weights >= _GROWN * self.refreshed) | (self.n_blocks % every == 0)
-        for number in np.flatnonzero(due).tolist():
-            self._set_weights(number)
-            self.refreshed[number] = self.weights[number]
-
-    def _set_weights(self, memory: int) -> None:
-        """Set the weights of all players with one memory."""
-        d, k, r = self.n_columns, self.n_radii, len(self.memories)
-        sums, bets, matrix = self.sums[memory], self.bets, self.products[memory].copy()
-        diagonal = matrix.reshape(-1)[:: len(matrix) + 1]
-        diagonal *= 1 + _RIDGE * self.memories[memory] / self.weights[memory]
-        diagonal += _TINY
-        singles = d * k
-        single = matrix[:singles, :singles].copy()
-        # Whatever rounding does here, the guarantee stays: weights come from the past only.
-        bets[:, memory] = dposv(matrix.T, sums, overwrite_a=True)[1]
-        if d == 1:
-            return
-        of_columns = single * _own_blocks(d, k)
-        bets[:singles, r + memory] = dposv(single.T, sums[:singles], overwrite_a=True)[1]
-        alone = dposv(of_columns.T, sums[:singles], overwrite_a=True)[1]
-        features = np.arange(singles)
-        bets[features, (2 + features // k) * r + memory] = alone
+        d, k, r, bets = self.n_columns, self.n_radii, len(self.memories), self.bets
+        for memory in np.flatnonzero(due).tolist():
+            self.refreshed[memory] = self.weights[memory]
+            sums, matrix, singles = self.sums[memory], self.products[memory].copy(), d * k
+            diagonal = matrix.reshape(-1)[:: len(matrix) + 1]
+            diagonal *= 1 + _RIDGE * self.memories[memory] / self.weights[memory]
+            diagonal += _TINY
+            single = matrix[:singles, :singles].copy()
+            # Whatever rounding does here, the guarantee stays: weights come from the past only.
+            bets[:, memory] = dposv(matrix.T, sums, overwrite_a=True)[1]
+            if d > 1:
+                of_columns, places = single * _own_blocks(d, k), np.arange(singles)
+                bets[:singles, r + memory] = dposv(single.T, sums[:singles], overwrite_a=True)[1]
+                alone = dposv(of_columns.T, sums[:singles], overwrite_a=True)[1]
+                bets[places, (2 + places // k) * r + memory] = alone
 
 
 @cache

@@ -46,15 +46,23 @@ class Job:
             monitor = self._monitor()
             yield monitor, None
             for path in paths:
-                if self._is_new(monitor, path):
-                    files = OpenFiles(path, **self.how)
-                    names = files.described_columns() or monitor.columns
-                    known = [name for name in monitor.columns if name in names or split_name(name, names)]
-                    batch = self._rows(files, known)
-                    state = monitor.update(batch, name=str(path), version=f"{path.stat().st_size} bytes")
-                    check_dropped(str(path), batch.record(), self.max_dropped)
-                    monitor.save(self.state)
-                    yield monitor, state
+                name, size = str(path), f"{path.stat().st_size} bytes"
+                if monitor.has_seen(name, size):
+                    continue
+                if monitor.has_seen(name):
+                    raise ValueError(f"{path} has another size than when it was compared; give new rows in a new file")
+                last = monitor.state.name if monitor.state is not None else ""
+                if name < last and not self.any_order:
+                    problem = f"{path} sorts before {last}, which was compared already: time would go backwards"
+                    raise hinted(ValueError, problem, "{any_order} compares it all the same", any_order=True)
+                files = OpenFiles(path, **self.how)
+                names = files.described_columns() or monitor.columns
+                known = [column for column in monitor.columns if column in names or split_name(column, names)]
+                batch = self._rows(files, known)
+                state = monitor.update(batch, name=name, version=size)
+                check_dropped(name, batch.record(), self.max_dropped)
+                monitor.save(self.state)
+                yield monitor, state
 
     def _monitor(self) -> Monitor:
         """Return the monitor that goes on, or a new one."""
@@ -86,18 +94,6 @@ class Job:
         source = files.rows(columns=columns, by=self.clusters, missing=kept, progress=False)
         source.may_be_empty, source.keeps_missing, source.most_values = True, missing == "use", _MOST_VALUES
         return source
-
-    def _is_new(self, monitor: Monitor, path: Path) -> bool:
-        """Tell whether a file was not seen; raise where it has changed since, or comes too late."""
-        if monitor.has_seen(str(path), f"{path.stat().st_size} bytes"):
-            return False
-        if monitor.has_seen(str(path)):
-            raise ValueError(f"{path} has another size than when it was compared; give new rows in a new file")
-        last = monitor.state.name if monitor.state is not None else ""
-        if str(path) < last and not self.any_order:
-            problem = f"{path} sorts before {last}, which was compared already: time would go backwards"
-            raise hinted(ValueError, problem, "{any_order} compares it all the same", any_order=True)
-        return True
 
 
 def batch_files(patterns: Sequence[str]) -> list[Path]:

@@ -147,11 +147,7 @@ def arranged(table: Table, columns: tuple[str, ...], named: bool, missing: Missi
         notes += [f"new columns, left out: {_listed(new)}"] if new else []
     elif values.shape[1] != len(columns):
         raise ValueError(f"{name} must have {counted(len(columns), 'column')}; got {values.shape[1]}")
-    return _without_missing(table._replace(values=values, columns=columns, notes=tuple(notes)), missing, name)
-
-
-def _without_missing(table: Table, missing: Missing, name: str) -> Table:
-    """Return a table without its rows with missing values, or raise, or return it as it is."""
+    table = table._replace(values=values, columns=columns, notes=tuple(notes))
     if missing == "use":
         return table
     starts = range(0, len(table.values), CHUNK_ROWS)
@@ -161,8 +157,8 @@ def _without_missing(table: Table, missing: Missing, name: str) -> Table:
         return table
     if missing == "error":
         row = int(np.argmax(incomplete))
-        column = int(np.argmax(np.isnan(table.values[row])))
-        problem = f"{name} must have no missing values: got NaN in row {row}, column {table.columns[column]!r}"
+        place = int(np.argmax(np.isnan(table.values[row])))
+        problem = f"{name} must have no missing values: got NaN in row {row}, column {table.columns[place]!r}"
         raise hinted(ValueError, problem, "{missing} leaves such rows out", missing="drop")
     note = f"{counted(int(incomplete.sum()), 'row')} with missing values left out"
     return table._replace(

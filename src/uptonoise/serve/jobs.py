@@ -37,11 +37,6 @@ class Job:
     process: asyncio.subprocess.Process | None = None
     task: asyncio.Task[None] | None = None
 
-    @property
-    def runs(self) -> bool:
-        """Whether it has not ended."""
-        return self.state == "running"
-
     def to_dict(self) -> dict[str, Any]:
         """Return what the page shows of it."""
         return {
@@ -55,11 +50,10 @@ class Job:
         }
 
 
-async def started(job: Job, arguments: Sequence[str], folder: Path) -> Job:
+async def start(job: Job, arguments: Sequence[str], folder: Path) -> None:
     """Start the command line in a folder, and watch it."""
     job.process = await _python(["-m", "uptonoise", *arguments], folder)
-    job.task = asyncio.create_task(_watched(job))
-    return job
+    job.task = asyncio.create_task(_watched(job, job.process))
 
 
 async def _python(arguments: Sequence[str], folder: Path) -> asyncio.subprocess.Process:
@@ -75,9 +69,7 @@ async def _python(arguments: Sequence[str], folder: Path) -> asyncio.subprocess.
     )
 
 
-async def _watched(job: Job) -> None:
-    process = job.process
-    assert process is not None
+async def _watched(job: Job, process: asyncio.subprocess.Process) -> None:
     assert process.stdout is not None
     assert process.stderr is not None
     answer = asyncio.create_task(process.stdout.read())
@@ -105,7 +97,7 @@ async def _watched(job: Job) -> None:
 
 async def cancelled(job: Job) -> None:
     """End a computation: its process is gone when this returns."""
-    if not job.runs or job.process is None:
+    if job.state != "running" or job.process is None:
         return
     job.state, job.message = "cancelled", "cancelled"
     await _ended(job.process)

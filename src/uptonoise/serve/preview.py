@@ -51,18 +51,15 @@ def _examples(file: Any, names: list[str]) -> dict[str, str]:
     texts = {name: file.not_numbers[name] for name in names if name in file.not_numbers}
     values = file.first_values([name for name in names if name not in texts])
     for name, column in values.items():
-        shown = [_shown(value) for value in np.asarray(column[:_SHOWN_VALUES]).tolist()]
+        first = np.asarray(column[:_SHOWN_VALUES]).tolist()
+        shown = ["missing" if math.isnan(value) else f"{value:.4g}" for value in first]
         texts[name] = ", ".join(shown) + (", …" if len(column) > _SHOWN_VALUES else "")
     return texts
 
 
-def _shown(value: float) -> str:
-    return "missing" if math.isnan(value) else f"{value:.4g}"
-
-
-def _options(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """Return the files, and the options as the engines call them."""
-    paths, options, rest = [], dict[str, Any](), list(arguments)
+def main(arguments: list[str]) -> dict[str, Any]:
+    """Return the preview, or the line that says what is wrong."""
+    paths, options, rest = [], dict[str, Any](), list(arguments)  # as the engines call them
     named = {"tab": "\t", "blank": " "}
     while rest:
         part = rest.pop(0)
@@ -73,13 +70,8 @@ def _options(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
             options[part[2:]] = named.get(value, value) if part == "--delimiter" else value
         else:
             paths.append(part)
-    return paths, options
-
-
-def main(arguments: list[str]) -> dict[str, Any]:
-    """Return the preview, or the line that says what is wrong."""
     try:
-        return preview(*_options(arguments))
+        return preview(paths, options)
     except (ValueError, OSError, ImportError, MemoryError) as error:
         return {"error": " ".join(command_line_text(error).split()) or type(error).__name__}
 

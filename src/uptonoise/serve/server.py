@@ -31,7 +31,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from uptonoise import __version__
-from uptonoise.serve.jobs import Job, cancelled, previewed, started
+from uptonoise.serve.jobs import Job, cancelled, previewed, start
 from uptonoise.serve.settings import REPORT, Columns, compare_arguments, reading_arguments
 from uptonoise.serve.uploads import PLACES, TOO_LARGE, Limits, RefusedError, Tab, drained
 
@@ -160,7 +160,7 @@ class Server:
     def _new_tab(self) -> str:
         """Make the folder of a page that is opened; the page that was used least recently goes where there are many."""
         assert self.folder is not None
-        busy = self.job.tab if self.job is not None and self.job.runs else None
+        busy = self.job.tab if self.job is not None and self.job.state == "running" else None
         while len(self.tabs) >= _MOST_TABS:
             oldest = min((name for name in self.tabs if name != busy), key=lambda name: self.tabs[name].used)
             shutil.rmtree(self.tabs.pop(oldest).folder, ignore_errors=True)
@@ -220,14 +220,14 @@ class Server:
     async def _start(self, request: Request) -> Response:
         tab, given = self._tab(request), await _settings(request)
         arguments = _arguments(tab, given)
-        if self.job is not None and self.job.runs:
+        if self.job is not None and self.job.state == "running":
             own = self.job.tab == request.path_params["tab"]
             where = "of this page" if own else "of another page"
             raise RefusedError(409, f"a comparison {where} is running; wait for it, or cancel it there")
         (tab.folder / REPORT).unlink(missing_ok=True)
         self.job = Job(request.path_params["tab"], shlex.join(["uptonoise", *arguments]))
         try:
-            await started(self.job, arguments, tab.folder)
+            await start(self.job, arguments, tab.folder)
         except OSError as error:
             self.job.state, self.job.message = "failed", str(error)
         return _json(self.job.to_dict(), status=202)

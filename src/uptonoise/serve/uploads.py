@@ -59,7 +59,21 @@ class Tab:
         """Write a file in pieces; nothing is left of one that is too large, too slow, or breaks off."""
         temporary = self.folder / f".{secrets.token_hex(8)}"
         try:
-            await _written(temporary, parts, limits)
+            total, end, iterator = 0, time.monotonic() + limits.all_seconds, aiter(parts)
+            with temporary.open("xb") as file:
+                while True:
+                    try:
+                        async with asyncio.timeout(max(0.0, min(limits.idle_seconds, end - time.monotonic()))):
+                            part = await anext(iterator)
+                    except StopAsyncIteration:
+                        break
+                    except TimeoutError:
+                        raise RefusedError(408, "the file did not come to its end in time; try again") from None
+                    total += len(part)
+                    limits.check_size(total)
+                    if part and shutil.disk_usage(self.folder).free < _SPARE_BYTES:
+                        raise RefusedError(507, "the disk of the temporary folder is full")
+                    await asyncio.to_thread(file.write, part)
             self.remove(place)
             name = plain_name(name)
             # In a folder of its own where the other file has the same name.
@@ -93,25 +107,6 @@ async def drained(parts: AsyncIterator[bytes]) -> None:
                 left -= len(part)
                 if left < 0:
                     return
-
-
-async def _written(path: Path, parts: AsyncIterator[bytes], limits: Limits) -> None:
-    total, end = 0, time.monotonic() + limits.all_seconds
-    iterator = aiter(parts)
-    with path.open("xb") as file:
-        while True:
-            try:
-                async with asyncio.timeout(max(0.0, min(limits.idle_seconds, end - time.monotonic()))):
-                    part = await anext(iterator)
-            except StopAsyncIteration:
-                return
-            except TimeoutError:
-                raise RefusedError(408, "the file did not come to its end in time; try again") from None
-            total += len(part)
-            limits.check_size(total)
-            if part and shutil.disk_usage(path.parent).free < _SPARE_BYTES:
-                raise RefusedError(507, "the disk of the temporary folder is full")
-            await asyncio.to_thread(file.write, part)
 
 
 def plain_name(given: str) -> str:
