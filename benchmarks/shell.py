@@ -22,7 +22,7 @@ import numpy as np
 from _measure import interleaved, row
 from scipy.spatial.distance import pdist
 
-from uptonoise.fourier.distances import middle_distances
+from uptonoise.fourier.lengths import middle_distances
 
 COMPARE = "from uptonoise.cli.app import main; main()"
 IMPORTS = "import narwhals, pyarrow.csv, pydantic, rich.table, scipy.special, threadpoolctl, typer"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uptonoise as un
-from uptonoise.fourier.exact_angles import angles_between
+from uptonoise.fourier.cosine_sine import angles_between
 
 
 @pytest.fixture

@@ -44,16 +44,9 @@ _STYLE = f"""
 
 
 def card(sentence: str, facts: Sequence[tuple[str, str]], drawing: str = "") -> str:
-    """Return a card as HTML.
+    """Return a card as HTML: what the result says, labels and numbers, and an SVG element of a drawing.
 
-    Parameters
-    ----------
-    sentence : str
-        What the result says.
-    facts : sequence of pairs of str
-        Labels and numbers; those without a text are left out.
-    drawing : str
-        An SVG element of :class:`uptonoise._util.drawing.Drawing`.
+    Numbers without a text are left out.
 
     Examples
     --------

@@ -38,14 +38,9 @@ class Density(NamedTuple):
 
 
 def density_of(values: Floats, grid: Floats, noise: float = 0.0) -> Density | None:
-    """Return the density of values, which stops where they do; None where all are the same.
+    """Return the density of values at the points of a grid, which stops where they do; None where all are the same.
 
-    Parameters
-    ----------
-    values, grid : arrays
-        The values, and the points at which the density is wanted.
-    noise : float
-        The standard deviation of Gaussian noise to add; with noise the density does not stop.
+    `noise` is the standard deviation of Gaussian noise to add; with noise the density does not stop.
 
     Examples
     --------

@@ -58,17 +58,10 @@ class _Trial(NamedTuple):
 
 
 def descend(loss: Loss, start: Floats, low: Floats, high: Floats, n_steps: int) -> Floats:
-    """Take steps down a function, and return where they end.
+    """Take at most so many steps down a function, and return where they end.
 
-    Parameters
-    ----------
-    loss : callable
-        Returns the value and the gradient at a place.
-    start, low, high : array of shape (n,)
-        The place to start from, inside the bounds. A bound may be infinite; some are, and some are not, as then the
-        first step is as long as scipy's.
-    n_steps : int
-        The largest number of steps.
+    `loss` returns the value and the gradient at a place, and `start` is inside the bounds. A bound may be infinite;
+    some are, and some are not, as then the first step is as long as scipy's.
 
     Examples
     --------

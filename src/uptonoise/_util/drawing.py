@@ -73,16 +73,9 @@ def _round_step(least: float) -> float:
 
 
 class Drawing:
-    """An SVG element with a plain pair of axes; later marks lie above earlier ones.
+    """An SVG element with a plain pair of axes; later marks lie above earlier ones, and y grows upwards.
 
-    Parameters
-    ----------
-    x, y : Axis
-        The ranges of the axes; y grows upwards.
-    width, height : float
-        The size at which letters have 12 pixels.
-    left, right, top, bottom : float
-        The space around the axes.
+    At this width and height letters have 12 pixels; `left`, `right`, `top` and `bottom` are the space around the axes.
 
     Examples
     --------

@@ -18,17 +18,9 @@ _COMMAND_LINE_NAMES = {"n_frequencies": "frequencies", "clusters": "cluster"}
 def hinted(kind: type[AnyError], problem: str, hint: str, **options: Any) -> AnyError:
     """Return an exception that says what is wrong and which option helps.
 
-    Parameters
-    ----------
-    kind : type
-        The class of the exception.
-    problem : str
-        What is wrong and where, without a full stop.
-    hint : str
-        What to do. ``{name}`` stands for the option `name`; there is one for each of `options`.
-    **options
-        The options with the values to give. None stands for a value that only the user knows. An underscore at the end
-        of a name is passed over, so that an option can be named twice.
+    `problem` is what is wrong and where, without a full stop, and `hint` what to do: in it, ``{name}`` stands for the
+    option `name`. `options` has the values to give, None where only the user knows it. An underscore at the end of a
+    name is passed over, so that an option can be named twice.
 
     Examples
     --------
@@ -55,16 +47,14 @@ def command_line_text(error: BaseException) -> str:
 
 
 def _as_argument(name: str, value: Any) -> str:
-    name = name.rstrip("_")
-    if value is None:
-        return f"{name}="
-    return f'{name}="{value}"' if isinstance(value, str) else f"{name}={value!r}"
+    shown = "" if value is None else f'"{value}"' if isinstance(value, str) else repr(value)
+    return f"{name.rstrip('_')}={shown}"
 
 
 def _as_option(name: str, value: Any) -> str:
     name = name.rstrip("_")
     option = ("--no-" if value is False else "--") + _COMMAND_LINE_NAMES.get(name, name).replace("_", "-")
-    if value is None or value is True or value is False:
+    if value is None or isinstance(value, bool):
         return option
     text = ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return f"{option} {shlex.quote(text)}"

@@ -25,18 +25,9 @@ _BETWEEN_LINES = 0.2  # seconds
 class Progress(AbstractContextManager["Progress"]):
     """A progress bar, for a ``with`` block or around an iterable.
 
-    Parameters
-    ----------
-    label : str
-        What is being done.
-    total : int, optional
-        How many units there are; without it only what :meth:`advance` is told gives a percentage.
-    show : bool, optional
-        True shows the bar, False does not; None shows it in a terminal or a notebook, after about a second.
-    stream : text stream, optional
-        Where the bar goes; stderr by default.
-    units : str
-        What is counted: "rows", "runs", "epochs", ...
+    The label says what is done, and `units` what is counted: "rows", "runs", "epochs", ... Without a total only what
+    :meth:`advance` is told gives a percentage. `show` True shows the bar, False does not; None shows it in a terminal
+    or a notebook, after about a second. It goes to stderr, or to another stream.
     """
 
     def __init__(

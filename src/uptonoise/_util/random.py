@@ -13,15 +13,8 @@ RandomState = int | np.random.Generator | np.random.RandomState | None
 def as_generator(random_state: RandomState) -> np.random.Generator:
     """Return the Generator that `random_state` stands for.
 
-    Parameters
-    ----------
-    random_state : None, int, numpy Generator or RandomState
-        None draws fresh entropy; an int is a seed; a Generator is used as it is, so that it moves on; a
-        RandomState seeds a new Generator, and moves on too.
-
-    Returns
-    -------
-    numpy.random.Generator
+    None draws fresh entropy; an int is a seed; a Generator is used as it is, so that it moves on; a RandomState seeds a
+    new Generator, and moves on too.
     """
     return seeded_generator(random_state)[0]
 

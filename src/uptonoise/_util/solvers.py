@@ -23,16 +23,8 @@ def root(
 ) -> float:
     """Return a root between two places at which the function has different signs, by Brent's method (1973).
 
-    The places that it looks at are those of `scipy.optimize.brentq`, to the last bit.
-
-    Parameters
-    ----------
-    function : callable
-        A continuous function of one number.
-    low, high : float
-        The two places.
-    absolute, relative : float
-        How far from a root the answer may be: `absolute`, plus `relative` times the answer.
+    The places that it looks at are those of `scipy.optimize.brentq`, to the last bit. The answer is no further from a
+    root than `absolute`, plus `relative` times the answer.
 
     Examples
     --------

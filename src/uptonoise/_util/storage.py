@@ -46,22 +46,10 @@ def save_archive(
     *,
     force: bool = True,
 ) -> None:
-    """Write a header and arrays to a file, whole or not at all.
+    """Write a header and arrays to a file, whole or not at all; `force` replaces a file that exists.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    kind : str
-        What the file holds, in a word or two, such as "sketch".
-    version : int
-        The version of this kind's format.
-    header : mapping
-        Values that JSON knows.
-    arrays : mapping
-        Arrays by name.
-    force : bool
-        Whether to replace a file that exists.
+    The header has values that JSON knows. `kind` says in a word or two what the file holds, such as "sketch", and
+    `version` is that of the kind's format.
 
     Examples
     --------

@@ -31,12 +31,11 @@ from uptonoise.fourier.discrepancy import (
     squared_paired_mmd,
     squared_phd,
 )
-from uptonoise.fourier.flip_sums import FlipSums, Signs
 from uptonoise.fourier.frequencies import Law, Method, as_frequencies, sample_frequencies
 from uptonoise.fourier.kernels import embedding_kernel, fourier_kernel, phase_kernel
 from uptonoise.fourier.lengths import lengths_of
 from uptonoise.fourier.moments import MomentSum
-from uptonoise.fourier.resampling import column_variances, labelled_feature_sums
+from uptonoise.fourier.resampling import FlipSums, Signs, column_variances, labelled_feature_sums
 from uptonoise.fourier.scale import median_scale
 from uptonoise.fourier.sketch import Sketch
 from uptonoise.fourier.spread import spread_of_amplitudes

@@ -39,10 +39,6 @@ class SketchClusters:
         """The sorted hashes of all ids; none of clusters whose ids mean nothing beyond their own sample."""
         return self.ended if self.open is None else _joined(self.ended, cluster_hashes(self.open.ids))
 
-    def whole(self, ended: Moments) -> Moments:
-        """Return the moments of clusters that have ended together with those of the others."""
-        return ended if self.open is None else ended + self.open.moments
-
     def merged(self, other: SketchClusters) -> SketchClusters:
         """Return the clusters of both, all of them ended; raise where both hold the same cluster."""
         left, right = self.hashes, other.hashes
@@ -68,18 +64,8 @@ def _joined(*parts: Hashes) -> Hashes:
 class ClusterPass:
     """A pass over clustered rows: moments of clusters that have ended, and sums of those that have not.
 
-    Parameters
-    ----------
-    source : RowSource
-        Rows with clusters.
-    features : CosineSine
-        The features.
-    frequencies : array of shape (m, d)
-        Their frequencies.
-    near, centre : array of shape (d,)
-        What is subtracted from these rows, and from those of the sketch.
-    before : SketchClusters
-        The clusters of earlier passes.
+    `near` is subtracted from these rows, and `centre` from those of the sketch; `before` has the clusters of earlier
+    passes.
     """
 
     def __init__(
@@ -93,8 +79,7 @@ class ClusterPass:
     ) -> None:
         self.source, self.features, self.frequencies, self.before = source, features, frequencies, before
         self.near, self.centre = near, centre
-        known = before.open or OpenClusters(2 * features.n_frequencies)
-        self.known = known.recentred(frequencies, centre, near)
+        self.known = (before.open or OpenClusters(2 * features.n_frequencies)).recentred(frequencies, centre, near)
         self.moments = Moments.none(features.n_frequencies)
         self.hashes: list[Hashes] = []
         self.taken: list[Any] = []
@@ -131,10 +116,8 @@ class ClusterPass:
 
     def _read(self) -> ClusterPart:
         source, keep_all = self.source, ClusterSums(self.features, self.near)
-        if source.is_remote:
-            return source.fold(keep_all).total()
-        if _is_array(source) and not source.bags_in_order:
-            return RowsByBag(source).fold(keep_all).total()
+        if source.is_remote or (_is_array(source) and not source.bags_in_order):
+            return (source if source.is_remote else RowsByBag(source)).fold(keep_all).total()
         try:
             return source.fold(ClusterSums(self.features, self.near, self._end)).total()
         except ClusterReturnedError as error:

@@ -16,8 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier.cosine_sine import CosineSine, turned
-from uptonoise.fourier.exact_angles import angles_between
+from uptonoise.fourier.cosine_sine import CosineSine, angles_between, turned
 from uptonoise.fourier.moments import Moments
 from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block
@@ -50,14 +49,7 @@ class ClusterReturnedError(Exception):
 class ClusterSums(Accumulator[ClusterPart]):
     """The sum of the features of each cluster's rows, about a centre.
 
-    Parameters
-    ----------
-    features : CosineSine
-        The features.
-    centre : array of shape (d,)
-        What is subtracted from the rows.
-    hand_on : callable, optional
-        Where the sums of clusters go that have ended; by default all are kept.
+    The sums of clusters that have ended go to `hand_on`; without it all are kept.
     """
 
     def __init__(self, features: CosineSine, centre: Floats, hand_on: HandOn | None = None) -> None:

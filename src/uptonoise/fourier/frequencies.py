@@ -17,7 +17,6 @@ law           frequency at scale 1                        kernel
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -88,7 +87,7 @@ def sample_frequencies(
     checked_number(nu, "nu", above=True)
     root = _inverse_root(scale, d)
     generator, seed = seeded_generator(random_state)
-    normals, uniforms = _METHODS[method](m, d, generator)
+    normals, uniforms = _normals_and_uniforms(method, m, d, generator)
     standard = _at_unit_scale(law, normals, uniforms, float(nu))
     with np.errstate(over="ignore"):
         frequencies = np.ascontiguousarray(standard @ root if root.ndim == 2 else standard * root)
@@ -115,36 +114,26 @@ def _at_unit_scale(law: Law, normals: Floats, uniforms: Floats, nu: float) -> Fl
     return radial
 
 
-def _iid(m: int, d: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    return generator.standard_normal((m, d)), _open_interval(generator.random(m))
+def _normals_and_uniforms(method: Method, m: int, d: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+    """Sample m standard normal vectors, and as many uniform numbers."""
+    if method == "sobol":
+        from scipy.stats import qmc  # scipy.stats takes as long to import as everything else together
 
-
-def _orthogonal(m: int, d: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """Sample normal vectors whose directions are orthogonal in groups of d; each by itself is standard normal."""
-    groups = -(-m // d)
-    directions, upper = np.linalg.qr(generator.standard_normal((groups, d, d)))
-    # The signs of R's diagonal make the QR factor uniform over rotations.
-    directions = directions * np.sign(np.einsum("gii->gi", upper))[:, None, :]
-    lengths = np.sqrt(2 * gammaincinv(d / 2, _open_interval(generator.random(groups * d))))
-    normals = lengths[:, None] * directions.transpose(0, 2, 1).reshape(groups * d, d)
-    return normals[:m], _open_interval(generator.random(m))
-
-
-def _sobol(m: int, d: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    from scipy.stats import qmc  # scipy.stats takes as long to import as everything else together
-
-    if d + 1 > qmc.Sobol.MAXDIM:
-        raise ValueError(f'method "sobol" has at most {qmc.Sobol.MAXDIM - 1} columns; got {d}. Use "orthogonal"')
-    points = qmc.Sobol(d + 1, scramble=True, rng=generator).random_base2((m - 1).bit_length())[:m]
-    points = _open_interval(points)
-    return ndtri(points[:, :d]), points[:, d]
-
-
-_METHODS: dict[str, Callable[[int, int, np.random.Generator], tuple[Floats, Floats]]] = {
-    "iid": _iid,
-    "orthogonal": _orthogonal,
-    "sobol": _sobol,
-}
+        if d + 1 > qmc.Sobol.MAXDIM:
+            raise ValueError(f'method "sobol" has at most {qmc.Sobol.MAXDIM - 1} columns; got {d}. Use "orthogonal"')
+        points = qmc.Sobol(d + 1, scramble=True, rng=generator).random_base2((m - 1).bit_length())[:m]
+        points = _open_interval(points)
+        return ndtri(points[:, :d]), points[:, d]
+    if method == "iid":
+        normals = generator.standard_normal((m, d))
+    else:  # directions are orthogonal in groups of d; each vector by itself is standard normal
+        groups = -(-m // d)
+        directions, upper = np.linalg.qr(generator.standard_normal((groups, d, d)))
+        # The signs of R's diagonal make the QR factor uniform over rotations.
+        directions = directions * np.sign(np.einsum("gii->gi", upper))[:, None, :]
+        lengths = np.sqrt(2 * gammaincinv(d / 2, _open_interval(generator.random(groups * d))))
+        normals = (lengths[:, None] * directions.transpose(0, 2, 1).reshape(groups * d, d))[:m]
+    return normals, _open_interval(generator.random(m))
 
 
 def _open_interval(uniforms: Floats) -> Floats:

@@ -75,9 +75,6 @@ class Strips:
             self.strips.append(_Strip(rows.values[part] / lengths, first, by_bag))
 
 
-Pair = tuple[_Strip, _Strip]
-
-
 def mean_kernel(kernel: Kernel, left: Strips, right: Strips | None) -> Floats:
     """Return the mean of a kernel of rows for each pair of bags; where `right` is None, of `left` with itself."""
     if right is not None:
@@ -104,25 +101,24 @@ def squared_embedding_distances(kernel: Kernel, left: Strips, right: Strips | No
 
 def _squared_norms(kernel: Kernel, strips: Strips) -> Floats:
     """Return the mean of a kernel of rows within each bag."""
+    # Pairs of strips that have rows of the same bag.
+    pairs = (
+        (strip, later)
+        for number, strip in enumerate(strips.strips)
+        for later in strips.strips[number:]
+        if later.first_bag < strip.place.stop
+    )
     norms = np.zeros(strips.n_bags)
-    for row, column, part in _means_of_pairs(kernel, _pairs_with_a_common_bag(strips)):
+    for row, column, part in _means_of_pairs(kernel, pairs):
         within = np.diagonal(part, row.first_bag - column.first_bag)
         norms[column.first_bag : column.first_bag + len(within)] += within if row is column else 2 * within
     return norms
 
 
-def _pairs_with_a_common_bag(strips: Strips) -> Iterator[Pair]:
-    for number, strip in enumerate(strips.strips):
-        for later in strips.strips[number:]:
-            if later.first_bag >= strip.place.stop:
-                break
-            yield strip, later
-
-
-def _means_of_pairs(kernel: Kernel, pairs: Iterable[Pair]) -> Iterator[tuple[_Strip, _Strip, Floats]]:
+def _means_of_pairs(kernel: Kernel, pairs: Iterable[tuple[_Strip, _Strip]]) -> Iterator[tuple[_Strip, _Strip, Floats]]:
     """Yield each pair of strips with the part of the mean kernel of their bags that it holds."""
 
-    def part(pair: Pair) -> tuple[_Strip, _Strip, Floats]:
+    def part(pair: tuple[_Strip, _Strip]) -> tuple[_Strip, _Strip, Floats]:
         left, right = pair
         shape = (len(left.values), len(right.values))
         matrix = as_matrix(kernel(left.values, right.values), shape, "kernel", finite=False)

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier.cosine_sine import CosineSine, turned
-from uptonoise.fourier.exact_angles import angles_between
+from uptonoise.fourier.cosine_sine import CosineSine, angles_between, turned
 from uptonoise.fourier.sums import bags_of_rows
 from uptonoise.rows import Accumulator, Block
 

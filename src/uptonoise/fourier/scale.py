@@ -11,7 +11,7 @@ import scipy
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
-from uptonoise.fourier.distances import middle_distances
+from uptonoise.fourier.lengths import middle_distances
 from uptonoise.rows import RowSource, aligned, as_rows, same_iterator, sample_rows
 
 _FEW_COLUMNS = 16
@@ -61,15 +61,13 @@ def median_scale(
     rows = sample_rows(sources, n_rows, seeded_generator(random_state)[0])
     if len(rows) < 2:
         raise ValueError(f"{names[0]} must have at least 2 rows for a distance between them; got {len(rows)}")
-    if not checked_flag(per_column, "per_column"):
-        length = _median_length(sources, rows, slice(None))
-        if np.isnan(length):
-            raise _no_scale("the samples")
-        return length
-    lengths = np.array([_median_length(sources, rows, [column]) for column in range(rows.shape[1])])
+    checked_flag(per_column, "per_column")
+    columns: list[Any] = [[column] for column in range(rows.shape[1])] if per_column else [slice(None)]
+    lengths = np.array([_median_length(sources, rows, some) for some in columns])
     if np.isnan(lengths).all():
-        raise _no_scale(names[0])
-    return np.where(np.isnan(lengths), 1.0, lengths)
+        name = names[0] if per_column else "the samples"
+        raise ValueError(f"all rows of {name} are equal, so there is no scale; give a length instead")
+    return np.where(np.isnan(lengths), 1.0, lengths) if per_column else float(lengths[0])
 
 
 def _median_length(sources: list[RowSource], rows: Floats, columns: Any) -> float:
@@ -115,7 +113,3 @@ def _squared_distances(rows: Floats) -> Floats:
         differences.sum(axis=0, out=squares[at : at + n - 1 - first])
         at += n - 1 - first
     return squares
-
-
-def _no_scale(name: str) -> ValueError:
-    return ValueError(f"all rows of {name} are equal, so there is no scale; give a length instead")

@@ -80,9 +80,9 @@ class SketchStatistics:
     @property
     def _moments(self) -> Moments:
         """The moments of all rows, also of clusters that may get more."""
-        if self._whole is None:
-            self._whole = self._clusters.whole(self._ended)
-        return self._whole
+        if self._whole is None and self._clusters.open is not None:
+            self._whole = self._ended + self._clusters.open.moments
+        return self._whole or self._ended
 
     def check_comparable(self, other: Any) -> None:
         """Raise where another sketch has other frequencies or columns."""

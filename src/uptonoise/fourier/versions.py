@@ -23,14 +23,13 @@ def versions() -> dict[str, str]:
     """
     own = {"uptonoise": __version__, "kernel": kernel_name(), "threads": str(n_threads())}
     system = {"python": platform.python_version(), "platform": platform.platform()}
-    return {**own, **system, **{package: _installed(package) for package in _PACKAGES}}
-
-
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
+    packages = {}
+    for package in _PACKAGES:
+        try:
+            packages[package] = version(package)
+        except PackageNotFoundError:
+            packages[package] = "not installed"
+    return {**own, **system, **packages}
 
 
 def show_versions() -> None:

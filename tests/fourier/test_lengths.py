@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from uptonoise.fourier.distances import middle_distances
+from uptonoise.fourier.lengths import middle_distances
 
 _COLUMNS = {
     "normal": lambda rng, n: rng.normal(size=n),
