@@ -138,8 +138,9 @@ def flip_of_pairs(
     seed: int | None = None,
 ) -> FlipResult:
     """Test rows that were paired."""
-    of_pairings = (pairs.differences(generator) for _ in range(n_pairings))
-    results = [_test_of_symmetry(differences, frequencies, n_flips, generator) for differences in of_pairings]
+    results = [
+        _test_of_symmetry(pairs.differences(generator), frequencies, n_flips, generator) for _ in range(n_pairings)
+    ]
     pvalues = np.array([pvalue for _, pvalue in results])
     return FlipResult(
         statistic=results[int(np.argmin(pvalues))][0],
@@ -147,7 +148,11 @@ def flip_of_pairs(
         null=f"{n_flips:,} random flips of the differences",
         seed=seed,
         pairing_pvalues=pvalues,
-        **pairs.fields,
+        paired=pairs.paired,
+        sizes=pairs.sizes,
+        columns=pairs.columns,
+        n_pairs=pairs.n_pairs,
+        n_clusters=pairs.n_clusters,
     )
 
 
@@ -178,11 +183,6 @@ class Pairs(NamedTuple):
     columns: tuple[str, ...]
     n_pairs: int
     n_clusters: tuple[int, int] | None = None
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """The fields of the result that tell how many rows, pairs and clusters there are."""
-        return {name: value for name, value in self._asdict().items() if name != "differences"}
 
 
 def random_pairs(samples: Samples, *, keep_columns: bool = False) -> Pairs:
@@ -243,26 +243,26 @@ def _test_of_symmetry(
 ) -> tuple[float, float]:
     """Return the statistic and the p-value of the differences of a pairing."""
     scale_seed = int(generator.integers(2**63))
-    if given is None:
-        some = sample_rows([z], _SCALE_ROWS, np.random.default_rng(scale_seed))
-        blocks = _own_blocks(_flip_invariant_lengths(some), generator)
-    else:
+    if given is not None:
         blocks = [given]
+    else:
+        lengths = _flip_invariant_lengths(sample_rows([z], _SCALE_ROWS, np.random.default_rng(scale_seed)))
+        blocks = [np.kron(np.array(_RADII)[:, None], np.eye(len(lengths))) / lengths]  # every radius on every column
+        if len(lengths) > 1:
+            kinds = column_pairs, all_columns
+            joint = np.concatenate([kind(_N_JOINT, len(lengths), generator) for kind in kinds])
+            blocks.append(_REACH * joint / lengths)
     signs = Signs(n_flips, generator)
     sums = z.fold(FlipSums(CosineSine(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
     bounds = np.cumsum([0, *map(len, blocks)])
-    places = [slice(*ends) for ends in itertools.pairwise(bounds.tolist())]
-    largest = np.max([_standardised(_statistics(sums, place)) for place in places], axis=0)
+    of_blocks = []
+    for ends in itertools.pairwise(bounds.tolist()):
+        # Cube roots are nearly normal; in units of their own spread blocks can be compared.
+        roots = np.cbrt(_statistics(sums, slice(*ends)))
+        spread = roots.std()
+        of_blocks.append((roots - roots.mean()) / (spread if spread > 0 else 1.0))
+    largest = np.max(of_blocks, axis=0)
     return float(largest[0]), permutation_pvalue(largest)
-
-
-def _own_blocks(lengths: Floats, generator: np.random.Generator) -> list[Floats]:
-    d = len(lengths)
-    kinds = [np.kron(np.array(_RADII)[:, None], np.eye(d))]  # every radius on every column
-    if d > 1:
-        pairs, dense = column_pairs(_N_JOINT, d, generator), all_columns(_N_JOINT, d, generator)
-        kinds.append(_REACH * np.concatenate([pairs, dense]))
-    return [kind / lengths for kind in kinds]
 
 
 def _flip_invariant_lengths(z: Floats) -> Floats:
@@ -284,10 +284,3 @@ def _statistics(sums: FlipSums, place: slice) -> Floats:
     values, vectors = np.linalg.eigh(second * np.outer(unit, unit))
     root = unit[:, None] * vectors / np.sqrt(np.maximum(values, 0) + _RIDGE)
     return np.asarray(np.sum((flipped[:, place] @ root) ** 2, axis=1))
-
-
-def _standardised(statistics: Floats) -> Floats:
-    """Return cube roots, which are nearly normal, in units of their own spread, so that blocks can be compared."""
-    roots = np.cbrt(statistics)
-    spread = roots.std()
-    return np.asarray((roots - roots.mean()) / (spread if spread > 0 else 1.0))

@@ -144,7 +144,23 @@ def mmd_of_samples(
 ) -> MmdResult:
     """Test by permutations whether two samples in memory differ at all."""
     own = canonical(samples, keep_columns=frequencies is not None)
-    length = None if frequencies is not None else _length(own.samples, scale, generator)
+    X, Y = own.samples.X, own.samples.Y
+    length: float | Floats | None = None
+    if frequencies is None and (not isinstance(scale, str) or scale != "median"):
+        if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
+            raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
+        largest = max(float(np.abs(rows).max()) for rows in (X, Y))
+        if not largest < _MOST_LENGTHS * float(scale):
+            raise ValueError(f"scale must not be so small against values up to {largest:.3g}; got {scale!r}")
+        length = float(scale)
+    elif frequencies is None and np.ptp(X, axis=0).max() == 0 and (X[0] == Y).all():
+        length = 1.0  # all rows are equal: any kernel says that nothing differs
+    elif frequencies is None and len(samples.columns) == 1:
+        length = float(median_scale(X, Y, random_state=generator))
+    elif frequencies is None:
+        same = int(generator.integers(2**63))
+        units = median_scale(X, Y, per_column=True, random_state=same)
+        length = np.asarray(units * median_scale(X / units, Y / units, random_state=same))
     if length is not None and method == "quadratic":
         statistics = _quadratic(own.samples, length, n_permutations, generator)
     else:
@@ -208,23 +224,6 @@ def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
     freedom = 8 * second**3 / third**2
     tail = chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second)))
     return float(np.maximum(tail, SMALLEST_PVALUE))
-
-
-def _length(samples: Samples, scale: float | str, generator: np.random.Generator) -> float | Floats:
-    if not isinstance(scale, str) or scale != "median":
-        if not isinstance(scale, numbers.Real) or not 0 < scale < np.inf:
-            raise ValueError(f'scale must be "median" or a positive length; got {scale!r}')
-        largest = max(float(np.abs(rows).max()) for rows in (samples.X, samples.Y))
-        if not largest < _MOST_LENGTHS * float(scale):
-            raise ValueError(f"scale must not be so small against values up to {largest:.3g}; got {scale!r}")
-        return float(scale)
-    if np.ptp(samples.X, axis=0).max() == 0 and (samples.X[0] == samples.Y).all():
-        return 1.0  # all rows are equal: any kernel says that nothing differs
-    if len(samples.columns) == 1:
-        return float(median_scale(samples.X, samples.Y, random_state=generator))
-    seed = int(generator.integers(2**63))
-    units = median_scale(samples.X, samples.Y, per_column=True, random_state=seed)
-    return np.asarray(units * median_scale(samples.X / units, samples.Y / units, random_state=seed))
 
 
 def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, generator: np.random.Generator) -> Floats:

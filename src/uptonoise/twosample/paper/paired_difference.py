@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any, ClassVar
 
-import numpy as np
-
 from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
@@ -22,7 +20,7 @@ from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.docs import explained
 from uptonoise.twosample.paper.mean_embedding import me_test
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import Samples, read_samples
+from uptonoise.twosample.samples import read_samples
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -141,13 +139,25 @@ def _fields(
     samples = read_samples(X, Y, needed=4, why="two differences in each half", clusters=clusters)
     generator, seed = seeded_generator(random_state)
     own = canonical(samples)
-    forward, backward = _paired_differences(own.samples, generator)
-    if own.is_swapped and not getattr(test, "__module__", "").startswith("uptonoise."):
-        forward, backward = -forward, -backward  # X - Y, as others may want it; ours see no difference in the sign
-    if _takes_random_state(test):
+    half = min(own.samples.n_units) // 2
+    left, right = (rows[: 2 * half] for rows in own.samples.one_row_each(generator))
+    differences = own.samples.X[left] - own.samples.Y[right]
+    if differences.shape[1] == 1:
+        differences = differences[:, 0]
+    module = getattr(test, "__module__", "")
+    if own.is_swapped and not module.startswith("uptonoise."):
+        differences = -differences  # X - Y, as others may want it; ours see no difference in the sign
+    # Some of scipy's have the argument for resampling that is off by default, and warn that it is going.
+    if not module.startswith("scipy.") and _takes_random_state(test):
         options = {"random_state": generator} | options
-    inner = _tested(test, forward, backward, options)
-    statistic, pvalue = _statistic_and_pvalue(inner)
+    inner = _tested(test, differences[:half], -differences[half:], options)
+    try:
+        statistic, pvalue = (inner.statistic, inner.pvalue) if hasattr(inner, "pvalue") else inner
+        statistic, pvalue = float(statistic), float(pvalue)
+    except (TypeError, ValueError, AttributeError):
+        raise ValueError(
+            f"test must return something with a statistic and a pvalue, or these two; got a {type(inner).__name__}"
+        ) from None
     return {
         "statistic": statistic,
         "pvalue": pvalue,
@@ -156,9 +166,16 @@ def _fields(
         "null": getattr(inner, "null", "that of the test used"),
         "seed": seed,
         "n_clusters": samples.n_clusters,
-        "n_pairs": len(forward) + len(backward),
+        "n_pairs": 2 * half,
         "inner": inner,
     }
+
+
+def _takes_random_state(test: Callable[..., Any]) -> bool:
+    try:
+        return "random_state" in inspect.signature(test).parameters
+    except (TypeError, ValueError):  # some compiled functions tell nothing about themselves
+        return False
 
 
 def _tested(test: Callable[..., Any], forward: Floats, backward: Floats, options: dict[str, Any]) -> Any:
@@ -169,33 +186,3 @@ def _tested(test: Callable[..., Any], forward: Floats, backward: Floats, options
             raise
         # What is built in, or a class, says in words of its own that it is no test.
         raise ValueError(f"test must be a two-sample test, a function of two arrays; got {test!r}") from error
-
-
-def _paired_differences(samples: Samples, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    half = min(samples.n_units) // 2
-    left, right = (rows[: 2 * half] for rows in samples.one_row_each(generator))
-    differences = samples.X[left] - samples.Y[right]
-    if differences.shape[1] == 1:
-        differences = differences[:, 0]
-    return differences[:half], -differences[half:]
-
-
-def _takes_random_state(test: Callable[..., Any]) -> bool:
-    if getattr(test, "__module__", "").startswith("scipy."):
-        return False  # some have the argument for resampling that is off by default, and warn that it is going
-    try:
-        return "random_state" in inspect.signature(test).parameters
-    except (TypeError, ValueError):  # some compiled functions tell nothing about themselves
-        return False
-
-
-def _statistic_and_pvalue(inner: Any) -> tuple[float, float]:
-    try:
-        if hasattr(inner, "pvalue"):
-            return float(inner.statistic), float(inner.pvalue)
-        statistic, pvalue = inner
-        return float(statistic), float(pvalue)
-    except (TypeError, ValueError, AttributeError):
-        raise ValueError(
-            f"test must return something with a statistic and a pvalue, or these two; got a {type(inner).__name__}"
-        ) from None

@@ -202,8 +202,18 @@ class Phases(NamedTuple):
         u = self.frequencies * self.spreads
         lengths = np.linalg.norm(u, axis=1)
         joint = (np.count_nonzero(u, axis=1) > 1) & (lengths <= 1) & (lengths >= _LEAST_JOINT)
-        if joint.any():
-            parts.append(self._joint_part(u, joint, up_to_offset, movable))
+        if joint.any():  # a mean over the directions of frequencies on several columns
+            known, unknown = np.flatnonzero(joint & self.seen), joint & ~self.seen
+            directions, squares = u[known], np.sum(u**2, axis=1)
+            total = float(squares[joint].sum())
+            form = np.eye(len(directions)) / total
+            if up_to_offset and len(directions):
+                explained = directions if movable is None else directions[:, movable]
+                form = form - explained @ np.linalg.pinv(explained) / total
+            seen = float(squares[known].sum()) / total
+            unseen = float(np.sum((np.abs(self.values[unknown]) + np.pi) ** 2)) / total
+            scores, variances = _uncorrelated(form, self.values[known], self.covariance[np.ix_(known, known)])
+            parts.append(Part("columns together", scores, variances, seen, unseen, self.freedom))
         return EffectSize(parts=tuple(parts))
 
     def _column_part(self, column: int, places: NDArray[np.intp], up_to_offset: bool) -> Part:
@@ -231,20 +241,6 @@ class Phases(NamedTuple):
         # Beyond the reach a phase may be off by half a turn from the line that it was on.
         unseen = slope**2 * (1 - reach**3) + 3 * slope * np.pi * (1 - reach**2) + 3 * np.pi**2 * (1 - reach)
         return Part(self.columns[column], scores, variances, reach**3, unseen, self.freedom)
-
-    def _joint_part(self, u: Floats, joint: NDArray[np.bool_], up_to_offset: bool, movable: Movable) -> Part:
-        """Return the effect at frequencies on several columns, u of shape (m, d): a mean over their directions."""
-        known, unknown = np.flatnonzero(joint & self.seen), joint & ~self.seen
-        directions, lengths = u[known], np.sum(u**2, axis=1)
-        total = float(lengths[joint].sum())
-        unseen = float(np.sum((np.abs(self.values[unknown]) + np.pi) ** 2)) / total
-        form = np.eye(len(directions)) / total
-        if up_to_offset and len(directions):
-            explained = directions if movable is None else directions[:, movable]
-            form = form - explained @ np.linalg.pinv(explained) / total
-        scores, variances = _uncorrelated(form, self.values[known], self.covariance[np.ix_(known, known)])
-        seen = float(lengths[known].sum()) / total
-        return Part("columns together", scores, variances, seen, unseen, self.freedom)
 
 
 def _uncorrelated(form: Floats, values: Floats, covariance: Floats) -> tuple[Floats, Floats]:

@@ -29,7 +29,6 @@ from scipy.special import fdtr, fdtri, ncfdtr
 
 from uptonoise._util.results import Result, computed
 from uptonoise._util.solvers import nonnegative_least_squares, root
-from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.twosample.phase.pair import Pair
 from uptonoise.twosample.phase.statistic import Decomposition, Ridge
@@ -197,14 +196,14 @@ def noncentral(decomposition: Decomposition) -> Ridge:
     return decomposition.ridge(lam)
 
 
-def reference_effects(pair: Pair) -> Floats:
-    """Return what S would be, of shape (m, d), if one column of the less noisy sample were otherwise.
+def reference_power(pair: Pair, statistics: Iterable[Ridge], level: float) -> float:
+    """Return the power of the best block where one column of the less noisy sample is otherwise; the median column's.
 
     A shift of column j by half of its spread turns the phase at w by w_j spread/2; up to a shift, a skewness of 1 turns
     it by (w_j spread)^3/6. In the largest block, abs(phi)^2 is near exp(-sum of (w_j spread_j)^2).
     """
-    frequencies, known = pair.X.frequencies, pair.blocks.largest
-    W, smaller = frequencies[known], np.full(frequencies.shape[1], np.inf)
+    known, smaller = pair.blocks.largest, np.full(pair.X.n_columns, np.inf)
+    W = pair.X.frequencies[known]
     units = np.abs(W).max(axis=0)
     of_samples = [np.clip(sample.squared_amplitudes, 0, 1) for sample in (pair.left, pair.right)]
     for squares, size in zip(of_samples, (pair.left.size, pair.right.size), strict=True):
@@ -214,27 +213,20 @@ def reference_effects(pair: Pair) -> Floats:
             variances = nonnegative_least_squares(scaled, -np.log(np.maximum(squares[known][heard], _TINY)))
             spreads = np.divide(np.sqrt(variances), units, out=np.zeros_like(units), where=units > 0)
             smaller = np.minimum(smaller, np.where(spreads > 0, spreads, np.inf))
-    turns = frequencies * np.where(np.isfinite(smaller), smaller, 0.0)
+    turns = pair.X.frequencies * np.where(np.isfinite(smaller), smaller, 0.0)
     turns = turns / 2 if pair.shift is None else turns**3 / 6
-    return np.asarray(np.sqrt(of_samples[0] * of_samples[1])[:, None] * np.sin(turns))
-
-
-def reference_power(pair: Pair, statistics: Iterable[Ridge], level: float) -> float:
-    """Return the power of the best block against :func:`reference_effects`, for the median column."""
-    effects, powers = reference_effects(pair), []
-    for place, block, weight in zip(pair.blocks.places.values(), statistics, pair.blocks.weights, strict=True):
-        if not block.has_rank:
-            powers.append([0.0] * effects.shape[1])
-            continue
-        mean, variance = float(block.null.mean), float(block.null.variance)
-        needed = fdtri(2 * mean**2 / variance, min(float(block.few_rows), _MANY_ROWS), 1 - level * weight) * mean
-        value, s1, s2 = float(block.shrinkage) * needed, float(block.null.s1), float(block.null.s2)
-        of_block = []
-        for effect in effects[place].T:
-            scores = block.root.T @ effect
-            noncentrality = float(scores @ scores)
-            along = float((scores * block.variances) @ scores) / noncentrality if noncentrality > 0 else 0.0
-            distribution = NoncentralF(value, s1, s2, along, float(block.null.denominator))
-            of_block.append(1 - distribution.cdf(noncentrality))
-        powers.append(of_block)
-    return float(np.median(np.max(powers, axis=0)))
+    effects = np.sqrt(of_samples[0] * of_samples[1])[:, None] * np.sin(turns)  # what S would be, of shape (m, d)
+    powers = np.zeros((len(pair.blocks.weights), pair.X.n_columns))
+    for of_block, place, block, weight in zip(
+        powers, pair.blocks.places.values(), statistics, pair.blocks.weights, strict=True
+    ):
+        if block.has_rank:
+            s1, s2, mean, variance, denominator = (float(number) for number in block.null)
+            needed = fdtri(2 * mean**2 / variance, min(float(block.few_rows), _MANY_ROWS), 1 - level * weight) * mean
+            for column, effect in enumerate(effects[place].T):
+                scores = block.root.T @ effect
+                noncentrality = float(scores @ scores)
+                share = float((scores * block.variances) @ scores) / noncentrality if noncentrality > 0 else 0.0
+                distribution = NoncentralF(float(block.shrinkage) * needed, s1, s2, share, denominator)
+                of_block[column] = 1 - distribution.cdf(noncentrality)
+    return float(np.median(powers.max(axis=0)))

@@ -128,35 +128,13 @@ def why_no_shift(X: Sketch, Y: Sketch, movable: Movable = None) -> str | None:
 
 def _best_aligned(product: Complex, W: Floats, apart: Floats) -> Floats:
     """Return where phases agree best, from starts at the centres, where the grids say, and at no shift at all."""
-    starts = [np.zeros_like(apart), _grid_start(product, W)]
-    if apart.any():
-        starts.append(-apart)
-    curvature = np.linalg.pinv((W.T * np.abs(product)) @ W, hermitian=True)
-    best, best_sum = starts[0], -np.inf
-    for ahead in starts:
-        for _ in range(_ASCENTS):  # up the sum of C, by steps that never overshoot
-            step = curvature @ (W.T @ (product * np.exp(-1j * (W @ ahead))).imag)
-            ahead = ahead + step
-            if np.abs(W @ step).max() < 1e-6:
-                break
-        reached = float((product * np.exp(-1j * (W @ ahead))).real.sum())
-        if reached > best_sum:
-            best, best_sum = ahead, reached
-    return best
-
-
-def _grid_start(product: Complex, W: Floats) -> Floats:
-    """Return where the phases of each column's own frequencies agree best; 0 for a column that has none.
-
-    The grid goes as far as the frequencies of a column are unambiguous together.
-    """
+    on_grids = np.zeros_like(apart)  # a column without frequencies of its own stays at the centres
     own = np.count_nonzero(W, axis=1) == 1
-    start = np.zeros(W.shape[1])
     for column in range(W.shape[1]):
         mine = own & (W[:, column] != 0)
         if not mine.any():
             continue
-        # A frequency and its negative say the same.
+        # A frequency and its negative say the same. The grid goes as far as frequencies are unambiguous together.
         w = np.abs(W[mine, column])
         upright = np.where(W[mine, column] > 0, product[mine], product[mine].conj())
         step = 1 / (_GRID_STEPS * float(w.max()))
@@ -167,8 +145,20 @@ def _grid_start(product: Complex, W: Floats) -> Floats:
         reach = int(again.argmax()) // 2 if again.any() else _GRID
         sums = np.array([(turns[:reach] @ either).real for either in (upright, upright.conj())])  # forward, and back
         back, place = divmod(int(sums.argmax()), reach)
-        start[column] = -place * step if back else place * step
-    return start
+        on_grids[column] = -place * step if back else place * step
+    starts = [np.zeros_like(apart), on_grids, -apart] if apart.any() else [np.zeros_like(apart), on_grids]
+    curvature = np.linalg.pinv((W.T * np.abs(product)) @ W, hermitian=True)
+    best, best_sum = starts[0], -np.inf
+    for ahead in starts:
+        for _ in range(_ASCENTS):  # up the sum of C, by steps that never overshoot
+            move = curvature @ (W.T @ (product * np.exp(-1j * (W @ ahead))).imag)
+            ahead = ahead + move
+            if np.abs(W @ move).max() < 1e-6:
+                break
+        reached = float((product * np.exp(-1j * (W @ ahead))).real.sum())
+        if reached > best_sum:
+            best, best_sum = ahead, reached
+    return best
 
 
 def _descent(free: Ridge, product: Complex, W: Floats, G: Floats) -> Floats:

@@ -32,7 +32,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from uptonoise._util.typing import Floats
@@ -73,7 +72,7 @@ def positivity(
         influences = sample.projected(of_other.real, of_other.imag)
         missing = np.maximum(np.abs(of_other) ** 2 / sample.size - np.diag(influences), 0)
         parts.append((influences + np.diag(missing)) / sample.size)
-        heard |= _heard(sample)
+        heard |= (sample.phi.real**2 + sample.phi.imag**2) * sample.size > _CHANCE
     covariance = parts[0] + parts[1]
     errors = np.sqrt(np.diag(covariance))
     scores = np.divide(-product, errors, out=np.zeros(len(product)), where=errors > 0)
@@ -109,27 +108,20 @@ def quick_pvalues(of_phases: Floats, left: SampleMoments, right: SampleMoments) 
     Positivity counts by the sum over frequencies alone, which is at most too large.
     """
     product = left.phi.real * right.phi.real + left.phi.imag * right.phi.imag
-    errors = np.sqrt(_variances(left, right) + _variances(right, left))
+    variances, heard = np.zeros_like(product), np.zeros(product.shape, dtype=bool)
+    for sample, other in ((left, right), (right, left)):
+        m, a, b, size = sample.phi.shape[-1], other.phi.real, other.phi.imag, sample.size[..., None]
+        cos, sin = (np.linalg.diagonal(sample.covariance[..., part, part]) for part in (slice(m), slice(m, None)))
+        both = np.linalg.diagonal(sample.covariance[..., :m, m:])
+        influences = a**2 * cos + b**2 * sin + 2 * a * b * both
+        variances = variances + np.maximum(influences, (a**2 + b**2) / size) / size
+        heard = heard | ((sample.phi.real**2 + sample.phi.imag**2) * size > _CHANCE)
+    errors = np.sqrt(variances)
     scores = np.divide(-product, errors, out=np.zeros_like(product), where=errors > 0)
-    compared = (errors > 0) & (scores > -_CLEAR) & (_heard(left) | _heard(right))
+    compared = (errors > 0) & (scores > -_CLEAR) & heard
     largest = np.where(compared, scores, -np.inf).max(axis=-1)
     freedom = np.maximum(np.minimum(left.size, right.size) - 1, 1.0)
     of_positivity = np.count_nonzero(compared, axis=-1) * stdtr(freedom, np.where(np.isinf(largest), 0.0, -largest))
     of_positivity = np.where(np.isinf(largest), 1.0, np.maximum(of_positivity, SMALLEST_PVALUE))
     merged = np.minimum(of_phases / (1 - POSITIVITY_SHARE), of_positivity / POSITIVITY_SHARE)
     return np.asarray(np.minimum(1.0, merged))
-
-
-def _variances(sample: SampleMoments, other: SampleMoments) -> Floats:
-    """Return the diagonal of what one sample adds to Cov(C)."""
-    m, a, b = sample.phi.shape[-1], other.phi.real, other.phi.imag
-    cos, sin = (np.linalg.diagonal(sample.covariance[..., part, part]) for part in (slice(m), slice(m, None)))
-    both = np.linalg.diagonal(sample.covariance[..., :m, m:])
-    influences = a**2 * cos + b**2 * sin + 2 * a * b * both
-    size = sample.size[..., None]
-    return np.asarray(np.maximum(influences, (a**2 + b**2) / size) / size)
-
-
-def _heard(sample: SampleMoments) -> NDArray[np.bool_]:
-    """Return at which frequencies abs(phi) is above what chance makes of 0."""
-    return np.asarray((sample.phi.real**2 + sample.phi.imag**2) * np.asarray(sample.size)[..., None] > _CHANCE)

@@ -101,29 +101,28 @@ def phase_test_power(
     sizes_X, sizes_Y = planned_sizes(n, n if k is None else k)
     positive_int(n_draws, "n_draws", most=_MOST_DRAWS)
     pilot = _pilot(pilot_X, pilot_Y, noise, random_state, clusters, cluster_size)
-    both = checked_flag(positivity, "positivity")
+    positivity = checked_flag(positivity, "positivity")
     pairs = zip(sizes_X.ravel().tolist(), sizes_Y.ravel().tolist(), strict=True)
     with single_threaded_blas:
-        powers = [np.mean(_pvalues(pilot, sizes, n_draws, both) <= alpha) for sizes in pairs]
+        powers = [np.mean(_pvalues(pilot, sizes, n_draws, positivity) <= alpha) for sizes in pairs]
     return float(powers[0]) if sizes_X.ndim == 0 else np.array(powers)
 
 
 def planned_sizes(n: Any, k: Any) -> tuple[NDArray[np.int64], ...]:
     """Return the numbers of rows of X and of Y, as many of one as of the other."""
-    sizes_X, sizes_Y = _size_array(n, "n"), _size_array(k, "k")
+    of_samples = []
+    for name, given in (("n", n), ("k", k)):
+        try:
+            sizes = np.asarray(given)
+        except ValueError:  # lists of different lengths
+            sizes = np.empty(0)
+        if sizes.ndim > 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or (sizes < 2).any():
+            raise ValueError(f"{name} must be an integer of at least 2, or a list of these; got {given!r}")
+        of_samples.append(sizes.astype(np.int64))
+    sizes_X, sizes_Y = of_samples
     if sizes_X.ndim and sizes_Y.ndim and sizes_X.shape != sizes_Y.shape:
         raise ValueError(f"n and k must have the same length; got {len(sizes_X)} and {len(sizes_Y)}")
     return np.broadcast_arrays(sizes_X, sizes_Y)
-
-
-def _size_array(n: Any, name: str) -> NDArray[np.int64]:
-    try:
-        sizes = np.asarray(n)
-    except ValueError:  # lists of different lengths
-        sizes = np.empty(0)
-    if sizes.ndim > 1 or sizes.size == 0 or sizes.dtype.kind not in "iu" or (sizes < 2).any():
-        raise ValueError(f"{name} must be an integer of at least 2, or a list of these; got {n!r}")
-    return sizes.astype(np.int64)
 
 
 class _Pilot(NamedTuple):
@@ -136,11 +135,6 @@ class _Pilot(NamedTuple):
     generator: np.random.Generator
     without_clusters: tuple[Sketch, Sketch] | None = None  # of the same rows, where X and Y have clusters
     cluster_size: float | None = None
-
-    def with_noise(self, left: SampleMoments, right: SampleMoments) -> tuple[SampleMoments, SampleMoments]:
-        """Return the moments of X and of Y with the noise to come."""
-        W = self.X.frequencies
-        return with_noise(left, W, self.noise[0]), with_noise(right, W, self.noise[1])
 
 
 def _pilot(
@@ -194,65 +188,57 @@ def _pvalues(pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positivity: bo
     """Return the p-values of data sets of these sizes."""
     left, right = _expected(pilot)
     if pilot.rows is None or max(sizes) > _LARGEST_RESAMPLED:
-        return _from_means(left, right, pilot, sizes, n_draws, checked_flag(positivity, "positivity"))
-    return _from_rows(pilot, left.S(right), sizes, n_draws, checked_flag(positivity, "positivity"))
+        return _from_means(left, right, pilot, sizes, n_draws, positivity)
+    return _from_rows(pilot, left.S(right), sizes, n_draws, positivity)
 
 
-def _expected(pilot: _Pilot) -> tuple[SampleMoments, SampleMoments]:
+def _expected(pilot: _Pilot) -> list[SampleMoments]:
     """Return the pilot with the noise, its phase differences shrunk by what sampling errors add."""
-    left, right = (SampleMoments.of(sketch, centre_of(pilot.X)) for sketch in (pilot.X, pilot.Y))
+    W, centre = pilot.X.frequencies, centre_of(pilot.X)
+    left, right = (SampleMoments.of(sketch, centre) for sketch in (pilot.X, pilot.Y))
     statistic = noncentral(decomposed(left, right))
     whole = float(statistic.shrinkage * statistic.statistic)
     kept = np.sqrt(max(0.0, whole - float(statistic.null.s1)) / whole) if whole > 0 else 1.0
     # Phases that are opposite, which positivity sees, stay so.
     angles = np.angle(left.phi * right.phi.conj())
     halves = (1 - kept) / 2 * (angles - np.pi * np.rint(angles / np.pi))
-    left, right = _turned(left, -halves), _turned(right, halves)
-    if pilot.without_clusters is None:
-        return pilot.with_noise(left, right)
-    rows_X, rows_Y = (SampleMoments.of(sketch, centre_of(pilot.X)) for sketch in pilot.without_clusters)
-    rows = _turned(rows_X, -halves), _turned(rows_Y, halves)
-    noisy = pilot.with_noise(*rows)
-    return _clusters(pilot, 0, left, rows[0], noisy[0]), _clusters(pilot, 1, right, rows[1], noisy[1])
-
-
-def _clusters(
-    pilot: _Pilot, sample: int, clusters: SampleMoments, rows: SampleMoments, noisy_rows: SampleMoments
-) -> SampleMoments:
-    """Return the moments of clusters of the planned size, with the noise to come."""
-    size = pilot.cluster_size or float(rows.size / clusters.size)
-    damping = np.exp(-np.sum((pilot.X.frequencies * pilot.noise[sample]) ** 2, axis=1) / 2)
-    return planned_clusters(between_clusters(clusters, rows), noisy_rows, size, damping)
+    expected = []
+    for number, (sample, turns) in enumerate(((left, -halves), (right, halves))):
+        moments, sd = _turned(sample, turns), pilot.noise[number]
+        if pilot.without_clusters is None:
+            expected.append(with_noise(moments, W, sd))
+        else:  # clusters of the planned size, with the noise to come
+            rows = _turned(SampleMoments.of(pilot.without_clusters[number], centre), turns)
+            size = pilot.cluster_size or float(rows.size / moments.size)
+            damping = np.exp(-np.sum((W * sd) ** 2, axis=1) / 2)
+            between = between_clusters(moments, rows)
+            expected.append(planned_clusters(between, with_noise(rows, W, sd), size, damping))
+    return expected
 
 
 def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws: int, positivity: bool) -> Floats:
     """Return p-values of rows of the pilot that are sampled again."""
     assert pilot.rows is not None
-    centre, blocks = centre_of(pilot.X), FrequencyBlocks.of(pilot.X, pilot.Y)
-
-    def moments(rows: Floats) -> SampleMoments:
-        return SampleMoments.of(Sketch.like(pilot.X).update(rows), centre)
-
-    noisy_X, noisy_Y = pilot.with_noise(*map(moments, pilot.rows))
+    centre, blocks, generator = centre_of(pilot.X), FrequencyBlocks.of(pilot.X, pilot.Y), pilot.generator
+    noisy_X, noisy_Y = (
+        with_noise(SampleMoments.of(Sketch.like(pilot.X).update(rows), centre), pilot.X.frequencies, sd)
+        for rows, sd in zip(pilot.rows, pilot.noise, strict=True)
+    )
     moved = expected - noisy_X.S(noisy_Y)
     pvalues = np.empty(n_draws)
     for draw in range(n_draws):
-        left, right = (
-            Sketch.like(pilot.X).update(_resampled(rows, size, sd, pilot.generator))
-            for rows, size, sd in zip(pilot.rows, sizes, pilot.noise, strict=True)
-        )
-        pair, block_pvalues = Pair.of(left, right), []
+        sketches = []
+        for rows, size, sd in zip(pilot.rows, sizes, pilot.noise, strict=True):
+            chosen = rows[generator.integers(len(rows), size=size)]
+            noisy = chosen + sd * generator.standard_normal(chosen.shape)
+            sketches.append(Sketch.like(pilot.X).update(noisy))
+        pair, block_pvalues = Pair.of(sketches[0], sketches[1]), []
         for place in blocks.places.values():
             decomposition = decomposed_at(pair, place)
             block_pvalues.append(decomposition._replace(S=decomposition.S + moved[place]).test().pvalue())
         pvalue = float(cauchy_combination(np.array(block_pvalues), blocks.weights))
         pvalues[draw] = combined_pvalue(pvalue, pair.left, pair.right)[0] if positivity else pvalue
     return pvalues
-
-
-def _resampled(rows: Floats, size: int, sd: Floats, generator: np.random.Generator) -> Floats:
-    chosen = rows[generator.integers(len(rows), size=size)]
-    return chosen + sd * generator.standard_normal(chosen.shape)
 
 
 def _turned(sample: SampleMoments, angles: Floats) -> SampleMoments:
@@ -287,7 +273,13 @@ def _from_means(
     pvalues: list[float] = []
     for start in range(0, n_draws, _AT_ONCE):
         count = min(_AT_ONCE, n_draws - start)
-        X, Y = (_gaussian_means(*part, count, generator) for part in zip((left, right), sizes, strict=True))
+        drawn = []
+        for sample, size in zip((left, right), sizes, strict=True):
+            values, vectors = np.linalg.eigh(sample.covariance / size)
+            normals = generator.standard_normal((count, len(values))) * np.sqrt(np.maximum(values, 0))
+            means = np.concatenate([sample.phi.real, sample.phi.imag]) + normals @ vectors.T
+            drawn.append(sample._replace(phi=as_complex(means), size=np.full(count, float(size))))
+        X, Y = drawn
         block_pvalues = []
         for place in blocks.places.values():
             block = decomposed(X.at(place), Y.at(place)).test()
@@ -299,11 +291,3 @@ def _from_means(
             merged = [combined_pvalue(*parts)[0] for parts in zip(merged, X.each(), Y.each(), strict=True)]
         pvalues += merged
     return np.array(pvalues)
-
-
-def _gaussian_means(sample: SampleMoments, size: float, count: int, generator: np.random.Generator) -> SampleMoments:
-    """Return samples of a size with Gaussian means about that of `sample`, and its covariance."""
-    values, vectors = np.linalg.eigh(sample.covariance / size)
-    normals = generator.standard_normal((count, len(values))) * np.sqrt(np.maximum(values, 0))
-    means = np.concatenate([sample.phi.real, sample.phi.imag]) + normals @ vectors.T
-    return sample._replace(phi=as_complex(means), size=np.full(count, float(size)))
