@@ -132,15 +132,7 @@ def sbi_embedding(
     """
     from uptonoise.inference.embedding import BagEmbedding
 
-    return BagEmbedding(
-        d,
-        m,
-        kind=kind,
-        scale=scale,
-        frequencies=frequencies,
-        n_outputs=n_outputs,
-        random_state=random_state,
-    )
+    return BagEmbedding(d, m, kind, n_outputs, scale=scale, frequencies=frequencies, random_state=random_state)
 
 
 def padded(bags: Any, n_rows: int | None = None) -> Any:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState
@@ -25,9 +26,9 @@ from uptonoise._util.validation import checked_flag, positive_int
 from uptonoise._util.warning import warn
 from uptonoise.bags import Bags
 from uptonoise.inference.budget import DRAWS, PARTICLES, TRAINING, Plan
-from uptonoise.inference.observed import Units, is_unlike, size_range
+from uptonoise.inference.observed import BLOCK_BAGS, Sized, Units, is_unlike, particles_of
 from uptonoise.inference.options import Simulating
-from uptonoise.inference.posterior import Posterior, warn_where_small
+from uptonoise.inference.posterior import TRUSTED_SIZE, Posterior, SmallSampleWarning
 from uptonoise.inference.priors import Prior
 from uptonoise.inference.simulation import (
     Part,
@@ -38,8 +39,7 @@ from uptonoise.inference.simulation import (
     simulated,
     warn_of_failures,
 )
-from uptonoise.inference.sized import BLOCK_BAGS, Sized, particles_of
-from uptonoise.inference.tolerance import Tolerance, chosen_tolerance, epsilon_for, kernel_weights, vanished_message
+from uptonoise.inference.tolerance import Tolerance, chosen_tolerance, weights_within
 from uptonoise.inference.transforms import adjusted
 from uptonoise.rows import aligned, one_sample, read_rows
 
@@ -56,7 +56,7 @@ class _Weighed(NamedTuple):
     theta: Floats
     summaries: Floats
     profiles: Floats
-    sizes: tuple[int, int]
+    sizes: NDArray[np.int64]
     n_failed: int
     part: Part | None
 
@@ -124,6 +124,7 @@ class BagABC(_Fitted, ABC):
     random_state: RandomState = None
 
     _uniform_kernel = False
+    _learns = True  # from training simulations
 
     def train(self, training: Simulations | None = None) -> Self:
         """Learn the summary, and simulate no particles: for :func:`pyabc_sumstat`, which has its own.
@@ -158,7 +159,7 @@ class BagABC(_Fitted, ABC):
         """
         self._tolerance()
         n_particles = positive_int(self.n_particles, "n_particles")
-        run = self._start(particles is None or (training is None and self._learns()), training)
+        run = self._start(particles is None or (training is None and self._learns), training)
         self._forget()
         summary = self._learn(run, training)
         if particles is None:
@@ -168,7 +169,11 @@ class BagABC(_Fitted, ABC):
         self._scale = self._scales(self.summaries_)
         self.summaries_ = self.summaries_ / self._scale
         self._sized = {}
-        self._support = (run.plan.prior.low, run.plan.prior.high) if run.plan is not None else self._prior_support()
+        if run.plan is not None or self.prior is not None:
+            prior = Prior.of(self.prior) if run.plan is None else run.plan.prior
+            self._support = prior.low, prior.high
+        else:
+            self._support = np.full(len(self.names_), -np.inf), np.full(len(self.names_), np.inf)
         self._plan = run.plan
         self._run = None
         return self
@@ -226,7 +231,11 @@ class BagABC(_Fitted, ABC):
         """
         if not hasattr(self, "theta_"):
             raise ValueError("there are no particles yet; call fit() before posterior()")
-        tolerance, bag = self._tolerance(epsilon=epsilon, quantile=quantile, ess=ess), self._observed_bag(observed)
+        tolerance = self._tolerance(epsilon=epsilon, quantile=quantile, ess=ess)
+        source = one_sample(observed, "observed")
+        columns, named = self._columns
+        rows = read_rows(aligned(source, _Simulated(columns, named)))
+        bag = as_bags(rows, np.array([len(rows)]), columns if named else source.columns, named or source.named)
         particles, at = particles_of(self, int(bag.sizes[0])), self.summary(bag)[0]
         posterior = self._weighted(at, tolerance, self.adjust if adjust is None else adjust, particles)
         outside = (at < particles.summaries.min(axis=0)).any() or (at > particles.summaries.max(axis=0)).any()
@@ -237,26 +246,19 @@ class BagABC(_Fitted, ABC):
                 "prior does not produce such data, and the posterior is an extrapolation",
                 UnlikeSimulationsWarning,
             )
-        warn_where_small(posterior.ess)
+        if round(posterior.ess) < TRUSTED_SIZE:  # a target that is met up to rounding is met
+            warn(
+                f"the posterior rests on particles worth only {posterior.ess:.1f}, fewer than {TRUSTED_SIZE:g}: "
+                "simulate more particles, or take a larger epsilon, quantile or ess",
+                SmallSampleWarning,
+            )
         return posterior
-
-    def _observed_bag(self, observed: Any) -> Bags:
-        source = one_sample(observed, "observed")
-        columns, named = self._columns
-        rows = read_rows(aligned(source, _Simulated(columns, named)))
-        own = columns if named else source.columns
-        return as_bags(rows, np.array([len(rows)]), own, named or source.named)
 
     def _weighted(self, at: Floats, tolerance: Tolerance, adjust: bool, particles: Sized | None = None) -> Posterior:
         """Return the posterior for an observed summary."""
         theta, summaries, _ = particles or Sized(self.theta_, self.summaries_, self._profiles)
         squares = np.sum((summaries - at) ** 2, axis=1)
-        epsilon = epsilon_for(squares, tolerance, self._uniform_kernel)
-        weights = kernel_weights(squares, epsilon, self._uniform_kernel)
-        total = weights.sum()
-        if not total > 0:
-            raise ValueError(vanished_message(squares, epsilon, self._uniform_kernel))
-        weights /= total
+        weights, epsilon = weights_within(squares, tolerance, self._uniform_kernel)
         moved = adjusted(theta, summaries - at, weights, self._support) if checked_flag(adjust, "adjust") else theta
         simulate = None if self._plan is None else self._predict
         return Posterior(moved, weights, self.names_, epsilon, np.sqrt(squares), theta, simulate)
@@ -277,7 +279,8 @@ class BagABC(_Fitted, ABC):
 
     def _start(self, simulates: bool, training: Simulations | None) -> _Run:
         """Return the run to go on with, or a new one."""
-        settings = (*self._settings(), training)
+        own = (self.prior, self.random_state, self.n_particles, self.vectorized, self.block_size, self.keep_rows)
+        settings = (*own, str(self.cache), *self._learning(), training)  # which must be the same to go on
         if not simulates and self.simulator is None:
             return _Run(settings, None)
         if self._run is not None and self._run.settings == settings and self._run.plan is not None:
@@ -290,11 +293,6 @@ class BagABC(_Fitted, ABC):
         self.seed_ = plan.seed
         return self._run
 
-    def _settings(self) -> tuple[Any, ...]:
-        """Return what must be the same for a run to be taken up again."""
-        own = (self.prior, self.random_state, self.n_particles, self.vectorized, self.block_size, self.keep_rows)
-        return *own, str(self.cache), *self._learning()
-
     def _forget(self) -> None:
         """Drop an earlier fit, so that it is not mistaken for the new one where that fails."""
         self._summary = None
@@ -302,7 +300,7 @@ class BagABC(_Fitted, ABC):
             self.__dict__.pop(name, None)
 
     def _learn(self, run: _Run, training: Simulations | None) -> Summary:
-        if self._learns():
+        if self._learns:
             if training is None:
                 assert run.plan is not None
                 training = run.plan.gathered(TRAINING, positive_int(self.n_training, "n_training"), run.training)  # type: ignore[attr-defined]
@@ -311,23 +309,28 @@ class BagABC(_Fitted, ABC):
             self.training_ = training
             self.names_, self._columns = training.names, (training.bags.columns, training.bags.named)
         if run.summary is None:
-            run.summary = self._learnt(self.training_ if self._learns() else None, self._seed_of(run))
+            generator = np.random.default_rng(0) if run.plan is None else run.plan.generator(TRAINING, 2**31)
+            run.summary = self._learnt(self.training_ if self._learns else None, int(generator.integers(2**31)))
         self._summary = run.summary
         return run.summary
-
-    def _seed_of(self, run: _Run) -> int:
-        if run.plan is None:
-            return int(np.random.default_rng(0).integers(2**31))
-        return int(run.plan.generator(TRAINING, 2**31).integers(2**31))
 
     def _weigh(self, run: _Run, summary: Summary, n: int) -> None:
         """Simulate the particles block by block, and keep of each what weights need."""
         plan = run.plan
         assert plan is not None
-        if self._learns() and plan.columns is None:
+        keep_rows = checked_flag(self.keep_rows, "keep_rows")
+        if self._learns and plan.columns is None:
             plan.columns = self._columns
         for number, part in plan.parts(PARTICLES, n, run.particles):
-            run.particles[number] = self._weighed(run, part, summary)
+            summaries = profiles = part.values  # none where all failed
+            if len(part.values):
+                bags = part.bags
+                run.units = self._units = run.units or Units.of(bags)
+                profiles, summaries = self._units.profiles(bags), summary(bags)
+            kept_part = part if keep_rows else None
+            run.particles[number] = _Weighed(
+                part.came, summaries, profiles, part.came_sizes, len(part.problems), kept_part
+            )
         blocks = [run.particles[number] for number in sorted(run.particles)]
         came = [block for block in blocks if len(block.theta)]
         failed = sum(block.n_failed for block in blocks)
@@ -335,8 +338,8 @@ class BagABC(_Fitted, ABC):
         self.theta_ = np.concatenate([block.theta for block in came])
         self.summaries_ = np.concatenate([block.summaries for block in came])
         self._profiles = np.concatenate([block.profiles for block in came])
-        self._sizes = min(block.sizes[0] for block in came), max(block.sizes[1] for block in came)
-        self.n_failed_ = failed + (self.training_.n_failed if self._learns() else 0)
+        self._sizes = min(block.sizes.min() for block in came), max(block.sizes.max() for block in came)
+        self.n_failed_ = failed + (self.training_.n_failed if self._learns else 0)
         self.names_ = plan.prior.names
         assert plan.columns is not None
         self._columns = plan.columns
@@ -345,21 +348,11 @@ class BagABC(_Fitted, ABC):
             warnings.simplefilter("ignore")  # of failures, as above
             self.particles_ = joined(kept, self.names_) if self.keep_rows else None
 
-    def _weighed(self, run: _Run, part: Part, summary: Summary) -> _Weighed:
-        """Return what is kept of a block of particles."""
-        kept = part if checked_flag(self.keep_rows, "keep_rows") else None
-        if not len(part.values):
-            return _Weighed(part.came, part.values, part.values, (0, 0), len(part.problems), kept)
-        bags = part.bags
-        run.units = self._units = run.units or Units.of(bags)
-        profiles = self._units.profiles(bags)
-        return _Weighed(part.came, summary(bags), profiles, size_range(bags), len(part.problems), kept)
-
     def _use(self, particles: Simulations, summary: Summary) -> None:
         """Take particles that are given, a block at a time."""
         if not isinstance(particles, Simulations):
             raise ValueError(f"particles must be Simulations; got a {type(particles).__name__}")
-        if self._learns() and particles.theta.shape[1] != self.training_.theta.shape[1]:
+        if self._learns and particles.theta.shape[1] != self.training_.theta.shape[1]:
             known, given = list(self.names_), list(particles.names)
             raise ValueError(f"particles must have the parameters of training, {known}; got {given}")
         starts = range(0, len(particles), BLOCK_BAGS)
@@ -367,20 +360,10 @@ class BagABC(_Fitted, ABC):
         self.theta_, self.summaries_ = particles.theta, np.concatenate(blocks)
         self._units = Units.of(particles.bags[:BLOCK_BAGS])
         self._profiles = self._units.profiles(particles.bags)
-        self._sizes = size_range(particles.bags)
+        self._sizes = particles.bags.sizes.min(), particles.bags.sizes.max()
         self.names_, self.particles_ = particles.names, particles
-        self.n_failed_ = particles.n_failed + (self.training_.n_failed if self._learns() else 0)
+        self.n_failed_ = particles.n_failed + (self.training_.n_failed if self._learns else 0)
         self._columns = (particles.bags.columns, particles.bags.named)
-
-    def _prior_support(self) -> tuple[Floats, Floats]:
-        if self.prior is not None:
-            prior = Prior.of(self.prior)
-            return prior.low, prior.high
-        return np.full(len(self.names_), -np.inf), np.full(len(self.names_), np.inf)
-
-    def _learns(self) -> bool:
-        """Tell whether there is anything to learn from training simulations."""
-        return True
 
     def _learning(self) -> tuple[Any, ...]:
         """Return what the learnt summary depends on."""

@@ -134,13 +134,15 @@ class Plan:
         SimulationError
             After all that has come is kept, where simulations failed and are not to be skipped.
         """
+        from joblib import Parallel, effective_n_jobs
+
         sizes = [min(self.block_size, n - start) for start in range(0, n, self.block_size)]
         blocks = [(number, size) for number, size in enumerate(sizes) if number not in set(known)]
         n_known = n - sum(size for _, size in blocks)
         bar = Progress(f"simulating {_NAMES[stream]}", n, self.progress, units="simulations")
-        with bar, _parallel(self.n_jobs) as parallel:
+        with bar, Parallel(n_jobs=self.n_jobs, return_as="generator") as parallel:
             bar.advance(n_known)
-            step = _AHEAD * _n_workers(self.n_jobs)
+            step = _AHEAD * max(1, int(effective_n_jobs(self.n_jobs)))
             for start in range(0, len(blocks), step):
                 yield from self._window(stream, blocks[start : start + step], parallel, bar)
 
@@ -151,7 +153,9 @@ class Plan:
         from joblib import delayed
 
         kept = {number: self._kept(stream, number, size) for number, size in blocks}
-        missing = [(number, size) for number, size in blocks if not _is_whole(kept[number], self.skip_failures)]
+        whole = {
+            number for number, part in kept.items() if part is not None and (self.skip_failures or not part.problems)
+        }
         work = (
             delayed(simulated)(
                 self.simulator,
@@ -160,23 +164,30 @@ class Plan:
                 (self.seed, stream, number),
                 kept[number],
             )
-            for number, size in missing
+            for number, size in blocks
+            if number not in whole
         )
-        places = {number for number, _ in missing}
         parts = iter(parallel(work))
-        failed: list[tuple[int, Part]] = []
+        failed: list[Part] = []
         for number, size in blocks:
             part = kept[number]
-            if number in places:
+            if number not in whole:
                 part = self._kept_now(stream, number, part, next(parts))
                 if part.problems and not self.skip_failures:
-                    failed.append((number, part))
+                    failed.append(part)
             assert part is not None
             if not failed:
                 yield number, part
             bar.advance(size)
         if failed:
-            raise self._failure(stream, failed)
+            first = failed[0]
+            place, problem = next(iter(first.problems.items()))
+            count = sum(len(other.problems) for other in failed)
+            others = f" ({count - 1:,} more failed)" if count > 1 else ""
+            raise SimulationError(
+                f"the simulator failed for {self.prior.in_words(first.theta[place])}: {problem}{others}. What was "
+                "simulated is kept: repair the simulator and run again, or leave such draws out with skip_failures=True"
+            )
 
     def _kept_now(self, stream: int, number: int, before: Part | None, new: Part) -> Part:
         """Keep a block that was simulated now, together with what there was of it before, and return it."""
@@ -210,38 +221,12 @@ class Plan:
         assert self.folder is not None
         return self.folder / f"{_NAMES[stream]}-{number:06d}-{size}.npz"
 
-    def _failure(self, stream: int, failed: list[tuple[int, Part]]) -> SimulationError:
-        _, part = failed[0]
-        place, problem = next(iter(part.problems.items()))
-        count = sum(len(other.problems) for _, other in failed)
-        others = f" ({count - 1:,} more failed)" if count > 1 else ""
-        return SimulationError(
-            f"the simulator failed for {self.prior.in_words(part.theta[place])}: {problem}{others}. What was simulated "
-            "is kept: repair the simulator and run again, or leave such draws out with skip_failures=True"
-        )
-
     def gathered(self, stream: int, n: int, held: dict[int, Part] | None = None) -> Simulations:
         """Return n simulations with their rows; `held` keeps blocks from one call to the next."""
         held = {} if held is None else held
         for number, part in self.parts(stream, n, held):
             held[number] = part
         return joined([held[number] for number in sorted(held)], self.prior.names)
-
-
-def _parallel(n_jobs: int | None) -> Any:
-    from joblib import Parallel
-
-    return Parallel(n_jobs=n_jobs, return_as="generator")
-
-
-def _n_workers(n_jobs: int | None) -> int:
-    from joblib import effective_n_jobs
-
-    return max(1, int(effective_n_jobs(n_jobs)))
-
-
-def _is_whole(part: Part | None, skip_failures: bool) -> bool:
-    return part is not None and (skip_failures or not part.problems)
 
 
 @documented

@@ -194,18 +194,13 @@ def calibration(
     if not hasattr(abc, "theta_"):
         raise ValueError("abc must be fitted; call its fit() first")
     n_draws = positive_int(n_draws, "n_draws")
-    known = _known_cases(abc, n, simulations)
-    return _checked_posteriors(abc, known, n_draws, progress)
-
-
-def _known_cases(abc: BagABC, n: int, given: Simulations | None) -> Simulations:
-    if given is None:
+    if simulations is None:
         if abc._plan is None:
             raise ValueError("abc has no simulator; give simulations to check on")
-        return abc._plan.gathered(CHECKS, positive_int(n, "n"))
-    if not isinstance(given, Simulations) or given.theta.shape[1] != len(abc.names_):
+        simulations = abc._plan.gathered(CHECKS, positive_int(n, "n"))
+    elif not isinstance(simulations, Simulations) or simulations.theta.shape[1] != len(abc.names_):
         raise ValueError(f"simulations must be Simulations with the parameters {list(abc.names_)}")
-    return given
+    return _checked_posteriors(abc, simulations, n_draws, progress)
 
 
 def _checked_posteriors(abc: BagABC, known: Simulations, n_draws: int, progress: bool | None) -> Calibration:

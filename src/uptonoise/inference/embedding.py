@@ -4,43 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
-from uptonoise._util.random import RandomState
 from uptonoise.nets import FourierLayer, PhaseLayer
 
 _LAYERS = {"phase": PhaseLayer, "fourier": FourierLayer}
 
 
 class BagEmbedding(nn.Module):
-    """Phase or Fourier features of each bag of a padded batch, and a linear layer after them.
+    """Phase or Fourier features of each bag of a padded batch, and a linear layer after them, or none.
 
-    Parameters
-    ----------
-    d, m, scale, frequencies, random_state
-        As for :class:`~uptonoise.nets.FourierLayer`.
-    kind : {"phase", "fourier"}
-        Which layer.
-    n_outputs : int or None
-        The number of outputs of the linear layer; None for none.
+    The arguments are those of :func:`~uptonoise.inference.sbi_embedding`.
     """
 
-    def __init__(
-        self,
-        d: int,
-        m: int,
-        *,
-        kind: str,
-        scale: ArrayLike,
-        frequencies: ArrayLike | None,
-        n_outputs: int | None,
-        random_state: RandomState,
-    ) -> None:
+    def __init__(self, d: int, m: int, kind: str, n_outputs: int | None, **options: Any) -> None:
         super().__init__()
         if kind not in _LAYERS:
             raise ValueError(f"kind must be one of {', '.join(_LAYERS)}; got {kind!r}")
-        options: dict[str, Any] = {"scale": scale, "frequencies": frequencies, "random_state": random_state}
         self.layer = _LAYERS[kind](d, m, **options)
         self.output = (
             nn.Identity() if n_outputs is None else nn.Sequential(nn.LayerNorm(2 * m), nn.Linear(2 * m, n_outputs))

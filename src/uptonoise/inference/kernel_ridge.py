@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from uptonoise._util.typing import Floats
-from uptonoise.bags import Bags
 from uptonoise.fourier import embedding_kernel, median_scale
 from uptonoise.learning import as_bags, checked_numbers, checked_targets
 
@@ -83,7 +82,9 @@ class KernelBagRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         best, alphas = np.inf, checked_numbers("alphas", self.alphas).tolist()
         for factor in checked_numbers("scale_factors", self.scale_factors).tolist():
             scale = median * factor
-            apart = _squared_distances(bags, scale)
+            inner = embedding_kernel(bags, scale=scale)
+            norms = np.diag(inner)
+            apart = np.maximum(norms[:, None] + norms - 2 * inner, 0.0)
             length = float(np.sqrt(np.median(apart[np.triu_indices(len(bags), 1)]) / 2)) or 1.0
             values, vectors = np.linalg.eigh(np.exp(-apart / (2 * length**2)))
             rotated = vectors.T @ (table - mean)
@@ -106,9 +107,3 @@ class KernelBagRidge(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         kernel = embedding_kernel(X, self.bags_, scale=self.scale_, second="gaussian", second_scale=self.second_scale_)
         predicted = kernel @ self.dual_coef_ + self.intercept_
         return np.asarray(predicted[:, 0] if self._y_is_flat else predicted)
-
-
-def _squared_distances(bags: Bags, scale: float) -> Floats:
-    inner = embedding_kernel(bags, scale=scale)
-    norms = np.diag(inner)
-    return np.asarray(np.maximum(norms[:, None] + norms - 2 * inner, 0.0))

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from uptonoise._util.docs import described
 from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.results import Result
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_choice, checked_columns, checked_number, positive_int
-from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.bags import Bags
 from uptonoise.rows import as_real_array
@@ -172,7 +171,8 @@ class Posterior(Result):
         levels = as_real_array(q, "q").astype(np.float64)
         if levels.ndim > 1 or levels.size == 0 or not ((levels >= 0) & (levels <= 1)).all():
             raise ValueError(f"q must be between 0 and 1; got {q!r}")
-        table = np.stack([_quantiles(column, self.weights, np.atleast_1d(levels)) for column in self.theta.T], axis=1)
+        sorted_columns = [_sorted(column, self.weights) for column in self.theta.T]
+        table = np.stack([np.interp(np.atleast_1d(levels), below, x) for x, below in sorted_columns], axis=1)
         return self._flat(table[0]) if levels.ndim == 0 else (table[:, 0] if len(self.names) == 1 else table)
 
     def interval(self, level: float = 0.9, kind: Literal["equal", "highest"] = "equal") -> tuple[Any, Any]:
@@ -193,8 +193,15 @@ class Posterior(Result):
         checked_choice(kind, ("equal", "highest"), "kind")
         if kind == "equal":
             return self.quantile((1 - level) / 2), self.quantile((1 + level) / 2)
-        bounds = np.array([_shortest(column, self.weights, level) for column in self.theta.T])
-        return self._flat(bounds[:, 0]), self._flat(bounds[:, 1])
+        starts: Floats = np.linspace(0, 1 - level, 501)  # of intervals between quantiles that hold this probability
+        bounds = []
+        for column in self.theta.T:
+            values, below = _sorted(column, self.weights)
+            low, high = np.interp(starts, below, values), np.interp(starts + level, below, values)
+            best = int(np.argmin(high - low))
+            bounds.append((low[best], high[best]))
+        lows, highs = np.array(bounds).T
+        return self._flat(lows), self._flat(highs)
 
     def cdf(self, theta: ArrayLike) -> Any:
         """Return the posterior probability of each parameter being below a value.
@@ -288,16 +295,6 @@ class Posterior(Result):
         return "\n".join(lines)
 
 
-def warn_where_small(ess: float) -> None:
-    """Warn where a posterior rests on too few particles."""
-    if round(ess) < TRUSTED_SIZE:  # a target that is met up to rounding is met
-        warn(
-            f"the posterior rests on particles worth only {ess:.1f}, fewer than {TRUSTED_SIZE:g}: simulate more "
-            "particles, or take a larger epsilon, quantile or ess",
-            SmallSampleWarning,
-        )
-
-
 def _sorted(column: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return values with weight in increasing order, and the probability below the middle of each."""
     carrying = weights > 0
@@ -305,17 +302,3 @@ def _sorted(column: Floats, weights: Floats) -> tuple[Floats, Floats]:
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order]
     return values, np.asarray((np.cumsum(shares) - shares / 2) / shares.sum())
-
-
-def _quantiles(column: Floats, weights: Floats, levels: Floats) -> Floats:
-    values, below = _sorted(column, weights)
-    return np.asarray(np.interp(levels, below, values))
-
-
-def _shortest(column: Floats, weights: Floats, level: float) -> tuple[float, float]:
-    """Return the shortest interval between quantiles that holds this probability."""
-    values, below = _sorted(column, weights)
-    starts: NDArray[np.float64] = np.linspace(0, 1 - level, 501)
-    low, high = np.interp(starts, below, values), np.interp(starts + level, below, values)
-    best = int(np.argmin(high - low))
-    return float(low[best]), float(high[best])

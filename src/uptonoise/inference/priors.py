@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +30,8 @@ class Prior(NamedTuple):
             return _named_prior(prior)
         if _is_distribution(prior):
             low, high = _support(prior)
-            draw: Callable[[int, np.random.Generator], Any] = _Distribution(prior)
-        elif callable(prior) and not isinstance(prior, type) and not _is_family(prior):
+            draw: Callable[[int, np.random.Generator], Any] = partial(_draws, prior)
+        elif callable(prior) and not isinstance(prior, type) and not hasattr(prior, "freeze"):
             low, high, draw = -np.inf, np.inf, prior
         else:
             raise ValueError(
@@ -48,11 +49,6 @@ class Prior(NamedTuple):
         made.draw(2, np.random.default_rng(0))
         return made
 
-    @property
-    def n_parameters(self) -> int:
-        """The number of parameters, p."""
-        return len(self.names)
-
     def draw(self, n: int, generator: np.random.Generator) -> Floats:
         """Return n draws of shape (n, p), or raise where they are not what parameters can be."""
         raw = self.sampler(n, generator)
@@ -61,10 +57,11 @@ class Prior(NamedTuple):
                 raise ValueError(f"prior must return the parameters {list(self.names)}; got {list(raw)}")
             raw = np.column_stack([as_real_array(values, f"prior[{name!r}]") for name, values in raw.items()])
         values = as_real_array(raw, "a draw from prior").astype(np.float64)
-        if values.size != n * self.n_parameters or (values.ndim > 1 and n > 1 and values.shape[0] != n):
-            wanted = counted(self.n_parameters, "parameter")
+        p = len(self.names)
+        if values.size != n * p or (values.ndim > 1 and n > 1 and values.shape[0] != n):
+            wanted = counted(p, "parameter")
             raise ValueError(f"prior must return {n} draws of {wanted}; got an array of shape {values.shape}")
-        values = values.reshape(n, self.n_parameters)
+        values = values.reshape(n, p)
         bad = ~(np.isfinite(values) & (values >= self.low) & (values <= self.high))
         if bad.any():
             draw, place = np.argwhere(bad)[0]
@@ -79,26 +76,16 @@ class Prior(NamedTuple):
         return ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.names, theta, strict=True))
 
 
-class _Distribution:
-    """Draws from a distribution of scipy, of the older or of the newer kind."""
-
-    def __init__(self, distribution: Any) -> None:
-        self.distribution = distribution
-
-    def __call__(self, n: int, generator: np.random.Generator) -> Any:
-        if hasattr(self.distribution, "rvs"):
-            return self.distribution.rvs(size=n, random_state=generator)
-        return self.distribution.sample(n, rng=generator)
+def _draws(distribution: Any, n: int, generator: np.random.Generator) -> Any:
+    """Return draws from a distribution of scipy, of the older or of the newer kind."""
+    if hasattr(distribution, "rvs"):
+        return distribution.rvs(size=n, random_state=generator)
+    return distribution.sample(n, rng=generator)
 
 
-class _Named:
-    """Draws from several distributions, one column each."""
-
-    def __init__(self, distributions: list[_Distribution]) -> None:
-        self.distributions = distributions
-
-    def __call__(self, n: int, generator: np.random.Generator) -> Any:
-        return np.column_stack([np.reshape(sampler(n, generator), n) for sampler in self.distributions])
+def _named_draws(distributions: list[Any], n: int, generator: np.random.Generator) -> Any:
+    """Return draws from several distributions, one column each."""
+    return np.column_stack([np.reshape(_draws(one, n, generator), n) for one in distributions])
 
 
 def _named_prior(prior: Mapping[Any, Any]) -> Prior:
@@ -108,30 +95,21 @@ def _named_prior(prior: Mapping[Any, Any]) -> Prior:
         if not isinstance(name, str) or not _is_distribution(distribution):
             kind = type(distribution).__name__
             raise ValueError(f"prior must have a name and a frozen distribution of scipy each; got {name!r}: a {kind}")
-        if np.size(_tried(_Distribution(distribution), f"prior[{name!r}]")) != 2:
+        if np.size(_tried(partial(_draws, distribution), f"prior[{name!r}]")) != 2:
             raise ValueError(
                 f"prior[{name!r}] must be of one number; give a distribution of several numbers without names"
             )
-    limits = np.array([_support(distribution) for distribution in prior.values()], dtype=np.float64)
-    made = Prior(
-        tuple(prior),
-        limits[:, 0],
-        limits[:, 1],
-        _Named([*map(_Distribution, prior.values())]),
-    )
+    low, high = np.array([_support(distribution) for distribution in prior.values()], dtype=np.float64).T
+    made = Prior(tuple(prior), low, high, partial(_named_draws, list(prior.values())))
     made.draw(2, np.random.default_rng(0))
     return made
 
 
 def _is_distribution(prior: Any) -> bool:
     """Tell frozen distributions from classes and from families such as ``scipy.stats.norm``, which must be frozen."""
-    if isinstance(prior, type) or _is_family(prior):
+    if isinstance(prior, type) or hasattr(prior, "freeze"):
         return False
     return hasattr(prior, "rvs") or (hasattr(prior, "sample") and hasattr(prior, "support"))
-
-
-def _is_family(prior: Any) -> bool:
-    return hasattr(prior, "freeze")
 
 
 def _tried(draw: Callable[[int, np.random.Generator], Any], name: str) -> Any:

@@ -17,7 +17,7 @@ from uptonoise._util.storage import load_archive, save_archive
 from uptonoise._util.typing import Floats
 from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
-from uptonoise.bags import BagRows, Bags
+from uptonoise.bags import BagRows, Bags, offsets_of
 from uptonoise.inference.posterior import checked_names
 from uptonoise.rows import aligned, as_real_array, numbered_columns, one_sample, read_rows
 
@@ -101,15 +101,22 @@ class Part(NamedTuple):
         return self.theta[self.sizes > 0]
 
     @property
+    def came_sizes(self) -> NDArray[np.int64]:
+        """The sizes of the bags that came."""
+        return self.sizes[self.sizes > 0]
+
+    @property
     def bags(self) -> Bags:
         """The bags that came."""
-        return as_bags(self.values, self.sizes[self.sizes > 0], self.columns, self.named)
+        return as_bags(self.values, self.came_sizes, self.columns, self.named)
 
     def completed(self, other: Part) -> Part:
         """Return this block with those simulations of another that this one lacks."""
         sizes = np.where(self.sizes > 0, self.sizes, other.sizes)
-        pieces = dict(zip(np.flatnonzero(other.sizes).tolist(), _pieces(other), strict=True))
-        pieces |= dict(zip(np.flatnonzero(self.sizes).tolist(), _pieces(self), strict=True))
+        pieces: dict[int, Floats] = {}
+        for part in (other, self):
+            rows = np.split(part.values, np.cumsum(part.came_sizes)[:-1]) if len(part.values) else []
+            pieces |= dict(zip(np.flatnonzero(part.sizes).tolist(), rows, strict=True))
         columns = self if self.values.size else other
         values = np.concatenate([pieces[place] for place in sorted(pieces)]) if pieces else self.values
         return Part(self.theta, values, sizes, columns.columns, columns.named, other.problems)
@@ -119,7 +126,10 @@ class Part(NamedTuple):
         same = set(self.columns) == set(columns) if self.named and named else len(self.columns) == len(columns)
         if same or not len(self.values):
             return self
-        own, others = _columns_in_words(self.columns, self.named), _columns_in_words(columns, named)
+        own, others = (
+            f"the columns {list(names)}" if are_named else counted(len(names), "column")
+            for names, are_named in ((self.columns, self.named), (columns, named))
+        )
         problem = f"it returned {own}, and other simulations {others}"
         problems = self.problems | {int(place): problem for place in np.flatnonzero(self.sizes)}
         nothing = np.empty((0, len(columns)))
@@ -145,16 +155,7 @@ class Part(NamedTuple):
 
 def as_bags(values: Floats, sizes: NDArray[np.int64], columns: tuple[str, ...], named: bool) -> Bags:
     """Return bags of rows that are checked already."""
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    return Bags.__new__(Bags)._set(values, offsets, np.arange(len(sizes)), None, columns, named)
-
-
-def _pieces(part: Part) -> list[Floats]:
-    return np.split(part.values, np.cumsum(part.sizes[part.sizes > 0])[:-1]) if len(part.values) else []
-
-
-def _columns_in_words(columns: tuple[str, ...], named: bool) -> str:
-    return f"the columns {list(columns)}" if named else counted(len(columns), "column")
+    return Bags._in_order(values, offsets_of(sizes), np.arange(len(sizes)), None, columns, named)
 
 
 def joined(parts: list[Part], names: tuple[str, ...]) -> Simulations:

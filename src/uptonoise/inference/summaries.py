@@ -40,14 +40,23 @@ class _RegressionABC(BagABC):
         return self.n_training, self.regressor
 
     def _learnt(self, training: Simulations | None, seed: int) -> Summary:
+        from sklearn.base import clone
+        from sklearn.utils import get_tags
+
         assert training is not None
-        targets = _standardised(training.theta, training.names)
-        model = self._model(seed)
-        if targets.shape[1] == 1 or not _takes_several(model):
-            fitted = [_fresh(model).fit(training.bags, column) for column in targets.T]
-        else:
-            fitted = [_fresh(model).fit(training.bags, targets)]
-        return _Predicted(fitted)
+        theta = training.theta
+        # About their medians, in units of their quartiles, which exist without a variance too.
+        first, middle, third = np.quantile(theta, [0.25, 0.5, 0.75], axis=0)
+        spread = np.where(third > first, (third - first) / 1.349, theta.std(axis=0))
+        if not (spread > 0).all():
+            constant = training.names[int(np.argmin(spread))]
+            raise ValueError(f"prior must let every parameter vary; {constant} is constant")
+        targets, model = (theta - middle) / spread, self._model(seed)
+        of_ours = type(model).__module__.startswith("uptonoise.")  # which predict several targets at once
+        several = len(middle) > 1 and (of_ours or get_tags(model).target_tags.multi_output)
+        return _Predicted(
+            [clone(model, safe=False).fit(training.bags, y) for y in ([targets] if several else targets.T)]
+        )
 
     @property
     def regressor_(self) -> Any:
@@ -66,35 +75,15 @@ class _RegressionABC(BagABC):
             raise ValueError(
                 f"regressor must be None, a name, or a regressor on bags with fit and predict; got a {kind}"
             )
-        model = _fresh(self.regressor)
+        from sklearn.base import clone
+
+        model = clone(self.regressor, safe=False)
         if hasattr(model, "get_params") and "random_state" in (params := model.get_params()):
             model.set_params(random_state=seed if params["random_state"] is None else params["random_state"])
         return model
 
     def _named(self, name: str, seed: int) -> Any:
         raise ValueError(f"regressor must be a regressor on bags with fit and predict; got {name!r}")
-
-
-def _fresh(model: Any) -> Any:
-    from sklearn.base import clone
-
-    return clone(model, safe=False)
-
-
-def _takes_several(model: Any) -> bool:
-    """Tell whether a regressor predicts several targets at once; this library's own do."""
-    from sklearn.utils import get_tags
-
-    return type(model).__module__.startswith("uptonoise.") or bool(get_tags(model).target_tags.multi_output)
-
-
-def _standardised(theta: Floats, names: tuple[str, ...]) -> Floats:
-    """Return parameters about their medians, in units of their quartiles, which exist without a variance too."""
-    first, middle, third = np.quantile(theta, [0.25, 0.5, 0.75], axis=0)
-    spread = np.where(third > first, (third - first) / 1.349, theta.std(axis=0))
-    if not (spread > 0).all():
-        raise ValueError(f"prior must let every parameter vary; {names[int(np.argmin(spread))]} is constant")
-    return np.asarray((theta - middle) / spread)
 
 
 @documented
@@ -276,9 +265,7 @@ class RejectionABC(BagABC):
     summaries: Any = moments
 
     _uniform_kernel = True
-
-    def _learns(self) -> bool:
-        return False
+    _learns = False
 
     def _learning(self) -> tuple[Any, ...]:
         return (self.summaries,)

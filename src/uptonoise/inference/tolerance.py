@@ -42,24 +42,39 @@ def chosen_tolerance(*settings: Mapping[str, float | None], n_particles: int) ->
     return Tolerance("quantile", _QUANTILE)
 
 
-def kernel_weights(squares: Floats, epsilon: float, uniform: bool) -> Floats:
-    """Return weights, not normalised, of particles at these squared distances."""
+def weights_within(squares: Floats, tolerance: Tolerance, uniform: bool) -> tuple[Floats, float]:
+    """Return weights of particles at these squared distances, and the epsilon that a tolerance stands for."""
+    name, epsilon = tolerance
+    if name == "quantile":
+        epsilon = max(float(np.quantile(squares, epsilon)), np.finfo(np.float64).tiny)
+    elif name == "ess" and uniform:
+        epsilon = _distance_of(int(np.ceil(epsilon)), squares)
+    elif name == "ess":
+        epsilon = epsilon_for_size(squares, min(epsilon, 0.999 * len(squares)))
+    weights = (squares <= epsilon).astype(np.float64) if uniform else _kernel_weights(squares, epsilon)
+    total = weights.sum()
+    if total > 0:
+        return weights / total, epsilon
     if uniform:
-        return (squares <= epsilon).astype(np.float64)
+        useful = _distance_of(int(_LEAST_SIZE), squares)
+    else:
+        useful = epsilon_for_size(squares, min(_LEAST_SIZE, len(squares) / 2))
+    raise ValueError(
+        f"epsilon={epsilon:g} leaves no particle any weight: the nearest one is at a squared distance of "
+        f"{squares.min():.3g}. The smallest useful epsilon here is about {useful:.3g}, with particles worth "
+        f"{_LEAST_SIZE:g}; quantile or ess choose it for you"
+    )
+
+
+def _distance_of(count: int, squares: Floats) -> float:
+    """Return the squared distance within which so many particles lie."""
+    place = min(count, len(squares)) - 1
+    return float(np.partition(squares, place)[place])
+
+
+def _kernel_weights(squares: Floats, epsilon: float) -> Floats:
     with np.errstate(over="ignore", under="ignore"):
         return np.exp(-squares / epsilon)
-
-
-def epsilon_for(squares: Floats, tolerance: Tolerance, uniform: bool) -> float:
-    """Return the epsilon that a tolerance stands for."""
-    name, value = tolerance.name, tolerance.value
-    if name == "epsilon":
-        return value
-    if name == "quantile":
-        return max(float(np.quantile(squares, value)), np.finfo(np.float64).tiny)
-    if uniform:
-        return float(np.partition(squares, place := min(int(np.ceil(value)), len(squares)) - 1)[place])
-    return epsilon_for_size(squares, min(value, 0.999 * len(squares)))
 
 
 def epsilon_for_size(squares: Floats, ess: float) -> float:
@@ -68,7 +83,7 @@ def epsilon_for_size(squares: Floats, ess: float) -> float:
 
     def beyond(log_epsilon: float) -> float:
         # Relative to the nearest particle, which changes no share: so nothing vanishes on the way.
-        return effective_size(kernel_weights(squares - nearest, float(np.exp(log_epsilon)), False)) - ess
+        return effective_size(_kernel_weights(squares - nearest, float(np.exp(log_epsilon)))) - ess
 
     spread = squares - nearest
     least = spread[spread > 0].min(initial=np.inf)
@@ -79,16 +94,3 @@ def epsilon_for_size(squares: Floats, ess: float) -> float:
         return float(np.exp(low))
     epsilon = float(np.exp(brentq(beyond, low, high, xtol=1e-3)))
     return max(epsilon, nearest / _LARGEST_EXPONENT)
-
-
-def vanished_message(squares: Floats, epsilon: float, uniform: bool) -> str:
-    """Return what to do where no particle is near enough to have any weight."""
-    if uniform:
-        useful = np.partition(squares, place := min(int(_LEAST_SIZE), len(squares)) - 1)[place]
-    else:
-        useful = epsilon_for_size(squares, min(_LEAST_SIZE, len(squares) / 2))
-    return (
-        f"epsilon={epsilon:g} leaves no particle any weight: the nearest one is at a squared distance of "
-        f"{squares.min():.3g}. The smallest useful epsilon here is about {useful:.3g}, with particles worth "
-        f"{_LEAST_SIZE:g}; quantile or ess choose it for you"
-    )

@@ -12,16 +12,7 @@ from uptonoise.inference.posterior import effective_size
 def adjusted(theta: Floats, differences: Floats, weights: Floats, support: tuple[Floats, Floats]) -> Floats:
     """Return particles as they would be with the observed summary, by a weighted linear regression.
 
-    Parameters
-    ----------
-    theta : array of shape (n, p)
-        The particles.
-    differences : array of shape (n, q)
-        Their summaries less the observed summary.
-    weights : array of shape (n,)
-        Their weights.
-    support : pair of arrays of shape (p,)
-        The lowest and the highest value of each parameter.
+    `differences` are their summaries less the observed one, and `support` has the lowest and the highest parameters.
     """
     q = differences.shape[1]
     if effective_size(weights) < q + 2:
@@ -40,8 +31,8 @@ def to_line(theta: Floats, low: Floats, high: Floats) -> Floats:
     """Return parameters on the whole line: logarithms above a bound, log odds between two."""
     moved = theta.copy()
     for place, (lowest, highest) in enumerate(zip(low, high, strict=True)):
-        column = theta[:, place]
-        above, below = (_above_zero(column - lowest), _above_zero(highest - column))
+        # A draw on the bound itself counts as just inside.
+        above, below = (np.maximum(room, 1e-300) for room in (theta[:, place] - lowest, highest - theta[:, place]))
         if np.isfinite(lowest) and np.isfinite(highest):
             moved[:, place] = np.log(above) - np.log(below)
         elif np.isfinite(lowest):
@@ -64,8 +55,3 @@ def from_line(moved: Floats, low: Floats, high: Floats) -> Floats:
             elif np.isfinite(highest):
                 theta[:, place] = highest - np.exp(-column)
     return np.clip(theta, low, np.minimum(high, np.finfo(np.float64).max))
-
-
-def _above_zero(values: Floats) -> Floats:
-    """Return positive numbers: a draw on the bound itself counts as just inside."""
-    return np.maximum(values, 1e-300)

@@ -129,6 +129,7 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
         remember_columns(self, BagRows(bags))
         kind = "invariant" if self.invariant else "all"
         self.summary_ = BagSummary(kind, n_frequencies=self.n_frequencies, random_state=seed).fit(bags)
+        self.largest_noise_, self.noise_range_ = plan.largest, (0.0, plan.largest**2)
         with single_threaded_blas:
             copies = Copies.of(bags, self.summary_, plan, generator)
             has_trees = not self.invariant
@@ -140,7 +141,6 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
             self.cv_error_ = float(np.sqrt(np.mean((predicted - true) ** 2)))
         else:
             self.cv_error_ = float(np.mean(predicted.argmax(axis=1) != true.argmax(axis=1)))
-        self.largest_noise_, self.noise_range_ = plan.largest, (0.0, plan.largest**2)
         self.by_: str | None = None
         return self
 

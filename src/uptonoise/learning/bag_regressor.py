@@ -15,7 +15,6 @@ from uptonoise.learning.conformal import Added, Conformal, Known
 from uptonoise.learning.docs import described
 from uptonoise.learning.ensemble import Copies, OutOfFold
 from uptonoise.learning.inputs import bags_in_memory
-from uptonoise.learning.noisy_copies import largest_noise
 from uptonoise.learning.targets import checked_targets, given_targets
 
 
@@ -98,8 +97,8 @@ class BagRegressor(RegressorMixin, BagModel):  # type: ignore[misc]
         known = _known(out_of_fold, copies.rows[out_of_fold.places])
         bag = copies.bag[out_of_fold.places]
         added = Added(copies.sizes[out_of_fold.places], copies.heavy[out_of_fold.places])
-        largest = largest_noise(self.noise)
-        self.conformal_ = Conformal.learnt(self.ensemble_.stack.hats, known, Y[bag, 0], bag, added, largest)
+        hats = self.ensemble_.stack.hats
+        self.conformal_ = Conformal.learnt(hats, known, Y[bag, 0], bag, added, self.largest_noise_)
 
 
 def _known(predicted: OutOfFold, rows: Any) -> Known:

@@ -61,7 +61,13 @@ def _statistics(values: Floats, is_row: NDArray[np.bool_], sizes: Integers, pair
     mask, count = is_row[..., None], sizes[:, None].astype(np.float64)
     mean = np.sum(values * mask, axis=1) / count
     centred = np.where(mask, values - mean[:, None], 0.0)
-    k2, k3, k4, k5 = _cumulants(centred, count)
+    # The cumulants of orders 2 to 5 of each column.
+    squares = centred * centred
+    m2, m3 = squares.sum(axis=1) / count, (squares * centred).sum(axis=1) / count
+    m4, m5 = (squares * squares).sum(axis=1) / count, (squares * squares * centred).sum(axis=1) / count
+    k2 = m2 * count / np.maximum(count - 1, 1)
+    k3 = m3 * count**2 / np.maximum((count - 1) * (count - 2), 1)
+    k4, k5 = m4 - 3 * m2**2, m5 - 10 * m3 * m2
     ordered = np.sort(np.where(mask, values, np.inf), axis=1)
     quantiles = _quantiles(ordered, count, QUANTILES)
     median = quantiles[:, _MEDIAN]
@@ -89,16 +95,6 @@ def _statistics(values: Floats, is_row: NDArray[np.bool_], sizes: Integers, pair
         "third": k3,
     }
     return blocks | _products(centred, count, k2, pairs) if pairs else blocks
-
-
-def _cumulants(centred: Floats, count: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the cumulants of orders 2 to 5 of each column."""
-    squares = centred * centred
-    m2, m3 = squares.sum(axis=1) / count, (squares * centred).sum(axis=1) / count
-    m4, m5 = (squares * squares).sum(axis=1) / count, (squares * squares * centred).sum(axis=1) / count
-    k2 = m2 * count / np.maximum(count - 1, 1)
-    k3 = m3 * count**2 / np.maximum((count - 1) * (count - 2), 1)
-    return k2, k3, m4 - 3 * m2**2, m5 - 10 * m3 * m2
 
 
 def _quantiles(ordered: Floats, count: Floats, levels: Floats) -> Floats:

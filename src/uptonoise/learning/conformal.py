@@ -132,56 +132,36 @@ class Conformal(NamedTuple):
         sizes, heavy = self.added
         groups = np.column_stack([self._hats(_SIZES, sizes), self._hats(_HEAVY_SIZES, sizes) * heavy[:, None]])
         groups = groups[:, groups.sum(axis=0) > 1]
-        equations = _Equations(
-            functions,
-            groups / np.sqrt(groups.sum(axis=0) * len(groups)),
-            np.log(np.maximum(self.scores / quantile, 1e-9)),
-            coverage,
-            coverage * (1 - coverage) / len(functions) / _PRIOR**2,
-        )
+        groups = groups / np.sqrt(groups.sum(axis=0) * len(groups))  # so that chance moves each equation alike
+        logs = np.log(np.maximum(self.scores / quantile, 1e-9))
+        penalty = (
+            coverage * (1 - coverage) / len(functions) / _PRIOR**2
+        )  # what chance is worth, over the prior variance
+
+        def at(weights: Floats, width: float) -> tuple[Floats, Floats, float]:
+            """Return by how much each equation is missed, the derivatives, and the loss."""
+            covered = expit((functions @ weights - logs) / width)
+            slopes = groups.T @ (functions * (covered * (1 - covered) / width)[:, None])
+            errors = groups.T @ (covered - coverage)
+            return errors, slopes, float(errors @ errors + penalty * weights @ weights)
+
         for width in _STEPS:
-            weights = equations.improved(weights, width)
-        return weights
-
-
-class _Equations(NamedTuple):
-    """Coverage in each group, as equations for weights of functions.
-
-    `groups` are scaled so that chance moves each equation alike, and `penalty` is what chance is worth over the prior
-    variance of a weight.
-    """
-
-    functions: Floats
-    groups: Floats
-    logs: Floats
-    coverage: float
-    penalty: float
-
-    def improved(self, weights: Floats, width: float) -> Floats:
-        """Return weights that solve the equations better, with steps of some width in place of 0 and 1."""
-        errors, slopes, loss = self._at(weights, width)
-        for _ in range(_MOST_ITERATIONS):
-            gradient = slopes.T @ errors + self.penalty * weights
-            step = np.linalg.solve(slopes.T @ slopes + self.penalty * np.eye(len(weights)), gradient)
-            length, before = 1.0, loss
-            while length > _SHORTEST:
-                errors, slopes, loss = self._at(weights - length * step, width)
-                if loss < before:
+            errors, slopes, loss = at(weights, width)
+            for _ in range(_MOST_ITERATIONS):
+                gradient = slopes.T @ errors + penalty * weights
+                step = np.linalg.solve(slopes.T @ slopes + penalty * np.eye(len(weights)), gradient)
+                length, before = 1.0, loss
+                while length > _SHORTEST:
+                    errors, slopes, loss = at(weights - length * step, width)
+                    if loss < before:
+                        break
+                    length /= 2
+                else:
+                    break  # no step is short enough to help
+                weights = weights - length * step
+                if before - loss < _LEAST_GAIN * before:
                     break
-                length /= 2
-            else:
-                return weights
-            weights = weights - length * step
-            if before - loss < _LEAST_GAIN * before:
-                return weights
         return weights
-
-    def _at(self, weights: Floats, width: float) -> tuple[Floats, Floats, float]:
-        """Return by how much each equation is missed, the derivatives, and the loss."""
-        covered = expit((self.functions @ weights - self.logs) / width)
-        slopes = self.groups.T @ (self.functions * (covered * (1 - covered) / width)[:, None])
-        errors = self.groups.T @ (covered - self.coverage)
-        return errors, slopes, float(errors @ errors + self.penalty * weights @ weights)
 
 
 def _solved(design: Floats, logs: Floats) -> Floats:

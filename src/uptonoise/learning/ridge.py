@@ -305,13 +305,15 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         size = self.best_params_.get("noise_level", 0.0)
         if noise is not None and size > 0:
             rows = add_noise(rows, size, variances=noise.variances, random_state=noise.seed)
-        predicted = Predicted.joined([self._predicted(part) for part in _parts(rows)])
-        return Steadiness.learnt(predicted, targets, weights)
+        return Steadiness.learnt(Predicted.joined(list(self._predicted(rows))), targets, weights)
 
-    def _predicted(self, X: Any) -> Predicted:
-        """Return predictions with their sampling variances."""
-        coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
-        return Predicted.of(X, self.first_, self.second_, coef, intercept)
+    def _predicted(self, X: Any) -> Iterator[Predicted]:
+        """Yield predictions with their sampling variances: those of bags in memory in parts, since they need room."""
+        starts = range(0, len(X), _BAGS_AT_ONCE) if isinstance(X, Bags) else [0]
+        for start in starts:
+            part = X[start : start + _BAGS_AT_ONCE] if isinstance(X, Bags) else X
+            coef, intercept = np.atleast_2d(self.coef_), np.atleast_1d(self.intercept_)
+            yield Predicted.of(part, self.first_, self.second_, coef, intercept)
 
     def transform(self, X: Any) -> Floats:
         """Return the features that the model is linear in, of shape (n_bags, p)."""
@@ -330,7 +332,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         refuse_tables(X)
         if self.steadiness_ is None:
             return np.asarray(self.transform(X) @ self.coef_.T + self.intercept_)
-        steady = np.concatenate([self.steadiness_.shrunk(self._predicted(part)) for part in _parts(X)], axis=1)
+        steady = np.concatenate([self.steadiness_.shrunk(part) for part in self._predicted(X)], axis=1)
         return steady[0] if self._y_is_flat else np.ascontiguousarray(steady.T)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = True) -> None:
@@ -357,12 +359,3 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def load(cls, path: str | os.PathLike[str]) -> BagRidgeCV:
         """Read a model that :meth:`save` wrote; it predicts, and knows its parameters, but has no `cv_results_`."""
         return load_ridge(cls, path)
-
-
-def _parts(X: Any) -> Iterator[Any]:
-    """Yield bags some thousand at a time where they are in memory, since predictions with errors need room."""
-    if not isinstance(X, Bags):
-        yield X
-        return
-    for start in range(0, len(X), _BAGS_AT_ONCE):
-        yield X[start : start + _BAGS_AT_ONCE]

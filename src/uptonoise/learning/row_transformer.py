@@ -83,17 +83,17 @@ class RowTransformer(BagTransformer, auto_wrap_output_keys=None):  # type: ignor
         if not hasattr(self.transformer, "get_params") or isinstance(self.transformer, type):
             raise ValueError(f"transformer must be a transformer of rows; got {self.transformer!r}")
         self.transformer_ = clone(self.transformer)
-        if _is_in_memory(source) or not hasattr(self.transformer_, "partial_fit"):
+        if _in_memory(source) is not None or not hasattr(self.transformer_, "partial_fit"):
             self.transformer_.fit(read_rows(source))
             return
         for block in source.blocks(_BLOCK_ROWS):
             self.transformer_.partial_fit(block.values)
 
     def _transform_rows(self, source: RowSource, X: Any) -> Any:
-        if not _is_in_memory(source):
+        original: Any = _in_memory(source)
+        if original is None:
             return _TransformedRows(source, copy(self))  # which a later fit does not change
         values = self._transformed(read_rows(source))
-        original: Any = _without_selection(source)
         if not isinstance(original, BagRows):
             return values
         labels = X.labels if isinstance(X, Bags) else None
@@ -118,12 +118,10 @@ class RowTransformer(BagTransformer, auto_wrap_output_keys=None):  # type: ignor
         return numbered_columns(n_columns)
 
 
-def _without_selection(source: RowSource) -> RowSource:
-    return source.source if isinstance(source, SelectedRows) else source
-
-
-def _is_in_memory(source: RowSource) -> bool:
-    return isinstance(_without_selection(source), ArrayRows | FrameRows)
+def _in_memory(source: RowSource) -> RowSource | None:
+    """Return the rows in memory that a source is, or selects columns of; None where they are a stream."""
+    original = source.source if isinstance(source, SelectedRows) else source
+    return original if isinstance(original, ArrayRows | FrameRows) else None
 
 
 class _TransformedRows(RowSource):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uptonoise._util.parameters import with_parameters
 from uptonoise._util.random import RandomState, as_generator
-from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_choice, positive_int
 from uptonoise.bags import BagRows, Bags
 from uptonoise.fourier import characteristic_function, sample_frequencies, unit
@@ -138,10 +138,14 @@ class BagSummary(BagTransformer):
         phi = characteristic_function(scaled, self.frequencies_).phi
         n_rows = bags.sizes[:, None].astype(np.float64)
         n_single = len(_RADII) * d
-        phases, kept = unit(phi), _reliability(phi, n_rows)
+        phases, squares = unit(phi), np.abs(phi) ** 2
+        # How much of each phase is kept, as if phases varied by one radian squared between bags.
+        errors = np.maximum(1 - squares, 0) / (2 * n_rows * np.maximum(squares - _CHANCE / n_rows, 0.05 / n_rows))
+        kept = 1 / (1 + errors)
         # Relative to the median, a phase tells asymmetry and not location.
         angles = np.angle(phi * np.exp(-1j * (median @ self.frequencies_.T))) * kept
-        logs = _log_amplitudes(phi, n_rows)
+        # Squared amplitudes without the part that chance adds to them.
+        logs = np.log(np.maximum((n_rows * squares - 1) / np.maximum(n_rows - 1, 1), _LEAST_SQUARE / n_rows))
         by_radius = logs[:, :n_single].reshape(len(bags), len(_RADII), d)
         ratios = [by_radius[:, high] - (_RADII[high] / _RADII[low]) ** 2 * by_radius[:, low] for low, high in _RATIOS]
         return blocks | {
@@ -180,16 +184,3 @@ def _centre_and_scale(column: NDArray[Any]) -> tuple[float, float]:
     low, high = np.quantile(values, [0.25, 0.75], overwrite_input=True)
     scale = (high - low) / NORMAL_QUARTILES or values.std()
     return float(centre), float(scale) if scale > 0 else 1.0
-
-
-def _reliability(phi: Complex, n_rows: Floats) -> Floats:
-    """Return how much of each phase is kept, as if phases varied by one radian squared between bags."""
-    squares = np.abs(phi) ** 2
-    errors = np.maximum(1 - squares, 0) / (2 * n_rows * np.maximum(squares - _CHANCE / n_rows, 0.05 / n_rows))
-    return np.asarray(1 / (1 + errors))
-
-
-def _log_amplitudes(phi: Complex, n_rows: Floats) -> Floats:
-    """Return the logarithm of the squared amplitude without the part that chance adds to it."""
-    squares = (n_rows * np.abs(phi) ** 2 - 1) / np.maximum(n_rows - 1, 1)
-    return np.asarray(np.log(np.maximum(squares, _LEAST_SQUARE / n_rows)))

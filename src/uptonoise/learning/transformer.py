@@ -32,7 +32,9 @@ class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         {bags_to_fit}
         self
         """
-        self._fit_rows(self._fitting_rows(X))
+        source = bag_source(X, self)
+        remember_columns(self, source)
+        self._fit_rows(source)
         return self
 
     @described
@@ -42,7 +44,9 @@ class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         {bags_to_fit}
         array of shape (n_bags, n_features_out), or as :meth:`transform` returns it
         """
-        return self._fit_transform_rows(self._fitting_rows(X), X)
+        source = bag_source(X, self)
+        remember_columns(self, source)
+        return self._fit_transform_rows(source, X)
 
     @described
     def transform(self, X: Any) -> Any:
@@ -64,12 +68,6 @@ class BagTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC)
         """Return the rows to transform, with the columns of fit in the order of fit."""
         check_is_fitted(self)
         return bag_source(X, self, fitted_columns(self))
-
-    def _fitting_rows(self, X: Any) -> RowSource:
-        """Return the rows to fit on, and remember their columns."""
-        source = bag_source(X, self)
-        remember_columns(self, source)
-        return source
 
     @abstractmethod
     def _fit_rows(self, source: RowSource) -> None:
