@@ -62,25 +62,13 @@ def print_comparison(comparison: un.Comparison, answer: Answer) -> None:
         lines.add_row(label, "", Text(text))
     lines.add_row("seed", "", str(comparison.seed))
     console.print(lines)
-    if len(comparison.by_column) > 1:
-        console.print()
-        console.print(_column_table(comparison))
-
-
-def _column_table(comparison: un.Comparison) -> Table:
+    if len(comparison.by_column) < 2:
+        return
     ordered = sorted(comparison.by_column, key=lambda column: column.adjusted_beyond_noise)
     more = len(ordered) - _TABLE_ROWS
     note = "p-values adjusted by Holm's method" + (f"; {more} more columns with --json" if more > 0 else "")
-    table = Table(
-        "column",
-        "p at all",
-        "p beyond noise",
-        "p beyond offset",
-        "effect (SD)",
-        "offset",
-        "noise added (SD)",
-        caption=note,
-    )
+    tests = ("p at all", "p beyond noise", "p beyond offset")
+    table = Table("column", *tests, "effect (SD)", "offset", "noise added (SD)", caption=note)
     for column in ordered[:_TABLE_ROWS]:
         adjusted = (column.adjusted_at_all, column.adjusted_beyond_noise, column.adjusted_beyond_offset)
         noise, added = column.noise, ""
@@ -93,7 +81,8 @@ def _column_table(comparison: un.Comparison) -> Table:
             "" if column.offset is None else f"{column.offset.shift:.3g}",
             Text(added),
         )
-    return table
+    console.print()
+    console.print(table)
 
 
 def print_groups(groups: un.GroupComparison, answer: Answer) -> None:

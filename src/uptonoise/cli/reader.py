@@ -247,7 +247,8 @@ class Reader:
 
     def finished(self, comparison: AnyComparison, answer: Answer, files: Sequence[str]) -> AnyComparison:
         """Return a comparison whose record has the options too; raise where too many rows were left out."""
-        self.check_dropped()
+        for source in self.sources:
+            check_dropped(source.name, source.record(), self.reading.max_dropped)
         settings = {"files": ", ".join(files)}
         if self.columns is not None:
             settings["columns"] = ", ".join(self.columns)
@@ -265,16 +266,12 @@ class Reader:
 
     def print_notes(self) -> None:
         """Print on stderr which rows and columns were left out, after a check that rows are not too many."""
-        self.check_dropped()
         records = [source.record() for source in self.sources]
+        for source, of_source in zip(self.sources, records, strict=True):
+            check_dropped(source.name, of_source, self.reading.max_dropped)
         sizes = [record.n_read - record.n_dropped for record in records]
         record = InputRecord.of([source.name for source in self.sources], sizes, (), records)
         _print_notes(replace(record, categories=dict(self.choice.categories)))
-
-    def check_dropped(self) -> None:
-        """Raise where a larger part of the rows of a file was left out than was allowed."""
-        for source in self.sources:
-            check_dropped(source.name, source.record(), self.reading.max_dropped)
 
 
 def with_column(choice: Choice, name: str | None) -> Choice:

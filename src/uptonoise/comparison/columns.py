@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise.comparison.evidence import ColumnComparison, Evidence
-from uptonoise.comparison.steps import column_pvalues
-from uptonoise.twosample import Pair, adjusted_pvalues, mmd_of_pair
+from uptonoise.comparison.steps import OF_THE_SAME_ROWS
+from uptonoise.twosample import Pair, adjusted_pvalues, fitted_shift, mmd_of_pair, pair_pvalue
 
 
 def compare_columns(evidence: Evidence) -> tuple[ColumnComparison, ...]:
@@ -15,16 +17,25 @@ def compare_columns(evidence: Evidence) -> tuple[ColumnComparison, ...]:
 
     Effects, offsets and noises are those of the whole comparison, so that nothing is told twice with other numbers.
     """
-    coded, steps = evidence.coded, []
+    coded, steps, differences = evidence.coded, [], evidence.differences
+    worth = 1.0 if differences is None else OF_THE_SAME_ROWS
     with single_threaded_blas:
         for name in evidence.own_columns:
             place = evidence.columns.index(name)
-            left, right = (sketch.select([sketch.columns[place]]) for sketch in evidence.sketches)
-            column, differences = Pair.of(left, right), evidence.differences
+            X, Y = (sketch.select([sketch.columns[place]]) for sketch in evidence.sketches)
+            at_all = mmd_of_pair(Pair.of(X, Y)).pvalue
             if differences is not None:
-                differences = differences.select([differences.columns[place]])
-            of_phases = column_pvalues(column, differences, is_movable=name not in coded)
-            steps.append((mmd_of_pair(column).pvalue, *of_phases))
+                X = differences.select([differences.columns[place]])
+                Y = X.mirrored()
+            beyond_noise = beyond_offset = pair_pvalue(Pair.of(X, Y, worth), positivity=differences is None)
+            if name not in coded:
+                try:
+                    aligned = fitted_shift(X, Y, worth)
+                except ValueError:  # too few rows or frequencies
+                    beyond_offset = math.nan
+                else:
+                    beyond_offset = pair_pvalue(aligned, positivity=differences is None)
+            steps.append((at_all, beyond_noise, beyond_offset))
     table = np.array(steps).reshape(-1, 3)
     pvalues = dict(zip(("at_all", "beyond_noise", "beyond_offset"), table.T, strict=True))
     for step, values in list(pvalues.items()):

@@ -7,7 +7,6 @@ covariance of their phase difference is twice that of independent samples: each 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,12 +19,11 @@ from uptonoise.twosample import (
     PhaseResult,
     Phases,
     fitted_shift,
-    pair_pvalue,
     phase_pvalue,
     phase_result,
 )
 
-_OF_THE_SAME_ROWS = 0.5
+OF_THE_SAME_ROWS = 0.5
 _FEW_STEPS = 4  # towards the centre of symmetry: twice what a symmetric sample takes
 _CLEARLY_SKEWED = 1e-6  # p-value after few steps
 
@@ -41,7 +39,7 @@ def phase_steps(
     is_paired, worth = differences is not None, 1.0
     phases = Phases.of(pair, differences)
     if differences is not None:
-        worth = _OF_THE_SAME_ROWS
+        worth = OF_THE_SAME_ROWS
         pair = Pair.of(differences, differences.mirrored(), worth)
     beyond_offset = phases.effect(up_to_offset=True, movable=movable)
     phase = phase_result(pair, phases.effect(up_to_offset=False), positivity=not is_paired, seed=seed)
@@ -55,22 +53,6 @@ def phase_steps(
         half, interval = up_to_offset.shift / 2, up_to_offset.shift_interval / 2
         up_to_offset = replace(up_to_offset, shift=half, shift_interval=interval)
     return phase, up_to_offset, beyond_offset, None
-
-
-def column_pvalues(column: Pair, differences: Sketch | None, *, is_movable: bool) -> tuple[float, float]:
-    """Return the p-values of one column beyond noise, and beyond noise and an offset; NaN where there is none."""
-    if differences is None:
-        X, Y, worth, positivity = column.X, column.Y, 1.0, True
-    else:
-        X, Y, worth, positivity = differences, differences.mirrored(), _OF_THE_SAME_ROWS, False
-    beyond_noise = pair_pvalue(Pair.of(X, Y, worth), positivity=positivity)
-    if not is_movable:
-        return beyond_noise, beyond_noise
-    try:
-        aligned = fitted_shift(X, Y, worth)
-    except ValueError:  # too few rows or frequencies
-        return beyond_noise, math.nan
-    return beyond_noise, pair_pvalue(aligned, positivity=positivity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +72,7 @@ class Symmetry:
             with single_threaded_blas:
                 # No shift makes a skewed sample its own mirror image: to tell that, few steps are enough.
                 for most_steps, least in ((_FEW_STEPS, _CLEARLY_SKEWED), (None, self.alpha)):
-                    aligned = fitted_shift(self.sketch, self.sketch.mirrored(), _OF_THE_SAME_ROWS, most_steps)
+                    aligned = fitted_shift(self.sketch, self.sketch.mirrored(), OF_THE_SAME_ROWS, most_steps)
                     if not phase_pvalue(aligned) > least:
                         return False
         except ValueError:

@@ -17,11 +17,10 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.monitor.now import Now
 from uptonoise.monitor.reading import Missing, Table, arranged, read_table
-from uptonoise.monitor.reference import Reference, digest, numbers_to
+from uptonoise.monitor.reference import Reference, numbers_to
 from uptonoise.monitor.units import Units
 
 _BATCH = 2  # marks the random numbers of a batch, beside those of the features
-_RECOGNISED = 10  # rows from which on a batch with the same values is the same batch
 
 
 def batch_tables(
@@ -84,13 +83,6 @@ def batch_units(
     if paired:
         return given_pairs(mine, theirs, words), None
     return random_pairs(mine, Reference.new(theirs, seed + number), words)[0], None
-
-
-def batch_digest(mine: Table, theirs: Table | None) -> str:
-    """Return what the values of a batch are recognised by; nothing where they are few, which may repeat by chance."""
-    if len(mine.values) < _RECOGNISED:
-        return ""
-    return digest(mine.values, None if theirs is None else theirs.values)
 
 
 def given_pairs(batch: Table, other: Table, seed: Sequence[int]) -> Units:

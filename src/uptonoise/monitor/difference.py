@@ -51,7 +51,20 @@ class Moments:
     def learnt(self, units: Units, memories: Floats, *, alike: bool) -> Moments:
         """Return the moments after some more units, whose rows are `alike` in clusters and independent in groups."""
         kept = np.exp(-units.n_units / memories)
-        pieces = [self._sums_of(units.z[start : start + CHUNK_ROWS]) for start in range(0, len(units.z), CHUNK_ROWS)]
+        pieces = []  # the sums over rows at all frequencies, multiples of one, and the numbers of rows
+        for start in range(0, len(units.z), CHUNK_ROWS):
+            z = units.z[start : start + CHUNK_ROWS]
+            # In single precision, which is several times faster; the errors of millions of rows cancel out.
+            angles = np.clip(z / (_N_FREQUENCIES * self.spreads), -_FAR, _FAR).astype(np.float32)
+            powers = np.empty((2 * _N_FREQUENCIES, *angles.shape), dtype=np.complex64)
+            powers[0].real, powers[0].imag = np.cos(angles), np.sin(angles)
+            missing = np.isnan(angles)
+            if missing.any():
+                powers[0][missing] = 0
+            for number in range(1, len(powers)):
+                np.multiply(powers[number - 1], powers[0], out=powers[number])
+            sums = powers.sum(axis=1, dtype=np.complex128).T
+            pieces.append((sums, (len(z) - missing.sum(axis=0)).astype(float)))
         new, count = (np.sum(part, axis=0) for part in zip(*pieces, strict=True))
         is_clustered = alike and units.starts is not None
         squares = count * ((units.sizes**2).sum() / len(units.z)) if is_clustered else count
@@ -61,19 +74,6 @@ class Moments:
             weights=kept[:, None] * self.weights + count,
             squared_weights=(kept**2)[:, None] * self.squared_weights + squares,
         )
-
-    def _sums_of(self, z: Floats) -> tuple[NDArray[np.complex128], Floats]:
-        """Return the sums over rows at all frequencies, multiples of one, and the numbers of rows."""
-        # In single precision, which is several times faster; the errors of millions of rows cancel out.
-        angles = np.clip(z / (_N_FREQUENCIES * self.spreads), -_FAR, _FAR).astype(np.float32)
-        powers = np.empty((2 * _N_FREQUENCIES, *angles.shape), dtype=np.complex64)
-        powers[0].real, powers[0].imag = np.cos(angles), np.sin(angles)
-        missing = np.isnan(angles)
-        if missing.any():
-            powers[0][missing] = 0
-        for number in range(1, len(powers)):
-            np.multiply(powers[number - 1], powers[0], out=powers[number])
-        return powers.sum(axis=1, dtype=np.complex128).T, (len(z) - missing.sum(axis=0)).astype(float)
 
     def estimates(self, memory: int, up_to_offset: bool) -> tuple[Floats, Floats]:
         """Return the difference of each column in standard deviations, and its standard error where there is none.

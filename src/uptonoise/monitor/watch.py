@@ -13,14 +13,14 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.validation import checked_columns, checked_flag, checked_text
 from uptonoise._util.wording import counted
-from uptonoise.monitor.batches import batch_digest, batch_tables, batch_units, known_columns
+from uptonoise.monitor.batches import batch_tables, batch_units, known_columns
 from uptonoise.monitor.difference import spreads_of
 from uptonoise.monitor.evidence import Guarantee
 from uptonoise.monitor.history import History
 from uptonoise.monitor.now import Now, judged
 from uptonoise.monitor.process import Process
 from uptonoise.monitor.reading import Missing, Table, arranged, read_table
-from uptonoise.monitor.reference import Reference
+from uptonoise.monitor.reference import Reference, digest
 from uptonoise.monitor.settings import Invariance, Settings, WhenUsedUp, as_time
 from uptonoise.monitor.state import MonitorState
 from uptonoise.monitor.storage import load_now, save_now
@@ -28,6 +28,7 @@ from uptonoise.rows import InputRecord
 
 _FEATURES = 1  # marks the random numbers of the features, beside those of batches
 _ENOUGH = 32  # rows of another stream, to tell its spread
+_RECOGNISED = 10  # rows from which on a batch with the same values is the same batch: fewer may repeat by chance
 
 
 class Monitor:
@@ -211,7 +212,8 @@ class Monitor:
             raise ValueError(f"time must not go backwards; got {time_text} after {last or 'a later time'}")
         mine, theirs = batch_tables(self._now, self._settings.missing, batch, other, paired, clusters)
         now = self._now if self._now.process is not None else self._started(mine)
-        seen = now.seen.with_batch(name, version, batch_digest(mine, theirs))
+        values = [table.values for table in (mine, theirs) if table is not None]
+        seen = now.seen.with_batch(name, version, digest(*values) if len(values[0]) >= _RECOGNISED else "")
         number = 1 + (0 if now.state is None else now.state.batch)
         spreads = now.spreads
         if theirs is not None and len(theirs.values) >= _ENOUGH:
