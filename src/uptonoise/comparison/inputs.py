@@ -43,6 +43,8 @@ from uptonoise.twosample import (
     warn_of_shared_clusters,
 )
 
+Sources = tuple[RowSource, RowSource]
+
 IN_MEMORY = 100_000  # rows of both samples; beyond, everything takes linear time and bounded memory
 _VALUES_IN_MEMORY = 20_000_000  # of all columns of these rows
 _SAMPLED_ROWS = 20_000  # rows of each sample, where not all fit
@@ -107,10 +109,7 @@ def read_inputs(
 
 
 def _independent_inputs(
-    sources: tuple[RowSource, RowSource],
-    n_frequencies: int | None,
-    why_no_rows: str | None,
-    generator: np.random.Generator,
+    sources: Sources, n_frequencies: int | None, why_no_rows: str | None, generator: np.random.Generator
 ) -> Inputs:
     """Read two samples of independent rows; of many rows, some are kept for the tests that need them."""
     names, n_columns = (sources[0].name, sources[1].name), len(sources[0].columns)
@@ -151,10 +150,7 @@ def _independent_inputs(
 
 
 def _clustered_inputs(
-    sources: tuple[RowSource, RowSource],
-    n_frequencies: int | None,
-    why_no_rows: str | None,
-    generator: np.random.Generator,
+    sources: Sources, n_frequencies: int | None, why_no_rows: str | None, generator: np.random.Generator
 ) -> Inputs:
     """Read two samples of clusters; their rows too where they are few enough."""
     names = sources[0].name, sources[1].name

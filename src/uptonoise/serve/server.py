@@ -43,6 +43,7 @@ _MOST_UPLOADS = 4
 _MOST_PREVIEWS = 2
 _MOST_JSON = 200_000  # bytes
 _HERE = Path(__file__).parent
+_MEDIA_TYPES = {"page.js": "text/javascript", "style.css": "text/css"}
 _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
@@ -91,8 +92,8 @@ class Server:
         self.app = Starlette(
             routes=[
                 Route(f"{inside}/", self._page),
-                Route(f"{inside}/page.js", self._script),
-                Route(f"{inside}/style.css", self._style),
+                Route(f"{inside}/page.js", self._file),
+                Route(f"{inside}/style.css", self._file),
                 Route(f"{tab}/files/{{place}}", self._upload, methods=["PUT"]),
                 Route(f"{tab}/files/{{place}}", self._remove, methods=["DELETE"]),
                 Route(f"{tab}/columns", self._columns, methods=["POST"]),
@@ -101,7 +102,7 @@ class Server:
                 Route(f"{tab}/job", self._status, methods=["GET", "DELETE"]),
                 Route(f"{tab}/report", self._report),
             ],
-            exception_handlers={RefusedError: _refused, ValueError: _invalid, HTTPException: _plain},
+            exception_handlers=dict.fromkeys((RefusedError, ValueError, HTTPException), _failed),
             lifespan=self._life,
         )
 
@@ -177,11 +178,9 @@ class Server:
         )
         return Response(page, media_type="text/html", headers=_HEADERS)
 
-    async def _script(self, _: Request) -> Response:
-        return FileResponse(_HERE / "page.js", media_type="text/javascript", headers=_HEADERS)
-
-    async def _style(self, _: Request) -> Response:
-        return FileResponse(_HERE / "style.css", media_type="text/css", headers=_HEADERS)
+    async def _file(self, request: Request) -> Response:
+        name = request.url.path.rpartition("/")[2]  # one of the two that are routed here
+        return FileResponse(_HERE / name, media_type=_MEDIA_TYPES[name], headers=_HEADERS)
 
     async def _upload(self, request: Request) -> Response:
         tab, place = self._tab(request), _place(request)
@@ -286,19 +285,13 @@ def _json(values: dict[str, Any], status: int = 200) -> Response:
     return JSONResponse(values, status_code=status, headers=_HEADERS)
 
 
-async def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, RefusedError)
-    # What is left of a body is not read.
-    return JSONResponse({"error": str(error)}, status_code=error.status, headers=_HEADERS | {"Connection": "close"})
-
-
-async def _invalid(_: Request, error: Exception) -> Response:
+async def _failed(_: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return PlainTextResponse(error.detail, status_code=error.status_code, headers=_HEADERS)
+    if isinstance(error, RefusedError):  # what is left of a body is not read
+        headers = _HEADERS | {"Connection": "close"}
+        return JSONResponse({"error": str(error)}, status_code=error.status, headers=headers)
     return _json({"error": str(error)}, status=400)
-
-
-async def _plain(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return PlainTextResponse(error.detail, status_code=error.status_code, headers=_HEADERS)
 
 
 def run(server: Server, *, port: int = 0, open_browser: bool = True, announce: Callable[[str], None] = print) -> None:
