@@ -74,10 +74,8 @@ class SharedLimit:
     """
 
     def __init__(self, limit: Callable[[], Any], restore: Callable[[Any], None]) -> None:
-        self.limit, self.restore = limit, restore
-        self.lock = threading.Lock()
-        self.callers = 0
-        self.before: Any = None
+        self.limit, self.restore, self.before = limit, restore, None
+        self.start_again()
 
     def __enter__(self) -> None:
         with self.lock:

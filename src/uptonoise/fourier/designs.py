@@ -179,10 +179,7 @@ def column_order(samples: Sequence[Floats], lengths: Floats) -> NDArray[np.intp]
 
 
 def default_design(
-    lengths: Floats,
-    generator: np.random.Generator,
-    n_frequencies: int | None = None,
-    spreads: Floats | None = None,
+    lengths: Floats, generator: np.random.Generator, n_frequencies: int | None = None, spreads: Floats | None = None
 ) -> Design:
     """Sample the frequencies of the phase test, in units of one over the columns' lengths.
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
 from uptonoise._util.threads import ordered_map, single_threaded_blas
 from uptonoise._util.typing import Floats
@@ -26,17 +25,13 @@ _LARGEST_SQUARE = 1e4  # a difference of squares up to this size is right to 1e-
 _ROUNDING = 1e-14
 
 
-class BagRowsWithShares(NamedTuple):
-    """The rows of bags, one bag after the other, with the share of each row in the mean of its bag."""
+class BagRowsWithShares:
+    """The rows of bags, one bag after the other, with the share of each row in the mean of its bag.
 
-    name: str
-    values: Floats
-    bags: NDArray[np.int64]
-    shares: Floats
+    They are read into memory, and may lie anywhere in the source.
+    """
 
-    @classmethod
-    def read(cls, source: RowSource) -> BagRowsWithShares:
-        """Read the rows of bags, which may lie anywhere in the source, into memory."""
+    def __init__(self, source: RowSource) -> None:
         blocks = list(source.blocks(_READ_ROWS))
         bags = np.concatenate([np.asarray(block.bags) for block in blocks])
         weights = np.concatenate([np.ones(len(b.values)) if b.weights is None else b.weights for b in blocks])
@@ -45,8 +40,8 @@ class BagRowsWithShares(NamedTuple):
             bag = np.asarray(source.bag_ids)[int(np.argmin(totals))]
             raise ValueError(f"weights of {source.name} must not all be 0 in a bag; they are in bag {shown(bag)}")
         order = np.argsort(bags, kind="stable")
-        values = np.concatenate([block.values for block in blocks])
-        return cls(source.name, values[order], bags[order], (weights / totals[bags])[order])
+        self.name, self.bags, self.shares = source.name, bags[order], (weights / totals[bags])[order]
+        self.values = np.concatenate([block.values for block in blocks])[order]
 
 
 class _Strip(NamedTuple):

@@ -23,12 +23,7 @@ import scipy
 from numpy.typing import ArrayLike
 
 from uptonoise._util.typing import Floats, Precision
-from uptonoise.fourier.discrepancy import (
-    bag_sources,
-    features_of_bags,
-    matrix_of_pairs,
-    squared_distances,
-)
+from uptonoise.fourier.discrepancy import bag_sources, features_of_bags, matrix_of_pairs, squared_distances
 from uptonoise.fourier.docs import described
 from uptonoise.fourier.kernel_means import (
     BagRowsWithShares,
@@ -96,7 +91,7 @@ def embedding_kernel(
     """
     _check_second(second, second_scale)
     sources = [source for source in bag_sources(bags, other) if source is not None]
-    rows = [BagRowsWithShares.read(source) for source in sources]
+    rows = [BagRowsWithShares(source) for source in sources]
     rowwise, lengths = row_kernel(kernel, scale, kernel_params, rows[-1])
     left, right = Strips(rows[0], lengths), Strips(rows[1], lengths) if len(rows) == 2 else None
     if second is None:
@@ -130,8 +125,8 @@ def fourier_kernel(
     True
     """
     _check_second(second, second_scale)
-    left, right = features_of_bags(bags, other, frequencies, precision, phases=False)
-    return _kernel_of_features(left, right, second, second_scale)
+    features = features_of_bags(bags, other, frequencies, precision, phases=False)
+    return _kernel_of_features(*features, second, second_scale)
 
 
 @described
@@ -162,8 +157,8 @@ def phase_kernel(
            [0.77, 0.72]])
     """
     _check_second(second, second_scale)
-    left, right = features_of_bags(bags, other, frequencies, precision, phases=True)
-    return _kernel_of_features(left, right, second, second_scale)
+    features = features_of_bags(bags, other, frequencies, precision, phases=True)
+    return _kernel_of_features(*features, second, second_scale)
 
 
 def _kernel_of_features(left: Floats, right: Floats | None, second: Second, second_scale: float | str) -> Floats:

@@ -93,23 +93,15 @@ def _median_length(sources: list[RowSource], rows: Floats, columns: Any) -> floa
     rows = rows / unit
     median = float(np.mean(middle_distances(rows[:, 0]) ** 2)) if rows.shape[1] == 1 else 0.0
     if median == 0:
-        squares = _squared_distances(rows)
+        if rows.shape[1] > _FEW_COLUMNS:
+            squares = scipy.spatial.distance.pdist(rows, "sqeuclidean")
+        else:  # the same to the last bit, without scipy.spatial, which takes longer to load than this
+            of_columns = np.ascontiguousarray(rows.T)
+            squares, at = np.empty(len(rows) * (len(rows) - 1) // 2), 0
+            for first in range(len(rows) - 1):
+                differences = of_columns[:, first + 1 :] - of_columns[:, first : first + 1]
+                differences *= differences
+                differences.sum(axis=0, out=squares[at : at + differences.shape[1]])
+                at += differences.shape[1]
         median = float(np.median(squares)) or float(np.median(squares[squares > 0]))
     return max(float(unit * np.sqrt(median / 2)), smallest)
-
-
-def _squared_distances(rows: Floats) -> Floats:
-    """Return the squared distance of each pair of different rows: scipy's `pdist`, to the last bit.
-
-    Of few columns it is had without scipy.spatial, which takes longer to load than a small comparison to be made.
-    """
-    if rows.shape[1] > _FEW_COLUMNS:
-        return np.asarray(scipy.spatial.distance.pdist(rows, "sqeuclidean"))
-    columns, n = np.ascontiguousarray(rows.T), len(rows)
-    squares, at = np.empty(n * (n - 1) // 2), 0
-    for first in range(n - 1):
-        differences = columns[:, first + 1 :] - columns[:, first : first + 1]
-        differences *= differences
-        differences.sum(axis=0, out=squares[at : at + n - 1 - first])
-        at += n - 1 - first
-    return squares
