@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 import uptonoise as un
 from uptonoise import nets
 from uptonoise.nets.losses import CrossEntropy
-from uptonoise.nets.output import logistic
+from uptonoise.nets.training import logistic
 
 from .helpers import REGRESSORS, gamma_bags, small
 

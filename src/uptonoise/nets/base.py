@@ -22,11 +22,10 @@ from uptonoise.bags import checked_weights
 from uptonoise.engines.gpu.rows import TensorRows
 from uptonoise.fourier import as_frequencies, median_scale, sample_frequencies
 from uptonoise.learning import NOISE_BOUNDS, BagRidgeCV, fitted_columns, given_targets
-from uptonoise.nets.inputs import Indices, LabelledBags, ReadBags, read_bags
+from uptonoise.nets.inputs import Indices, LabelledBags, Parts, ReadBags, read_bags
 from uptonoise.nets.layers import BagNetwork, FourierLayer, Normalisation, PhaseLayer, Statistics
 from uptonoise.nets.losses import Loss
 from uptonoise.nets.noise import Augmentation, Noise, NoiseSettings
-from uptonoise.nets.output import Parts, solve_output
 from uptonoise.nets.parameters import PAPER_SETTINGS, Schedule, checked_widths, documented
 from uptonoise.nets.saving import SavedNetwork
 from uptonoise.nets.steadiness import DROWNING, Steadiness, loudness
@@ -34,6 +33,7 @@ from uptonoise.nets.training import (
     Settings,
     as_device,
     characteristic_of,
+    solve_output,
     standard_rows,
     threads_for,
     train,
@@ -134,9 +134,7 @@ class BagNet(SavedNetwork):
         validation = augmentation.judged(everything.part(held_out)) if len(held_out) else None
         parts = Parts(everything, everything.part(picked), validation, held_out)
         progress = Progress(f"training {type(self).__name__}", settings.n_epochs, self.progress, units="epochs")
-        history, best_epoch = train(
-            network, loss, parts.training, validation, settings, augmentation, generator, progress
-        )
+        history, best_epoch = train(network, loss, parts, settings, augmentation, generator, progress)
         self._finish(network, loss, parts, augmentation)
         self.steadiness_ = self._learn_steadiness(network, loss, parts, variances, generator)
         self.network_ = network.to("cpu")  # so that a pickle can be read where there is no GPU

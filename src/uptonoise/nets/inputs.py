@@ -7,7 +7,7 @@ in this machine's memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -55,6 +55,15 @@ class LabelledBags:
         rows, offsets = picked_rows(self.rows, self.offsets, picked)
         bags = torch.from_numpy(picked).to(rows.device)
         return LabelledBags(rows, offsets, self.targets.index_select(0, bags), self.weights.index_select(0, bags))
+
+
+class Parts(NamedTuple):
+    """The bags of a fit: all, those to train on, those kept aside, as they are judged by, and the numbers of these."""
+
+    everything: LabelledBags
+    training: LabelledBags
+    validation: LabelledBags | None
+    held_out: Indices
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ from uptonoise._util.parameters import with_parameters
 from uptonoise._util.typing import Floats
 from uptonoise.learning import checked_targets
 from uptonoise.nets.base import BagNet, OnPhases, Targets
+from uptonoise.nets.inputs import Parts
 from uptonoise.nets.layers import BagNetwork
 from uptonoise.nets.losses import Loss, PinballLoss, SquaredLoss, as_quantiles
 from uptonoise.nets.noise import Augmentation
-from uptonoise.nets.output import Parts
 from uptonoise.nets.parameters import documented
 from uptonoise.nets.training import inputs_of
 
@@ -54,7 +54,7 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         array of shape (n_bags,) or (n_bags, n_targets)
             Means, or the quantile that is nearest to the median.
         """
-        predicted = self._in_units_of_targets(X)
+        predicted = self._predicted(X) * self.target_scale_ + self.target_mean_
         if self.quantiles_ is not None:
             return predicted[:, int(np.argmin(np.abs(self.quantiles_ - 0.5)))]
         return predicted[:, 0] if self._y_is_flat else predicted
@@ -73,13 +73,10 @@ class FourierNetRegressor(RegressorMixin, BagNet):  # type: ignore[misc]
         >>> bool(((low <= middle) & (middle <= high)).all())
         True
         """
-        predicted = self._in_units_of_targets(X)
+        predicted = self._predicted(X) * self.target_scale_ + self.target_mean_
         if self.quantiles_ is None:
             raise ValueError("predict_quantiles needs a model with quantiles, such as quantiles=(0.1, 0.5, 0.9)")
         return predicted
-
-    def _in_units_of_targets(self, X: Any) -> Floats:
-        return np.asarray(self._predicted(X) * self.target_scale_ + self.target_mean_)
 
     def _fit_targets(self, y: Any, weights: Floats, continues: bool) -> Targets:
         values = checked_targets(y, len(weights))

@@ -1,21 +1,29 @@
-"""How networks are trained: Adam on mini-batches of bags, and the weights of the epoch that validated best.
+"""How networks are trained: Adam on mini-batches of bags, the weights of the best epoch, and an output that is solved.
 
 The rate of epoch t is rate_0 / (1 + decay t), or rate_(t-1) / (1 + decay t). All randomness comes from one numpy
 Generator, so that a seed gives the same network, and torch's global seed is left alone.
+
+The output of a trained network is a linear model at given inputs, which has an exact solution. Features of a bag at
+near frequencies are nearly the same. Along what tells them apart, mini-batches move the weights of the output very
+slowly, however long they train; so the frequencies that were learnt are worth more than the weights that were learnt
+with them. Here the weights are found that make the loss of training with its penalty smallest, by ridge or logistic
+regression. They are kept unless they make the loss on the bags kept aside larger.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
 from torch import Tensor, nn
 
 from uptonoise._util.progress import Progress
@@ -24,7 +32,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.warning import warn
 from uptonoise.engines.gpu.cuda import torch_device
 from uptonoise.engines.gpu.features import as_vector
-from uptonoise.nets.inputs import Indices, LabelledBags
+from uptonoise.nets.inputs import Indices, LabelledBags, Parts
 from uptonoise.nets.layers import BagNetwork, FourierLayer, PhiAugmentation
 from uptonoise.nets.losses import Loss
 from uptonoise.nets.noise import Augmentation
@@ -33,6 +41,8 @@ from uptonoise.nets.parameters import Schedule
 _BLOCK_ELEMENTS = 2**20  # rows times frequencies in memory at once where no gradient is wanted
 _LARGEST_ROW = 1e6
 _WORTH_THREADS = 2**18  # rows times frequencies in one step, about a millisecond of sines and cosines
+_NOISY_COPIES = 5  # of each bag, with noise of their own, for the output
+_LEAST_PENALTY = 1e-9
 _DIVERGED = 1e4  # targets are standardised: a loss of 1 is what the constant prediction has
 
 
@@ -59,8 +69,7 @@ class Settings:
 def train(
     network: BagNetwork,
     loss: Loss,
-    bags: LabelledBags,
-    validation: LabelledBags | None,
+    parts: Parts,
     settings: Settings,
     augmentation: Augmentation,
     generator: np.random.Generator,
@@ -70,6 +79,7 @@ def train(
 
     Returns columns with one number for each epoch, and the epoch whose weights were kept.
     """
+    bags, validation = parts.training, parts.validation
     optimizer = torch.optim.Adam(_parameter_groups(network, settings), lr=settings.learning_rate)
     history: dict[str, list[float]] = {"epoch": [], "learning_rate": [], "loss": [], "validation_loss": []}
     best, least, kept, diverged = 0, np.inf, deepcopy(network.state_dict()), False
@@ -82,7 +92,15 @@ def train(
             judged = trained if validation is None else mean_loss(network, loss, validation, augmentation.judged_phi)
             diverged = not (trained < _DIVERGED and judged < _DIVERGED)  # neither is true of NaN
             if diverged:
-                _report_divergence(epoch, judged if trained < _DIVERGED else trained, settings, least)
+                message = (
+                    f"training diverged in epoch {epoch}: the loss reached "
+                    f"{judged if trained < _DIVERGED else trained:.3g}. Lower learning_rate (it is "
+                    f"{settings.learning_rate:g}), or raise batch_size ({settings.batch_size}) or decay "
+                    f"({settings.decay:g})"
+                )
+                if np.isinf(least):
+                    raise ValueError(f"{message}; no epoch before it had a usable loss")
+                warn(f"{message}; the weights of the best epoch are kept", ConvergenceWarning)
                 break
             row = (epoch, settings.rate(epoch), trained, np.nan if validation is None else judged)
             for column, number in zip(history.values(), row, strict=True):
@@ -189,6 +207,56 @@ def characteristic_of(layer: FourierLayer, rows: Tensor, offsets: Indices) -> Te
     return (total / sizes[:, None, None]).to(layer.frequencies.dtype)
 
 
+@torch.no_grad()
+def solve_output(network: BagNetwork, loss: Loss, penalty: float, parts: Parts, augmentation: Augmentation) -> None:
+    """Put the solution into a network, in place, unless it makes the loss on the bags kept aside larger."""
+    if parts.validation is not None:
+        trained = deepcopy(network.output.state_dict())
+        before = mean_loss(network, loss, parts.validation, augmentation.judged_phi)
+        _solve(network, parts.training, penalty, augmentation)
+        if not mean_loss(network, loss, parts.validation, augmentation.judged_phi) <= before:
+            network.output.load_state_dict(trained)
+            return
+    _solve(network, parts.everything, penalty, augmentation)
+
+
+def _solve(network: BagNetwork, bags: LabelledBags, penalty: float, augmentation: Augmentation) -> None:
+    """Put the solution for these bags, with noisy copies where there is noise, into a network."""
+    counted = np.flatnonzero(bags.weights.cpu().numpy() > 0)
+    picked = bags.part(counted) if len(counted) < len(bags) else bags
+    number = 1 if augmentation.rows is None and augmentation.phi is None else _NOISY_COPIES
+    inputs = []
+    for _ in range(number):
+        rows = picked.rows if augmentation.rows is None else augmentation.rows(picked.rows, picked.sizes)
+        inputs.append(inputs_of(network, replace(picked, rows=rows), augmentation.phi).cpu().double().numpy())
+    places = np.tile(np.arange(len(picked)), number)
+    targets, weights = picked.targets.cpu().numpy(), picked.weights.cpu().double().numpy() / number
+    solver = ridge if picked.targets.is_floating_point() else logistic
+    weight, bias = solver(np.concatenate(inputs), targets[places], weights[places], max(penalty, _LEAST_PENALTY))
+    network.output.weight.copy_(torch.as_tensor(weight))
+    network.output.bias.copy_(torch.as_tensor(bias))
+
+
+def ridge(inputs: Floats, targets: NDArray[Any], weights: Floats, penalty: float) -> tuple[Floats, Floats]:
+    """Return weights and biases of ridge regression; the loss is the mean over bags and targets."""
+    targets = targets.astype(np.float64)
+    model = Ridge(alpha=penalty / 2 * weights.sum() * targets.shape[1])
+    model.fit(inputs, targets, weights)
+    return np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
+
+
+def logistic(inputs: Floats, targets: NDArray[Any], weights: Floats, penalty: float) -> tuple[Floats, Floats]:
+    """Return weights and biases of logistic regression, one row for each class."""
+    strength = penalty * weights.sum()
+    two = int(targets.max()) == 1  # one row, of which each class gets a half, with a quarter of the squares
+    model = LogisticRegression(C=(2 if two else 1) / strength, max_iter=300, tol=1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the result is judged by its loss, however far it came
+        model.fit(inputs, targets, weights)
+    weight, bias = model.coef_, model.intercept_
+    return (np.concatenate([-weight, weight]) / 2, np.concatenate([-bias, bias]) / 2) if two else (weight, bias)
+
+
 def validation_split(
     strata: NDArray[Any], counts: NDArray[np.bool_], fraction: float, generator: np.random.Generator
 ) -> tuple[Indices, Indices]:
@@ -208,16 +276,6 @@ def validation_split(
             "give a smaller one, or 0 for no early stopping"
         )
     return np.setdiff1d(order, validation), np.sort(validation)
-
-
-def _report_divergence(epoch: int, loss: float, settings: Settings, least: float) -> None:
-    message = (
-        f"training diverged in epoch {epoch}: the loss reached {loss:.3g}. Lower learning_rate (it is "
-        f"{settings.learning_rate:g}), or raise batch_size ({settings.batch_size}) or decay ({settings.decay:g})"
-    )
-    if np.isinf(least):
-        raise ValueError(f"{message}; no epoch before it had a usable loss")
-    warn(f"{message}; the weights of the best epoch are kept", ConvergenceWarning)
 
 
 def _limit_threads() -> int:

@@ -10,13 +10,11 @@
 
 from uptonoise.plots.cards import card_of
 from uptonoise.plots.characteristic import plot_characteristic, plot_phase, plot_phase_gap
-from uptonoise.plots.densities import plot_densities
-from uptonoise.plots.heat_map import plot_heat_map
+from uptonoise.plots.densities import plot_calibration, plot_densities, plot_posterior
 from uptonoise.plots.locations import plot_locations, plot_places
 from uptonoise.plots.named_rows import plot_column_shares, plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
 from uptonoise.plots.overview import plot, plot_overview
-from uptonoise.plots.posterior import plot_calibration, plot_posterior
-from uptonoise.plots.results import plot_null, plot_phase_differences
+from uptonoise.plots.results import plot_heat_map, plot_null, plot_phase_differences
 from uptonoise.plots.style import (
     GREY,
     LOOKS,

@@ -165,12 +165,7 @@ def _quantile(band: float | None) -> float:
 
 
 def _plot(
-    lines: list[Curve],
-    parts: list[str],
-    of_phase: bool,
-    law: KnownFunction | None,
-    band: float | None,
-    ax: Axes | None,
+    lines: list[Curve], parts: list[str], of_phase: bool, law: KnownFunction | None, band: float | None, ax: Axes | None
 ) -> Axes:
     """Draw parts of characteristic functions, or of their phases, with those of a known one."""
     quantile = _quantile(band)
@@ -340,11 +335,7 @@ class Curve(NamedTuple):
 
 
 def curves(
-    samples: Sequence[Any],
-    frequencies: Any,
-    column: int | str,
-    names: Sequence[str] | None,
-    centre: float | None,
+    samples: Sequence[Any], frequencies: Any, column: int | str, names: Sequence[str] | None, centre: float | None
 ) -> list[Curve]:
     """Return the curves of samples or sketches; where `centre` is None it is a median of the first of them."""
     n = len(samples)

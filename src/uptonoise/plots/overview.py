@@ -12,12 +12,10 @@ from uptonoise.comparison import Comparison, GroupComparison
 from uptonoise.inference import Calibration, Posterior
 from uptonoise.learning import RobustnessCurve
 from uptonoise.monitor import History
-from uptonoise.plots.densities import plot_densities
-from uptonoise.plots.heat_map import plot_heat_map
+from uptonoise.plots.densities import plot_calibration, plot_densities, plot_posterior
 from uptonoise.plots.locations import plot_locations
 from uptonoise.plots.named_rows import plot_column_shares, plot_effect, plot_extra_noise, plot_ladder, plot_pvalues
-from uptonoise.plots.posterior import plot_calibration, plot_posterior
-from uptonoise.plots.results import plot_null, plot_phase_differences
+from uptonoise.plots.results import plot_heat_map, plot_null, plot_phase_differences
 from uptonoise.plots.style import documented, panels
 from uptonoise.plots.trends import plot_plan, plot_robustness, plot_timeline
 from uptonoise.twosample import (

@@ -22,15 +22,8 @@ _NAME_LENGTH = 24
 _LETTERS_PER_INCH = 12
 # Fonts for scripts that matplotlib's own font lacks; those that are installed are used.
 _FALLBACKS = (
-    "Noto Sans CJK JP",
-    "Noto Sans",
-    "Noto Sans Arabic",
-    "Noto Sans Devanagari",
-    "PingFang SC",
-    "Hiragino Sans",
-    "Microsoft YaHei",
-    "Malgun Gothic",
-    "Arial Unicode MS",
+    *("Noto Sans CJK JP", "Noto Sans", "Noto Sans Arabic", "Noto Sans Devanagari", "PingFang SC"),
+    *("Hiragino Sans", "Microsoft YaHei", "Malgun Gothic", "Arial Unicode MS"),
 )
 
 

@@ -9,5 +9,4 @@ try:
 except ImportError:
     raise ImportError('a report needs jinja2: pip install "uptonoise[cli]"') from None
 
-from uptonoise.report.page import write_report
-from uptonoise.report.timeline import write_timeline
+from uptonoise.report.page import write_report, write_timeline

@@ -93,10 +93,7 @@ def _for_verdict(comparison: Comparison, columns: Columns) -> list[str]:
         case Verdict.TOO_NOISY:
             return ["Reduce the noise, or take more rows; a column with less noise tells more."]
         case Verdict.NOT_RULED_OUT:
-            return [
-                f"A difference of the margin ({margin}) is still possible: the bound is {bound}.",
-                *noise_tip,
-            ]
+            return [f"A difference of the margin ({margin}) is still possible: the bound is {bound}.", *noise_tip]
         case _:
             if columns.bound < comparison.margin:
                 return [f"A difference of the margin ({margin}) is ruled out. A margin below {bound} needs more rows."]

@@ -1,4 +1,4 @@
-"""The page of a comparison: what it shows, in which order, and where it comes from.
+"""The pages of comparisons and of monitors: what they show, in which order, and where it comes from.
 
 The templates beside this file have the text; jinja2 escapes every string that comes from the data.
 """
@@ -10,10 +10,11 @@ import math
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jinja2
 from markupsafe import Markup
@@ -24,15 +25,17 @@ from uptonoise._util.drawing import DARK, LIGHT, STYLE, printable
 from uptonoise._util.files import checked_target, written_whole
 from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison, GroupComparison, Verdict
+from uptonoise.monitor import Monitor, MonitorState, format_wealth
 from uptonoise.report.advice import what_next
 from uptonoise.report.columns import Columns
 from uptonoise.report.groups import groups_context
-from uptonoise.report.pictures import densities, details, effect_strip
-from uptonoise.rows import FileStamp
+from uptonoise.report.pictures import densities, details, effect_strip, timeline_picture
+from uptonoise.rows import FileStamp, InputRecord
 
 _FEW_COLUMNS = 12  # that are all shown, whether they differ or not
 _SHOWN_COLUMNS = 50
 _LISTED_FILES = 20
+_LISTED_BATCHES = 30  # the last ones
 _MOST_BYTES = 2_000_000_000  # of all files together that are read again for their hashes
 TONES: dict[Verdict, str] = {
     Verdict.NO_DIFFERENCE: "none",
@@ -67,6 +70,39 @@ def write_report(
         settings += _tests(comparison)
     record = comparison.input
     write_page(template, target, record.files, force=force, record=record, settings=settings, **context)
+
+
+def write_timeline(
+    monitor: Monitor, path: str | os.PathLike[str], *, force: bool = False, record: InputRecord | None = None
+) -> None:
+    """Write the timeline of a monitor as one self-contained page of HTML: what its method ``report`` calls."""
+    target = checked_target(path, force=force)
+    state, history = monitor.state, monitor.history
+    if state is None:
+        raise ValueError("monitor must have at least one batch for a report; got none")
+    lines = [(line, format_wealth(line.log_wealth)) for line in reversed(history.lines)]
+    record = record or InputRecord()
+    # The files that batches are called after, as far as they are still there.
+    paths = (Path(line.name) for line, _ in lines if line.name)
+    stamps = [*record.files, *(FileStamp.of(path) for path in paths if path.is_file())]
+    columns = list(zip(*state.table().values(), strict=True))
+    columns.sort(key=lambda column: (not column[3], math.inf if math.isnan(column[1]) else -column[1]))
+    write_page(
+        "timeline.html.j2",
+        target,
+        stamps,
+        force=force,
+        state=state,
+        tone="beyond" if state.alarm else "none",
+        timeline=timeline_picture(history, state),
+        lines=lines[:_LISTED_BATCHES],
+        folded=lines[_LISTED_BATCHES:],
+        columns=columns,
+        advice=_after_batches(state),
+        record=record,
+        call="monitor.report(path)",
+        settings=[(name, str(value)) for name, value in asdict(monitor.settings).items() if value is not None],
+    )
 
 
 def write_page(
@@ -118,6 +154,19 @@ def _rows_text(comparison: Comparison) -> str:
     if any(sketch.n_rows != sketch.effective_size and not sketch.is_clustered for sketch in comparison.sketches):
         text += ", with weights"
     return text
+
+
+def _after_batches(state: MonitorState) -> list[str]:
+    if state.alarm:
+        since = f" from batch {state.since} on" if state.since is not None else ""
+        first = f"Compare the batches{since} with the reference: uptonoise compare tells an offset from another shape."
+        return [first, "After a repair, go on with restart() or --restart; the evidence so far is then forgotten."]
+    lines = [
+        "No alarm means that no difference was shown yet, not that there is none; evidence adds up from batch to batch."
+    ]
+    if state.rows_left is not None and state.rows_left < 10 * max(state.rows, 1):
+        lines.append(f"The reference has {state.rows_left:,} rows left: extend it soon (extend_reference).")
+    return lines
 
 
 def _effect_text(comparison: Comparison, columns: Columns) -> str:
@@ -217,21 +266,13 @@ def _environment() -> jinja2.Environment:
     return environment
 
 
-class FileLine(NamedTuple):
-    """A file as the page shows it."""
-
-    name: str
-    size: str
-    hash: str
-
-
-def file_lines(stamps: Sequence[FileStamp]) -> tuple[list[FileLine], int]:
+def file_lines(stamps: Sequence[FileStamp]) -> tuple[list[tuple[str, str, str]], int]:
     """Return the files that were read, with sizes and hashes, and how many more there are."""
     budget, lines = _MOST_BYTES, []
     for stamp in stamps[:_LISTED_FILES]:
         budget -= stamp.size
         digest = _sha256(stamp) if budget >= 0 else "not computed: the files are too large"
-        lines.append(FileLine(stamp.name, numbers.size_text(stamp.size), digest))
+        lines.append((stamp.name, numbers.size_text(stamp.size), digest))
     return lines, max(0, len(stamps) - _LISTED_FILES)
 
 

@@ -14,6 +14,7 @@ from uptonoise._util.numbers import number, pvalue
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.comparison import Comparison
+from uptonoise.monitor import History, MonitorState
 from uptonoise.report.columns import ColumnFinding, Kind, column_noise
 from uptonoise.twosample import MmdResult, PhaseResult
 
@@ -180,3 +181,31 @@ def effect_strip(finding: ColumnFinding, margin: float, most: float) -> str:
     drawing.line([effect.low, min(effect.high, most)], [0, 0], kind, solid=True)
     drawing.dot(min(effect.estimate, most), 0, kind, radius=3.5)
     return drawing.svg(f"effect {number(effect.estimate, 2)} SD, margin {margin:g} SD")
+
+
+def timeline_picture(history: History, state: MonitorState) -> Picture:
+    """Draw the wealth after each batch, with the alarm and the estimate of when the change began."""
+    batches, wealth = history.floats("batch"), history.floats("log_wealth") / math.log(10)
+    limit = math.log10(history.threshold) if math.isfinite(history.threshold) else 1.0
+    low, high = min(0.0, float(wealth.min())), max(limit, float(wealth.max()))
+    reach = (high - low) or 1.0
+    first, last = float(batches[0]), float(batches[-1])
+    x = Axis(first - 0.5, last + 0.5) if first == last else Axis(first, last)
+    drawing = Drawing(x, Axis(low - 0.05 * reach, high + 0.08 * reach), width=640, height=260, left=44, right=14)
+    drawing.y_axis()
+    drawing.level(limit, "second", thin=False)
+    drawing.text(50, float(drawing.down(limit)) - 5, f"alarm at {history.threshold:,.6g}", kind="second")
+    if history.since is not None:
+        drawing.upright(float(np.clip(history.since, x.low, x.high)), "third", thin=False)
+    if len(batches) > 1:
+        drawing.line(batches, wealth, "first")
+    if len(batches) < 60:
+        for batch, value in zip(batches.tolist(), wealth.tolist(), strict=True):
+            drawing.dot(batch, value, "first", radius=3)
+    drawing.x_axis("batch", most=8)
+    begun = "" if history.since is None else f" Dotted: batch {history.since:,}, when the change probably began."
+    return Picture(
+        drawing.svg(f"Timeline of {len(history)} batches. {state.sentence}"),
+        f"The wealth after each batch, as a power of 10. It stays low where only noise differs, and grows where the "
+        f"signal does. Dashed: the wealth that raises the alarm.{begun}",
+    )
