@@ -12,12 +12,9 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from uptonoise._util.numbers import number
-from uptonoise._util.wording import counted
 from uptonoise.comparison import ColumnComparison, Comparison, NoiseAdded, Offset, Verdict
 from uptonoise.rows import split_name
 from uptonoise.twosample import EffectSize, column_spreads
-
-_LISTED = 4  # columns of one kind that the verdict names
 
 
 class Kind(IntEnum):
@@ -101,19 +98,6 @@ class Columns(NamedTuple):
     def differing(self) -> list[ColumnFinding]:
         """The columns in which a difference was found."""
         return [finding for finding in self.findings if finding.differs]
-
-    def summary(self) -> list[tuple[Kind, list[tuple[str, str]], str]]:
-        """Return for each kind of difference the first columns with what they show, and how many more there are."""
-        groups: list[tuple[Kind, list[tuple[str, str]], str]] = []
-        for kind in Kind:
-            members = [finding for finding in self.findings if finding.kind is kind]
-            more = len(members) - _LISTED
-            if members and kind is Kind.AGREES:
-                groups.append((kind, [], f"{counted(len(members), 'column')}: no difference found"))
-            elif members:
-                rest = f"{counted(more, 'more column')} of this kind" if more > 0 else ""
-                groups.append((kind, [(finding.name, finding.text) for finding in members[:_LISTED]], rest))
-        return groups
 
 
 def column_noise(comparison: Comparison, name: str) -> NoiseAdded | None:

@@ -134,11 +134,7 @@ def _comparison_context(comparison: Comparison) -> dict[str, Any]:
         "details": details(comparison),
         "rows": _rows_text(comparison),
         "effect_text": _effect_text(comparison, columns),
-        "warnings": comparison.dependent,
         "advice": what_next(comparison, columns),
-        "clusters": [text for label, text in comparison.findings() if label == "clusters"],
-        "places": [text for label, text in comparison.findings() if label == "where they differ"],
-        "statistics": _statistics(comparison),
         "call": _call(comparison),
     }
 
@@ -188,22 +184,6 @@ def _effect_text(comparison: Comparison, columns: Columns) -> str:
         )
     unseen = "" if effect.seen == 1 else " Not all phases can be seen, and the rest counts as the largest difference."
     return f"{text}. Margin: {comparison.margin:g} SD.{unseen}"
-
-
-def _statistics(comparison: Comparison) -> list[tuple[str, list[tuple[str, float, float, float]]]]:
-    """Return for each column and sample the mean, the SD and the median."""
-    if comparison.summaries is None:
-        return []
-    return [
-        (
-            column,
-            [
-                (name, float(part.means[place]), float(part.deviations[place]), float(part.medians[place]))
-                for name, part in zip(comparison.names, comparison.summaries, strict=True)
-            ],
-        )
-        for place, column in enumerate(comparison.columns)
-    ]
 
 
 def _call(comparison: Comparison) -> str:
