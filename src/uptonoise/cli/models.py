@@ -80,20 +80,17 @@ def fit(
         bags, groups = read_bags(reader, path, choice, roles)
         check_fit(len(bags), bags.values.shape, is_best=model is Model.best)
         reader.print_notes()
-        fitted = _unfitted(model, noise, cv, seed, classes).fit(bags, groups=groups)
+        if model is Model.best:
+            make: Any = un.BagClassifier if classes else un.BagRegressor
+            unfitted = make("unknown" if noise is None else noise, cv=cv, random_state=seed)
+        else:
+            ridge = functools.partial(un.BagRidgeCV, model.value)
+            make = getattr(un, model.value) if model.value.endswith("rr") else ridge
+            unfitted = make(cv=cv or 3, noise_augmentation=None if noise is None else noise**2, random_state=seed)
+        fitted = unfitted.fit(bags, groups=groups)
         fitted.by_ = roles.by[0] if len(roles.by) == 1 else list(roles.by)
         fitted.save(output, force=answer.force)
         print_model(fitted, model.value, bags, output, answer)
-
-
-def _unfitted(model: Model, noise: float | None, cv: int | None, seed: int, classes: bool) -> Any:
-    if model is Model.best:
-        make = un.BagClassifier if classes else un.BagRegressor
-        return make("unknown" if noise is None else noise, cv=cv, random_state=seed)
-    ridge = functools.partial(un.BagRidgeCV, model.value)
-    make_ridge = getattr(un, model.value) if model.value.endswith("rr") else ridge
-    variance = None if noise is None else noise**2
-    return make_ridge(cv=cv or 3, noise_augmentation=variance, random_state=seed)
 
 
 @command

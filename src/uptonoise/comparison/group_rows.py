@@ -74,7 +74,21 @@ class MixedGroups(NamedTuple):
             return None
         if self.by_cluster is None:
             return [OneGroup(self.by_group, number) for number in range(2)]
-        return _clusters_in_memory(GroupedClusters(self.by_group, self.by_cluster))
+        rows = GroupedClusters(self.by_group, self.by_cluster)
+        values: list[NDArray[Any]] = []
+        numbers: list[NDArray[np.int64]] = []
+        for block in rows.blocks(chunk_rows(len(rows.columns))):
+            values.append(block.values)
+            numbers.append(np.asarray(block.bags))
+            if sum(map(len, values)) > rows_in_memory(len(rows.columns)):
+                return None
+        table, clusters = np.concatenate(values), np.concatenate(numbers)
+        ids, columns = np.asarray(rows.bag_ids), rows.columns if rows.named else None
+        samples: list[RowSource] = []
+        for name, of_group in rows.clusters_by_group().items():
+            here = np.isin(clusters, of_group)
+            samples.append(ClusteredRows(ArrayRows(table[here], f"the group {name}", columns), ids[clusters[here]]))
+        return samples
 
 
 class OneGroup(RowSource):
@@ -100,25 +114,6 @@ class OneGroup(RowSource):
             here = np.asarray(chunk.bags) == self._number
             if here.any():
                 yield Block(chunk.values[here], None if chunk.weights is None else chunk.weights[here])
-
-
-def _clusters_in_memory(rows: GroupedClusters) -> list[RowSource] | None:
-    """Return the rows of each group with the ids of their clusters; None where they are too many."""
-    values: list[NDArray[Any]] = []
-    numbers: list[NDArray[np.int64]] = []
-    for block in rows.blocks(chunk_rows(len(rows.columns))):
-        values.append(block.values)
-        numbers.append(np.asarray(block.bags))
-        if sum(map(len, values)) > rows_in_memory(len(rows.columns)):
-            return None
-    clusters, table = np.concatenate(numbers), np.concatenate(values)
-    ids = np.asarray(rows.bag_ids)
-    samples: list[RowSource] = []
-    for name, of_group in rows.clusters_by_group().items():
-        here = np.isin(clusters, of_group)
-        columns = rows.columns if rows.named else None
-        samples.append(ClusteredRows(ArrayRows(table[here], f"the group {name}", columns), ids[clusters[here]]))
-    return samples
 
 
 def read_groups(

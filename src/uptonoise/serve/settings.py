@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 REPORT = "report.html"
-_TEXT_OPTIONS = {"delimiter": "--delimiter", "decimal": "--decimal", "encoding": "--encoding"}
-_DEFAULTS = {"delimiter": "", "decimal": ".", "encoding": "utf-8"}
+_TEXT_DEFAULTS = {"delimiter": "", "decimal": ".", "encoding": "utf-8"}
 _LONGEST = 10_000  # letters of a setting
 
 
@@ -73,9 +72,9 @@ def compare_arguments(files: Sequence[str], given: Mapping[str, Any], columns: C
 def reading_arguments(given: Mapping[str, Any]) -> list[str]:
     """Return how files are to be read."""
     arguments = []
-    for name, option in _TEXT_OPTIONS.items():
+    for name, default in _TEXT_DEFAULTS.items():
         value = _text(given, name)
-        arguments += [option, value] if value and value != _DEFAULTS[name] else []
+        arguments += [f"--{name}", value] if value and value != default else []
     header = _text(given, "header")
     return arguments + {"yes": ["--header"], "no": ["--no-header"]}.get(header, [])
 
