@@ -13,7 +13,7 @@ from scipy.stats import binom
 import uptonoise as un
 from uptonoise.experiments._clustered import Clusters
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
-from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
+from uptonoise.twosample.paper.hotelling import clustered_hotelling_test
 from uptonoise.twosample.samples import read_samples
 
 TESTS = {

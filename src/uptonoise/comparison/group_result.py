@@ -23,7 +23,7 @@ from uptonoise.comparison.result import Comparison, ReportedResult
 from uptonoise.comparison.steps import Symmetry
 from uptonoise.fourier import Sketch
 from uptonoise.rows import InputRecord
-from uptonoise.twosample import EffectSize, Pair, PairwiseResult, effect_size
+from uptonoise.twosample import EffectSize, Pair, PairwiseResult, Phases
 
 _FEW_IN_GROUP = 10
 _MANY_GROUPS = 500  # all pairs of which take most of a minute
@@ -127,7 +127,7 @@ class GroupComparison(ReportedResult):
         if key not in self._effects:
             with single_threaded_blas:
                 pair = Pair.of(self.sketches[key[0]], self.sketches[key[1]])
-                self._effects[key] = effect_size(pair, up_to_offset=False)
+                self._effects[key] = Phases.of(pair).effect(up_to_offset=False)
         return self._effects[key]
 
     @property

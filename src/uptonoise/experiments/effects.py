@@ -17,7 +17,7 @@ from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._signal_pairs import PAIRS, signal_pair
 from uptonoise.fourier import Sketch, spread_of_amplitudes
-from uptonoise.twosample import Pair, effect_size
+from uptonoise.twosample import Pair, Phases
 
 _RATIOS = (0.5, 1.0, 2.0, 4.0)
 _N_ROWS = 2_000
@@ -44,7 +44,7 @@ def _covered(generator: np.random.Generator, name: str, noise: tuple[float, floa
     pair = Pair.of(left, Sketch.like(left).update(Y))
     spread = _smaller_spread(pair)
     true, beyond = (signals.effect(spread, up_to_offset) for up_to_offset in (False, True))
-    effect, offset = (effect_size(pair, up_to_offset=up_to_offset) for up_to_offset in (False, True))
+    effect, offset = (Phases.of(pair).effect(up_to_offset=up_to_offset) for up_to_offset in (False, True))
     bound = effect.upper_bound()
     return {
         "effect": true,

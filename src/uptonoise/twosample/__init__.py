@@ -49,7 +49,6 @@ from uptonoise.twosample.phase import (
     check_weights,
     column_spreads,
     decomposed,
-    effect_size,
     extra_noise,
     fitted_shift,
     noise_difference,

@@ -66,19 +66,13 @@ class TwoSampleResult(Result):
             f"{self.test}: {p_is(self.pvalue)}",
             f"statistic {self.statistic:.4g}, null: {self.null}",
             f"X has {self.sizes[0]:,} rows, Y has {self.sizes[1]:,}, {columns}; seed {self.seed}",
-            *self._cluster_lines(),
-            *self._more(),
         ]
-        return "\n  ".join(lines)
-
-    def _cluster_lines(self) -> list[str]:
-        """Return how many clusters there are, and how many independent rows they are worth."""
-        if self.n_clusters is None:
-            return []
-        line = f"in {self.n_clusters[0]:,} and {self.n_clusters[1]:,} clusters"
-        if self.independent_rows is not None:
-            line += ", worth {:,.0f} and {:,.0f} independent rows".format(*self.independent_rows)
-        return [line]
+        if self.n_clusters is not None:
+            line = f"in {self.n_clusters[0]:,} and {self.n_clusters[1]:,} clusters"
+            if self.independent_rows is not None:
+                line += ", worth {:,.0f} and {:,.0f} independent rows".format(*self.independent_rows)
+            lines.append(line)
+        return "\n  ".join([*lines, *self._more()])
 
     def _more(self) -> list[str]:
         """Return the lines that a test's own result adds to what people read."""

@@ -5,7 +5,7 @@ import pytest
 
 import uptonoise as un
 from uptonoise.twosample.paper import mmd_permutation
-from uptonoise.twosample.paper.low_rank import kernel_factor
+from uptonoise.twosample.paper.mmd_permutation import kernel_factor
 
 
 @pytest.mark.parametrize("d", [1, 2])

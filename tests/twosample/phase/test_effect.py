@@ -8,12 +8,16 @@ import pytest
 import uptonoise as un
 from uptonoise.experiments._signal_pairs import PAIRS
 from uptonoise.experiments.effects import _covered, _smaller_spread
-from uptonoise.twosample import Pair, effect_size
+from uptonoise.twosample import EffectSize, Pair, Phases
 
 
 def sketched(X, Y):
     left = un.Sketch.for_samples(X, Y).update(X)
     return Pair.of(left, un.Sketch.like(left).update(Y))
+
+
+def effect_size(pair: Pair, *, up_to_offset: bool) -> EffectSize:
+    return Phases.of(pair).effect(up_to_offset=up_to_offset)
 
 
 @pytest.mark.parametrize("shift", [0.1, 0.5, 3.0, 40.0])

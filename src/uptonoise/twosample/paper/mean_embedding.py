@@ -17,9 +17,8 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_choice, checked_number, positive_int
 from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.docs import explained
-from uptonoise.twosample.paper.cluster_hotelling import clustered_hotelling_test
 from uptonoise.twosample.paper.gradient_ascent import ascend_bumps
-from uptonoise.twosample.paper.hotelling import Null, hotelling_test
+from uptonoise.twosample.paper.hotelling import Null, clustered_hotelling_test, hotelling_test
 from uptonoise.twosample.paper.locations import learn_bumps
 from uptonoise.twosample.result import TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples

@@ -8,6 +8,10 @@ so all permutations together are one product of labels and K, taken in blocks of
 symmetric matrix; or a product of labels and the thin factor of K, where it has one. It is the estimate with the
 diagonal, as :func:`uptonoise.mmd`.
 
+In one or two columns the kernel of thousands of rows has a rank of some dozens, up to rounding: K = F F'. A pivoted
+Cholesky decomposition (Fine and Scheinberg 2001) takes the row with the largest error into F until no diagonal entry of
+K - F F' is above the tolerance. That bounds every entry of it, since K - F F' is positive semi-definite.
+
 Two sketches need no permutations: where the samples have the same distribution, the difference of the mean cosines and
 sines is Gaussian with covariance (1/n + 1/k) C, C their pooled covariance. So MMD^2 is a weighted sum of chi-squared
 variables, to which a shifted gamma distribution with the same three cumulants is fitted (Hall 1983; Buckley and
@@ -31,9 +35,8 @@ from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, 
 from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.docs import explained
-from uptonoise.twosample.paper.low_rank import kernel_factor
 from uptonoise.twosample.permutation import check_permutations, feature_means_by_label, label_blocks, permutation_fields
-from uptonoise.twosample.phase import Pair, SampleMoments, comparable
+from uptonoise.twosample.phase import Pair, comparable
 from uptonoise.twosample.result import SMALLEST_PVALUE, TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
 
@@ -44,6 +47,9 @@ _BLOCK_ROWS = 512
 _KEPT_ROWS = 5_000  # of both samples up to which the kernel matrix, of 50 MB then, is not computed again
 _SHOWN = 5
 _ROUNDING = 1e-12  # of squared cosines and sines
+_TOLERANCE = 1e-8  # of entries of the kernel, which are at most 1; other kernel matrices here are of float32
+_MOST_COLUMNS = 2
+_LEAST_SAVING = 12  # rows per column of F from which on the product with F is cheaper than that with K
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -180,13 +186,28 @@ def mmd_of_pair(pair: Pair) -> MmdResult:
     n, k = float(left.size), float(right.size)
     statistic = float(np.mean(np.abs(left.phi - right.phi) ** 2))
     if pair.is_clustered:
-        pvalue = _few_clusters_pvalue(statistic, left, right)
+        # The covariance of the difference is the sum of both samples' own, as clusters of other sizes vary otherwise.
+        # The degrees of freedom are those of Brunner, Dette and Munk (1997) for a form that is not studentised.
+        parts = [left.covariance / left.size, right.covariance / right.size]
+        trace, square = float(np.trace(parts[0] + parts[1])), float(np.sum((parts[0] + parts[1]) ** 2))
+        varies = square > 0
+        if varies:
+            spread = float(np.trace(parts[0])) ** 2 / (n - 1) + float(np.trace(parts[1])) ** 2 / (k - 1)
+            pvalue = fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.phi) / trace)
     else:
         pooled = ((n - 1) * left.covariance + (k - 1) * right.covariance) / (n + k - 2)
-        pvalue = _quadratic_form_pvalue(statistic, pooled * (1 / n + 1 / k) / pair.X.n_frequencies)
+        covariance = pooled * (1 / n + 1 / k) / pair.X.n_frequencies
+        squared = covariance @ covariance
+        first, second, third = np.trace(covariance), 2 * np.trace(squared), 8 * np.sum(squared * covariance)
+        varies = bool(third > 0)
+        if varies:
+            freedom = 8 * second**3 / third**2
+            pvalue = chdtrc(freedom, max(0.0, freedom + (statistic - first) * np.sqrt(2 * freedom / second)))
+    if not varies:
+        pvalue = 1.0 if statistic <= _ROUNDING else 0.0
     return MmdResult(
         statistic=statistic,
-        pvalue=pvalue,
+        pvalue=float(np.maximum(pvalue, SMALLEST_PVALUE)),
         sizes=pair.sizes,
         columns=pair.columns,
         null="F distribution" if pair.is_clustered else "weighted sum of chi-squared variables",
@@ -196,34 +217,6 @@ def mmd_of_pair(pair: Pair) -> MmdResult:
         scale=None,
         permuted=np.empty(0),
     )
-
-
-def _few_clusters_pvalue(statistic: float, left: SampleMoments, right: SampleMoments) -> float:
-    """Return the p-value of MMD squared by an F distribution, whose denominator counts clusters.
-
-    The covariance of the difference is the sum of both samples' own, as clusters of other sizes vary otherwise. The
-    degrees of freedom are those of Brunner, Dette and Munk (1997) for a quadratic form that is not studentised.
-    """
-    parts = [sample.covariance / sample.size for sample in (left, right)]
-    trace, square = float(np.trace(parts[0] + parts[1])), float(np.sum((parts[0] + parts[1]) ** 2))
-    if not square > 0:
-        return 1.0 if statistic <= _ROUNDING else SMALLEST_PVALUE
-    freedoms = [float(sample.size) - 1 for sample in (left, right)]
-    spread = sum(float(np.trace(part)) ** 2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
-    return float(
-        np.maximum(fdtrc(trace**2 / square, trace**2 / spread, statistic * len(left.phi) / trace), SMALLEST_PVALUE)
-    )
-
-
-def _quadratic_form_pvalue(value: float, covariance: Floats) -> float:
-    """Return the probability that the squared length of a Gaussian vector with this covariance is at least `value`."""
-    squared = covariance @ covariance
-    first, second, third = np.trace(covariance), 2 * np.trace(squared), 8 * np.sum(squared * covariance)
-    if not third > 0:
-        return 1.0 if value <= _ROUNDING else SMALLEST_PVALUE
-    freedom = 8 * second**3 / third**2
-    tail = chdtrc(freedom, max(0.0, freedom + (value - first) * np.sqrt(2 * freedom / second)))
-    return float(np.maximum(tail, SMALLEST_PVALUE))
 
 
 def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, generator: np.random.Generator) -> Floats:
@@ -266,3 +259,31 @@ def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, NDArray[np.
         with np.errstate(over="ignore"):  # so far apart that the kernel is 0
             exponents = np.minimum(halves, 0).astype(np.float32)
         yield start, np.exp(exponents)
+
+
+def kernel_factor(rows: Floats) -> Floats | None:
+    """Return F of shape (n_rows, rank) with F F' = exp(-|x - y|^2 / 2) for all pairs of rows; None where it is wide.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uptonoise.twosample.paper.mmd_permutation import kernel_factor
+    >>> rows = np.random.default_rng(0).normal(size=(600, 1))
+    >>> F = kernel_factor(rows)
+    >>> bool(np.abs(F @ F.T - np.exp(-((rows - rows.T) ** 2) / 2)).max() < 1e-7), F.shape[1] < 40
+    (True, True)
+    """
+    n_rows, d = rows.shape
+    most = n_rows // _LEAST_SAVING
+    if d > _MOST_COLUMNS:
+        return None
+    columns, errors = np.empty((most, n_rows)), np.ones(n_rows)
+    for rank in range(most):
+        pivot = int(errors.argmax())
+        if errors[pivot] <= _TOLERANCE:
+            return columns[:rank].T
+        column = np.exp(-0.5 * np.sum((rows - rows[pivot]) ** 2, axis=1))
+        column -= columns[:rank, pivot] @ columns[:rank]
+        columns[rank] = column / np.sqrt(errors[pivot])
+        errors -= columns[rank] ** 2
+    return None

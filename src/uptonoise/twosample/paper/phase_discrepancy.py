@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
-from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.typing import Floats
 from uptonoise._util.warning import warn
 from uptonoise.fourier import as_complex, as_frequencies, column_variances, sample_frequencies, squared_phd
 from uptonoise.twosample.canonical import canonical
@@ -26,7 +26,7 @@ from uptonoise.twosample.permutation import (
     permutation_pvalue,
 )
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import Samples, resident_samples
+from uptonoise.twosample.samples import resident_samples
 
 _WARNING_ALPHA = 0.01
 _CONSEQUENCE = (
@@ -112,29 +112,19 @@ def phd_test(
     """
     check_permutations(n_permutations, n_frequencies)
     samples = resident_samples(X, Y, needed=2, why="the PhD test", clusters=clusters)
-    d = len(samples.columns)
     generator, seed = seeded_generator(random_state)
     own = canonical(samples, keep_columns=frequencies is not None)
     if frequencies is None:
-        frequencies = _own_frequencies(own.samples, n_frequencies, generator)
-    used = as_frequencies(frequencies, d)
+        variances = column_variances(own.samples.X, own.samples.Y)
+        scale = np.sqrt(np.where(variances > 0, variances, 1.0))  # 1 where all rows are equal
+        frequencies = sample_frequencies(n_frequencies, len(scale), law="radial", scale=scale, random_state=generator)
+    used = as_frequencies(frequencies, len(samples.columns))
     means_by_label = feature_means_by_label if samples.clusters is None else cluster_means_by_label
     phi_X, phi_Y = map(as_complex, means_by_label(own.samples, used, n_permutations, generator))
-    amplitude_pvalue = permutation_pvalue(_amplitude_difference(phi_X, phi_Y))
+    # How much larger one sample's squared amplitudes are than the other's, over all frequencies.
+    amplitude_pvalue = permutation_pvalue(np.abs(np.mean(np.abs(phi_X) ** 2 - np.abs(phi_Y) ** 2, axis=-1)))
     if amplitude_pvalue < _WARNING_ALPHA:
         problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"
         warn(f"{problem}; {_CONSEQUENCE}", UnequalNoiseWarning)
     fields = permutation_fields(samples, squared_phd(phi_X, phi_Y), seed)
     return PhdResult(**fields, amplitude_pvalue=amplitude_pvalue, frequencies=own.as_given(used))
-
-
-def _own_frequencies(samples: Samples, n_frequencies: int, generator: np.random.Generator) -> Floats:
-    """Return frequencies of the paper's radial distribution, in units of one over the columns' standard deviations."""
-    variances = column_variances(samples.X, samples.Y)
-    scale = np.sqrt(np.where(variances > 0, variances, 1.0))  # 1 where all rows are equal
-    return sample_frequencies(n_frequencies, len(samples.columns), law="radial", scale=scale, random_state=generator)
-
-
-def _amplitude_difference(phi_X: Complex, phi_Y: Complex) -> Floats:
-    """Return how much larger one sample's squared amplitudes are than the other's, over all frequencies."""
-    return np.asarray(np.abs(np.mean(np.abs(phi_X) ** 2 - np.abs(phi_Y) ** 2, axis=-1)))

@@ -1,7 +1,7 @@
 """The phase test and what is built on it."""
 
 from uptonoise.twosample.phase.covariance import CONSTANTS, Constants
-from uptonoise.twosample.phase.effect import EffectSize, Phases, column_spreads, effect_size
+from uptonoise.twosample.phase.effect import EffectSize, Phases, column_spreads
 from uptonoise.twosample.phase.noise_size import NEEDS_SINGLE_COLUMNS, ExtraNoise, extra_noise, noise_difference
 from uptonoise.twosample.phase.noncentrality import Noncentrality
 from uptonoise.twosample.phase.offset import fitted_shift

@@ -110,29 +110,22 @@ class EffectSize(Result):
         return f"effect {self.estimate:.2g} SD, {interval}" + ("" if self.seen == 1 else f"; {self.seen:.0%} seen")
 
 
-def effect_size(pair: Pair, *, up_to_offset: bool) -> EffectSize:
-    """Return the effect between two sketches.
+class Phases(NamedTuple):
+    """The phase differences of two samples at m frequencies, and what makes effects of them, with or without an offset.
+
+    `covariance` is that of their errors, and `seen` tells which of them are known.
 
     Examples
     --------
     >>> import numpy as np
     >>> import uptonoise as un
-    >>> from uptonoise.twosample.phase.effect import effect_size
-    >>> from uptonoise.twosample.phase.pair import Pair
+    >>> from uptonoise.twosample import Pair, Phases
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.gamma(2, size=(2, 5_000))
     >>> left = un.Sketch.for_samples(X, Y).update(X + 3 + rng.normal(size=5_000))
-    >>> pair = Pair.of(left, un.Sketch.like(left).update(Y))
-    >>> [round(effect_size(pair, up_to_offset=up_to).estimate, 1) for up_to in (False, True)]
+    >>> phases = Phases.of(Pair.of(left, un.Sketch.like(left).update(Y)))
+    >>> [round(phases.effect(up_to_offset=up_to).estimate, 1) for up_to in (False, True)]
     [2.2, 0.0]
-    """
-    return Phases.of(pair).effect(up_to_offset=up_to_offset)
-
-
-class Phases(NamedTuple):
-    """The phase differences of two samples at m frequencies, and what makes effects of them, with or without an offset.
-
-    `covariance` is that of their errors, and `seen` tells which of them are known.
     """
 
     values: Floats

@@ -28,7 +28,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from uptonoise._util.random import RandomState
@@ -176,17 +175,24 @@ def extra_noise(
 def noise_difference(pair: Pair, signals_agree: float | None) -> ExtraNoise:
     """Return the extra noise of a pair, beside the p-value of the phases up to a shift where it is known."""
     place, d = pair.blocks.largest, pair.X.n_columns
-    if not _on_columns(pair.X.frequencies).any():
+    there = pair.X.frequencies != 0
+    on_columns = there & (there.sum(axis=1) == 1)[:, None]  # which lie on a single column, and on which one
+    if not on_columns.any():
         raise ValueError(NEEDS_SINGLE_COLUMNS)
     frequencies = pair.X.frequencies[place]
     (log_X, cov_X), (log_Y, cov_Y) = (_log_amplitudes(sample.at(place)) for sample in (pair.left, pair.right))
     largest = np.maximum(np.diag(cov_X), np.diag(cov_Y))
-    used = _on_columns(frequencies) & (largest < _LARGEST_ERROR**2)[:, None]
+    used = on_columns[place] & (largest < _LARGEST_ERROR**2)[:, None]
     slopes, errors = np.zeros(d), np.full(d, np.inf)
     for column in np.flatnonzero(used.any(axis=0)):
         own = used[:, column]
-        covariance = (cov_X + cov_Y)[np.ix_(own, own)]
-        slopes[column], errors[column] = _slope(-(frequencies[own, column] ** 2), (log_X - log_Y)[own], covariance)
+        x, covariance = -(frequencies[own, column] ** 2), (cov_X + cov_Y)[np.ix_(own, own)]
+        sd = np.sqrt(np.maximum(np.diag(covariance), _ROUNDING**2))
+        correlations = covariance / np.outer(sd, sd)
+        factors = np.linalg.solve(correlations + _RIDGE * len(x) * np.eye(len(x)), x / sd) / sd
+        factors /= factors @ x
+        slopes[column] = factors @ (log_X - log_Y)[own]
+        errors[column] = math.sqrt(max(float(factors @ covariance @ factors), 0.0))
     slopes[errors == 0] = 0.0  # what rounding leaves of columns that are constant in both
     return ExtraNoise(
         variances=slopes,
@@ -198,12 +204,6 @@ def noise_difference(pair: Pair, signals_agree: float | None) -> ExtraNoise:
     )
 
 
-def _on_columns(frequencies: Floats) -> NDArray[np.bool_]:
-    """Return which frequencies lie on a single column, and on which one: of shape (m, d)."""
-    there = frequencies != 0
-    return np.asarray(there & (there.sum(axis=1) == 1)[:, None])
-
-
 def _log_amplitudes(sample: SampleMoments) -> tuple[Floats, Floats]:
     """Return log|phi|^2 without its bias, and the covariance of its errors."""
     m, n = len(sample.phi), sample.size
@@ -212,12 +212,3 @@ def _log_amplitudes(sample: SampleMoments) -> tuple[Floats, Floats]:
     second = (C[:m, :m] + C[:m, m:] + C[m:, :m] + C[m:, m:]) / np.outer(squares, squares)
     covariance = sample.projected(2 * sample.phi.real / squares, 2 * sample.phi.imag / squares) / n + 2 * second / n**2
     return np.log(squares) + np.diag(covariance) / 2, covariance
-
-
-def _slope(x: Floats, y: Floats, covariance: Floats) -> tuple[float, float]:
-    """Return the slope of a line through 0, and its standard error."""
-    sd = np.sqrt(np.maximum(np.diag(covariance), _ROUNDING**2))
-    correlations = covariance / np.outer(sd, sd)
-    factors = np.linalg.solve(correlations + _RIDGE * len(x) * np.eye(len(x)), x / sd) / sd
-    factors /= factors @ x
-    return float(factors @ y), math.sqrt(max(float(factors @ covariance @ factors), 0.0))

@@ -63,17 +63,6 @@ class NoncentralF(NamedTuple):
         central = (numerator + excess) ** 2 / (numerator + 2 * excess)
         return float(fdtr(central, self.denominator, ratio * numerator / (numerator + excess)))
 
-    def bound(self, probability: float) -> float:
-        """Return what the noncentrality is below: a value below its null mean says no more than one at it."""
-        return self._replace(value=max(self.value, self.s1)).noncentrality_at(probability)
-
-    def critical(self, level: float) -> float:
-        """Return the value that is exceeded with this probability where the noncentrality is 0."""
-        above = self.s1 + 10.0
-        while 1 - self._replace(value=above).cdf(0.0) > level:
-            above *= 2
-        return float(root(lambda value: 1 - self._replace(value=value).cdf(0.0) - level, 1e-9, above))
-
     def noncentrality_at(self, probability: float) -> float:
         """Return the noncentrality at which at most the value has this probability.
 
@@ -131,7 +120,11 @@ class Noncentrality(Result):
     def upper_bound(self, alpha: float = 0.05) -> float:
         """Return the bound that the noncentrality is below, with confidence 1 - alpha."""
         checked_number(alpha, "alpha", above=True, most=1.0)
-        return float("inf") if self.distribution is None else self.distribution.bound(alpha) / self.rows
+        if self.distribution is None:
+            return float("inf")
+        # A value below its null mean says no more than one at it.
+        least = self.distribution._replace(value=max(self.distribution.value, self.distribution.s1))
+        return least.noncentrality_at(alpha) / self.rows
 
     def detectable(self, alpha: float = 0.05, power: float = 0.95) -> float:
         """Return the noncentrality that a test at the significance level alpha detects with this power.
@@ -149,7 +142,15 @@ class Noncentrality(Result):
         checked_number(power, "power", above=True, most=1.0)
         if self.distribution is None:
             return float("inf")
-        needed = self.distribution._replace(value=self.distribution.critical(alpha), share=1.0)
+        distribution, above = self.distribution, self.distribution.s1 + 10.0
+
+        def too_often(value: float) -> float:
+            """Return how much more often than alpha a value is exceeded where the noncentrality is 0."""
+            return 1 - distribution._replace(value=value).cdf(0.0) - alpha
+
+        while too_often(above) > 0:
+            above *= 2
+        needed = distribution._replace(value=float(root(too_often, 1e-9, above)), share=1.0)
         return needed.noncentrality_at(1 - power) / self.rows
 
     def __repr__(self) -> str:

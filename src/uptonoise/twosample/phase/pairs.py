@@ -145,16 +145,14 @@ def pairwise_phase_test(
         raise ValueError(f"adjust must be one of {', '.join(get_args(Adjustment))}; got {adjust!r}")
     named = _named(sketches, clusters, random_state)
     group = list(named.values())
-    _tell_of_long_work(len(group), group[0].n_frequencies)
     with single_threaded_blas:
         pvalues, noncentralities = _all_pairs(group, checked_flag(positivity, "positivity"))
     pairs = np.triu_indices(len(group), 1)
     adjusted = np.ones_like(pvalues)
     adjusted[pairs] = adjusted[pairs[::-1]] = adjusted_pvalues(pvalues[pairs], adjust)
-    sizes = tuple(sketch.n_rows for sketch in group)
     return PairwiseResult(
         names=tuple(named),
-        sizes=sizes,
+        sizes=tuple(sketch.n_rows for sketch in group),
         pvalues=pvalues,
         adjusted=adjusted,
         noncentralities=noncentralities,
@@ -216,19 +214,21 @@ def _sketched(samples: dict[Any, Any], clusters: Any, random_state: RandomState)
     return sketches
 
 
-def _tell_of_long_work(n_groups: int, n_frequencies: int) -> None:
-    minutes = pair_seconds(n_groups, n_frequencies) / 60
-    if minutes > 1:
-        warn(
-            f"all pairs of {n_groups:,} groups with {n_frequencies:,} frequencies take about {minutes:,.0f} min on one "
-            "core; fewer columns or groups are faster",
-            FewerFrequenciesWarning,
-        )
-
-
 def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Floats]:
     """Return the p-values and noncentralities of all pairs, each group with a few dozen others at once."""
-    samples, blocks, n = _side_by_side(group), FrequencyBlocks.of(*group), len(group)
+    minutes = pair_seconds(len(group), group[0].n_frequencies) / 60
+    if minutes > 1:
+        warn(
+            f"all pairs of {len(group):,} groups with {group[0].n_frequencies:,} frequencies take about {minutes:,.0f} "
+            "min on one core; fewer columns or groups are faster",
+            FewerFrequenciesWarning,
+        )
+    centre, blocks, n = centre_of(group[0]), FrequencyBlocks.of(*group), len(group)
+    first = SampleMoments.of(group[0], centre)
+    samples = SampleMoments._make(np.empty((n, *part.shape), dtype=part.dtype) for part in first)
+    for number, sketch in enumerate(group):  # each computed into its place: they are most of the memory
+        for place, part in zip(samples, SampleMoments.of(sketch, centre), strict=True):
+            place[number] = part
     at_once = max(1, _AT_ONCE // group[0].n_frequencies ** 2)
     most_threads = max(1, _TESTED_BYTES // (_MATRICES * at_once * samples.covariance[0].nbytes))
     parts = [(i, slice(j, min(j + at_once, n))) for i in range(n - 1) for j in range(i + 1, n, at_once)]
@@ -242,17 +242,6 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
         for matrix, values in zip((pvalues, noncentralities), results, strict=True):
             matrix[i, others] = matrix[others, i] = values
     return pvalues, noncentralities
-
-
-def _side_by_side(group: Sequence[Sketch]) -> SampleMoments:
-    """Return the moments of all groups, each computed into its place: they are most of the memory."""
-    centre = centre_of(group[0])
-    parts = SampleMoments.of(group[0], centre)
-    together = SampleMoments._make(np.empty((len(group), *part.shape), dtype=part.dtype) for part in parts)
-    for number, sketch in enumerate(group):
-        for place, part in zip(together, SampleMoments.of(sketch, centre), strict=True):
-            place[number] = part
-    return together
 
 
 def _one_with_others(

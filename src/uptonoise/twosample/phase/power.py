@@ -14,7 +14,11 @@ cosines and sines are those of sums and differences of frequencies, as
 
     E cos(u.x) cos(v.x) = (Re phi(u - v) + Re phi(u + v)) / 2
 
-Rows in clusters are planned from means too: :mod:`uptonoise.twosample.phase.cluster_plan`.
+Rows in clusters are planned from means too. They have a covariance T over rows, of which a part B lies between
+clusters, and a covariance C over clusters; two sketches of the same rows, without and with clusters, hold T and C. With
+N rows in clusters worth g, C is near B + (T - B) g/N, which gives B. Clusters of s rows then have B + (T - B)/s. Noise
+of each row multiplies B at frequencies u and v by exp(-(u'vu + v'vv)/2), as it does with the characteristic function of
+each cluster.
 """
 
 from __future__ import annotations
@@ -31,7 +35,6 @@ from uptonoise._util.validation import checked_flag, checked_number, positive_in
 from uptonoise.fourier import Sketch, as_complex, turned
 from uptonoise.rows import read_rows, some_rows, two_clustered
 from uptonoise.twosample.docs import explained
-from uptonoise.twosample.phase.cluster_plan import between_clusters, planned_clusters
 from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, centre_of, comparable
 from uptonoise.twosample.phase.positivity import combined_pvalue
@@ -210,10 +213,32 @@ def _expected(pilot: _Pilot) -> list[SampleMoments]:
         else:  # clusters of the planned size, with the noise to come
             rows = _turned(SampleMoments.of(pilot.without_clusters[number], centre), turns)
             size = pilot.cluster_size or float(rows.size / moments.size)
-            damping = np.exp(-np.sum((W * sd) ** 2, axis=1) / 2)
-            between = between_clusters(moments, rows)
-            expected.append(planned_clusters(between, with_noise(rows, W, sd), size, damping))
+            damping = np.tile(np.exp(-np.sum((W * sd) ** 2, axis=1) / 2), 2)  # of the characteristic function
+            between = between_clusters(moments, rows) * np.outer(damping, damping)
+            noisy = with_noise(rows, W, sd)
+            expected.append(noisy._replace(covariance=between + (noisy.covariance - between) / size))
     return expected
+
+
+def between_clusters(clusters: SampleMoments, rows: SampleMoments) -> Floats:
+    """Return the covariance between clusters, B, from the moments of the same rows with and without clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uptonoise as un
+    >>> from uptonoise.twosample.phase.power import between_clusters
+    >>> from uptonoise.twosample.phase.pair import SampleMoments
+    >>> rows, ids = np.random.default_rng(0).normal(size=2_000), np.arange(2_000) // 10
+    >>> parts = [un.Sketch([[1.0]]).update(rows, clusters=clusters) for clusters in (ids, None)]
+    >>> B = between_clusters(*(SampleMoments.of(sketch, np.zeros(1)) for sketch in parts))
+    >>> bool((np.abs(B) < 0.02).all())
+    True
+    """
+    share = float(clusters.size / rows.size)  # g/N
+    within = (rows.covariance - clusters.covariance) / (1 - share)
+    values, vectors = np.linalg.eigh(clusters.covariance - share * within)
+    return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
 
 
 def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws: int, positivity: bool) -> Floats:
