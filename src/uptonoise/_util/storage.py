@@ -79,8 +79,7 @@ def load_archive(path: str | os.PathLike[str], kind: str, version: int) -> Archi
     content = _opened(Path(path))  # an error from here on is about the content
     try:
         with content, zipfile.ZipFile(content) as archive:
-            members = _members(archive)
-            header = _header(archive, members)
+            members, header = _members_and_header(archive)
             written, number = str(header.get("format", "")), header.get("version")
             if written != f"uptonoise {kind}" or not isinstance(number, int):
                 is_ours = written.startswith("uptonoise ") and written != f"uptonoise {kind}"
@@ -113,8 +112,8 @@ def _opened(path: Path) -> BinaryIO:
     return content
 
 
-def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members by the names of their arrays; none may be larger than what the file holds of it."""
+def _members_and_header(archive: zipfile.ZipFile) -> tuple[dict[str, zipfile.ZipInfo], dict[str, Any]]:
+    """Return the members by the names of their arrays, none larger than what the file holds of it, and the header."""
     members: dict[str, zipfile.ZipInfo] = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
@@ -123,17 +122,13 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
         if name in members:
             raise ValueError(f"it has the part {name!r} twice")
         members[name] = info
-    return members
-
-
-def _header(archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> dict[str, Any]:
     if _HEADER not in members:
-        return {}
+        return members, {}
     try:
         header = json.loads(str(member_array(archive, members[_HEADER])))
     except RecursionError:
         raise ValueError("its header is nested too deeply") from None
-    return header if isinstance(header, dict) else {}
+    return members, header if isinstance(header, dict) else {}
 
 
 def member_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
@@ -167,7 +162,7 @@ def archive_kind(path: str | os.PathLike[str]) -> str | None:
     """Return what a file that :func:`save_archive` wrote holds, such as "sketch"; None for any other file."""
     try:
         with _opened(Path(path)) as content, zipfile.ZipFile(content) as archive:
-            written_kind = _header(archive, _members(archive)).get("format")
+            written_kind = _members_and_header(archive)[1].get("format")
     except _DAMAGES:
         return None
     return None if written_kind is None else str(written_kind).removeprefix("uptonoise ")
