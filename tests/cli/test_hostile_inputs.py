@@ -14,9 +14,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from opened_files import open_rows
 
 import uptonoise as un
-from uptonoise.engines import connected, open_rows
+from uptonoise.engines import connected
 
 from .helpers import run
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from opened_files import open_rows
 
 import uptonoise as un
-from uptonoise.engines import open_rows
 from uptonoise.rows import read_rows
 
 CLEAR = (ValueError, FileNotFoundError)

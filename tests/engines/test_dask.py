@@ -12,12 +12,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from opened_files import open_rows
 from sklearn.base import clone
 from typer.testing import CliRunner
 
 import uptonoise as un
 from uptonoise.cli.app import app
-from uptonoise.engines import connected, open_rows, scan_dask, scan_parquet
+from uptonoise.engines import connected, scan_dask, scan_parquet
 from uptonoise.engines.dask.runs import added, merged, run_of
 from uptonoise.engines.dask.tasks import _PartitionRows
 from uptonoise.engines.files import GroupIds, Groups

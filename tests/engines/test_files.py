@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from opened_files import open_rows
 
 import uptonoise as un
-from uptonoise.engines import open_rows, scan_csv, scan_parquet
+from uptonoise.engines import scan_csv, scan_parquet
 from uptonoise.rows import read_rows, sample_rows, two_samples
 
 N_ROWS = 1_000
@@ -717,10 +718,10 @@ def test_pyarrow_is_imported_late_and_missed_politely(tmp_path):
     text_file(tmp_path, "x\n1\n")
     np.save(tmp_path / "a.npy", np.ones(3))
     code = (
-        "import sys; from uptonoise.engines import open_rows, scan_csv, scan_parquet\n"
+        "import sys; from uptonoise.engines import OpenFiles, scan_csv, scan_parquet\n"
         "assert 'pyarrow' not in sys.modules\n"
         "sys.modules['pyarrow'] = None\n"
-        "assert open_rows('a.npy').head().shape == (3, 1)\n"
+        "assert OpenFiles('a.npy').rows().head().shape == (3, 1)\n"
         "try: scan_csv('a.csv')\n"
         "except ImportError as error: print(error)\n"
     )

@@ -9,7 +9,6 @@ from uptonoise.engines.files import (
     OpenFiles,
     categories_of,
     chosen_columns,
-    open_rows,
     scan_csv,
     scan_parquet,
 )

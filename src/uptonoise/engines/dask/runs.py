@@ -19,28 +19,14 @@ from uptonoise.rows import Accumulator, AnyAccumulator, Block, RowSource
 
 
 class Run(NamedTuple):
-    """What is known of the rows from `start` to `stop`.
-
-    Attributes
-    ----------
-    start, stop : int
-        The numbers of the first row and of the one after the last.
-    head : list of Block
-        The rows before the first whole block; all of them where no block starts or ends among them.
-    total : part of an accumulator, or None
-        The sum of the whole blocks.
-    tail : list of Block
-        The rows after the last whole block.
-    ids : list
-        The ids of the bags that the numbers in this run mean; empty for one sample.
-    """
+    """What is known of the rows from number `start` to the one before `stop`."""
 
     start: int
     stop: int
-    head: list[Block]
-    total: Any
-    tail: list[Block]
-    ids: list[Any]
+    head: list[Block]  # the rows before the first whole block; all of them where no block starts or ends among them
+    total: Any  # the sum of the whole blocks, as a part of an accumulator; None where there is none
+    tail: list[Block]  # the rows after the last whole block
+    ids: list[Any]  # of the bags that the numbers in this run mean; empty for one sample
 
 
 def run_of(source: RowSource, start: int, stop: int, accumulator: Accumulator[Any]) -> Run:

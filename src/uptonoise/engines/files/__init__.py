@@ -3,7 +3,7 @@
 from uptonoise.engines.files.choice import Choice, chosen_columns
 from uptonoise.engines.files.coding import categories_of
 from uptonoise.engines.files.csv import scan_csv
-from uptonoise.engines.files.formats import FORMATS, OpenFiles, open_rows
+from uptonoise.engines.files.formats import FORMATS, OpenFiles
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.parquet import scan_parquet
 from uptonoise.engines.files.rows import FileRows

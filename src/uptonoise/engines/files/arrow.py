@@ -54,11 +54,12 @@ class ArrowFile(TypedFile):
     def __init__(self, path: Path) -> None:
         pa = arrow()
         self.path = path
-        path.open("rb").close()  # for Python's own word where it cannot be opened
+        with path.open("rb") as start:  # for Python's own word where it cannot be opened
+            self._has_directory = start.read(len(_DIRECTORY)) == _DIRECTORY
         try:
             with pa.OSFile(str(path)) as file, self._reader(file) as reader:
                 n_rows = None
-                if reader.schema.names and self._has_directory():  # one column is enough to count rows
+                if reader.schema.names and self._has_directory:  # one column is enough to count rows
                     n_rows = sum(int(batch.num_rows) for batch in _batches(self._reader(file, [0])))
                 super().__init__(path, reader.schema, n_rows)
         except (pa.ArrowException, OSError) as error:
@@ -80,20 +81,17 @@ class ArrowFile(TypedFile):
                         done += part.num_rows
                         fraction = done / self.n_rows if self.n_rows else file.tell() / file.size()
                         yield batch_piece(part, self.path, columns, groups, fraction)
-                _check_end(self.path)
+                if not self._has_directory:
+                    _check_end(self.path)
         except (pa.ArrowException, OSError) as error:
             raise self.unreadable(error) from None
         finally:
             pa.default_memory_pool().release_unused()
 
-    def _has_directory(self) -> bool:
-        with self.path.open("rb") as file:
-            return file.read(len(_DIRECTORY)) == _DIRECTORY
-
     def _reader(self, file: Any, fields: Sequence[int] = ()) -> Any:
         pa = arrow()
         options = pa.ipc.IpcReadOptions(included_fields=list(fields))
-        return (pa.ipc.open_file if self._has_directory() else pa.ipc.open_stream)(file, options=options)
+        return (pa.ipc.open_file if self._has_directory else pa.ipc.open_stream)(file, options=options)
 
 
 def _row_labels(schema: Any) -> list[Any]:
@@ -108,11 +106,10 @@ def _row_labels(schema: Any) -> list[Any]:
 def _check_end(path: Path) -> None:
     """Raise where a stream of batches has no mark at its end: more batches may have been cut off."""
     with path.open("rb") as file:
-        start = file.read(len(_DIRECTORY))
+        is_new = file.read(4) == _END[:4]
         file.seek(-len(_END), os.SEEK_END)
         end = file.read()
-    marks = (_END,) if start.startswith(_END[:4]) else (_END, _OLD_END)
-    if start != _DIRECTORY and not end.endswith(marks):
+    if not end.endswith((_END,) if is_new else (_END, _OLD_END)):
         raise OSError("the mark at the end of the stream is missing")
 
 

@@ -26,8 +26,8 @@ _SUFFIXES = {
     "excel": EXCEL_SUFFIXES,
 }
 FORMATS = tuple(_SUFFIXES)
+_CLASSES: dict[str, Callable[[Path], TableFile]] = {"parquet": ParquetFile, "arrow": ArrowFile, "numpy": NumpyFile}
 _KINDS = {suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes}
-_HOW = ("delimiter", "decimal", "encoding", "header", "comment", "format", "sheet")
 _FOLDER_SUFFIXES = (*CSV_SUFFIXES, *PARQUET_SUFFIXES, *_SUFFIXES["arrow"])
 
 
@@ -74,13 +74,6 @@ class OpenFiles:
             raise ValueError(f"format must be one of {', '.join(FORMATS)}; got {format!r}")
         text = CsvFormat(delimiter, decimal, encoding, header, comment)
         excel = CsvFormat(",", header=header, comment=comment, sheet=sheet)
-        opener: dict[str, Callable[[Path], TableFile]] = {
-            "csv": partial(CsvFile, csv_format=text),
-            "parquet": ParquetFile,
-            "arrow": ArrowFile,
-            "numpy": NumpyFile,
-            "excel": partial(CsvFile, csv_format=excel),
-        }
         paths, self.name = data_files(path, _FOLDER_SUFFIXES)
         kinds = [format or _kind(file) for file in paths]
         if len(set(kinds)) > 1:
@@ -89,7 +82,9 @@ class OpenFiles:
                 f"{self.name} must be files of one format; got {paths[0]} and {other}. Give those of one format, "
                 "for example by a pattern such as 'data/*.csv'"
             )
-        self.files = [opener[kinds[0]](file) for file in paths]
+        text_format = excel if kinds[0] == "excel" else text
+        opener = _CLASSES.get(kinds[0], partial(CsvFile, csv_format=text_format))
+        self.files = [opener(file) for file in paths]
 
     def rows(self, **options: Any) -> FileRows:
         """Return the rows; `columns`, `exclude`, `by`, `missing` and `progress` are as for :func:`~uptonoise.scan_csv`.
@@ -102,12 +97,6 @@ class OpenFiles:
         """Return the columns of the first file with what each holds that is no number; None where it names none."""
         first = self.files[0]
         return {name: first.not_numbers.get(name) for name in first.data_names} if first.named else None
-
-
-def open_rows(path: Paths, **options: Any) -> FileRows:
-    """Return the rows of files of any known format, with the options of :class:`OpenFiles` and of its rows."""
-    how = {name: options.pop(name) for name in _HOW if name in options}
-    return OpenFiles(path, **how).rows(**options)
 
 
 def _kind(path: Path) -> str:

@@ -59,29 +59,20 @@ class CsvFormat:
 
 
 class Layout:
-    """What the first lines of a text file tell.
+    """What the first lines of a text file tell."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The names of the columns; an empty one for a column without a name.
-    rows : list of list of str
-        The first rows of data.
-    has_header : bool
-        Whether the file names its columns.
-    n_skipped : int
-        The number of rows above the data, also empty ones.
-    is_clean : bool
-        Whether the text is a table with one delimiter as it stands; otherwise :meth:`cleaned` makes it one.
-    notes : list of str
-        What was noticed.
-    """
+    names: tuple[str, ...]  # of the columns; an empty one for a column without a name
+    rows: list[list[str]]  # the first ones of data
+    has_header: bool  # whether the file names its columns
+    n_skipped: int  # rows above the data, also empty ones
+    is_clean: bool  # whether the text is a table with one delimiter as it stands; otherwise `cleaned` makes it one
+    notes: list[str]  # what was noticed
 
     def __init__(self, path: Path, csv_format: CsvFormat) -> None:
         self.path, self.decimal, self.comment = path, csv_format.decimal, csv_format.comment
         text, self.is_whole, self.encoding, self.packing = text_sample(path, csv_format.encoding, csv_format.sheet)
         note = sheet_note(path) if self.packing == Sheet(None) else None
-        self.notes: list[str] = [] if note is None else [note]
+        self.notes = [] if note is None else [note]
         marked = None
         if self.comment is not None:
             marked, text = _commented_names(text, self.comment), without_comments(text, self.comment)

@@ -8,7 +8,6 @@ and ``.ods`` as well.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import io
@@ -77,9 +76,8 @@ class CleanedBytes(io.RawIOBase):
     """The bytes of a text file in UTF-8, cleaned some whole lines at a time."""
 
     def __init__(self, raw: BinaryIO, encoding: str, clean: Callable[[str], str]) -> None:
-        self._raw, self._clean = raw, clean
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
-        self._rest, self._ready, self._is_done = "", b"", False
+        self._text = io.TextIOWrapper(raw, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
+        self._clean, self._ready = clean, b""
 
     def readable(self) -> bool:
         """Say that it can be read."""
@@ -87,13 +85,9 @@ class CleanedBytes(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer with the next bytes."""
-        while not self._ready and not self._is_done:
-            data = self._raw.read(_BLOCK_CHARACTERS)
-            self._is_done = not data
-            text = self._rest + self._decoder.decode(data, self._is_done)
-            end = len(text) if self._is_done else max(text.rfind("\n"), text.rfind("\r", 0, -1)) + 1
-            self._rest = text[end:]
-            self._ready = self._clean(text[:end]).encode()
+        if not self._ready:
+            lines = self._text.read(_BLOCK_CHARACTERS) + self._text.readline()
+            self._ready = self._clean(lines).encode()
         size = min(len(buffer), len(self._ready))
         buffer[:size], self._ready = self._ready[:size], self._ready[size:]
         return size

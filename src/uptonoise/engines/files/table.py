@@ -46,56 +46,24 @@ class Piece(NamedTuple):
 
 
 class TableFile(ABC):
-    """A file with columns.
-
-    Attributes
-    ----------
-    path : Path
-        Where it is.
-    names : tuple of str
-        The names of its columns.
-    data_names : tuple of str
-        Those that are used where none are chosen.
-    not_numbers, not_groups : dict
-        The columns that cannot be used as numbers, and those that cannot say which group a row belongs to, each with
-        what it holds instead.
-    group_kinds : dict
-        What the groups of a column are, in words, where its type tells it.
-    options_to_read : dict
-        The option that would make numbers of a column that holds none, where there is such an option.
-    maybe_thousands : set
-        The columns of text that may be numbers with a mark for thousands, such as 1,500.
-    is_text : bool
-        Whether all that it holds is text, also groups that are numbers.
-    origins : dict
-        The column of the file that a column of 0 and 1 for a category is made of.
-    named : bool
-        Whether the file itself names its columns.
-    n_rows : int or None
-        The number of rows, where it is known without reading them.
-    rows_before : int
-        How many rows of the file lie before those that are meant here.
-    first_row : str
-        Which row has the number 1, for messages.
-    notes : sequence of str
-        What was noticed about the file, in words.
-    """
+    """A file with columns: what it tells of itself when it is opened, and its rows, a piece at a time."""
 
     path: Path
-    names: tuple[str, ...]
-    data_names: tuple[str, ...]
+    names: tuple[str, ...]  # of its columns
+    data_names: tuple[str, ...]  # of those that are used where none are chosen
+    named: bool = True  # whether the file itself names its columns
+    is_text: bool = False  # whether all that it holds is text, also groups that are numbers
+    n_rows: int | None = None  # where it is known without reading them
+    rows_before: int = 0  # how many rows of the file lie before those that are meant here
+    first_row: str = "the first is 1"  # which row has the number 1, for messages
+    notes: Sequence[str] = ()  # what was noticed about the file, in words
+    # The columns that cannot be used as numbers, and that cannot be groups, each with what it holds instead.
     not_numbers: dict[str, str]
     not_groups: Mapping[str, str] = {}
-    group_kinds: Mapping[str, str] = {}
-    options_to_read: Mapping[str, dict[str, str]] = {}
-    maybe_thousands: Collection[str] = ()
-    is_text: bool = False
-    origins: Mapping[str, str] = {}
-    named: bool = True
-    n_rows: int | None = None
-    rows_before: int = 0
-    first_row: str = "the first is 1"
-    notes: Sequence[str] = ()
+    group_kinds: Mapping[str, str] = {}  # what the groups of a column are, in words, where its type tells it
+    options_to_read: Mapping[str, dict[str, str]] = {}  # which option would make numbers of a column that holds none
+    maybe_thousands: Collection[str] = ()  # columns of text that may be numbers with a mark, such as 1,500
+    origins: Mapping[str, str] = {}  # the column of the file that a column of 0 and 1 for a category is made of
 
     def first_values(self, names: Sequence[str]) -> dict[str, Floats]:
         """Return the first values of columns of numbers; NaN where one is missing."""

@@ -33,29 +33,20 @@ class Projection(NamedTuple):
     """Frequencies on a device: of shape (d, m), in turns (in radians for float64), and how they are to be used."""
 
     matrix: Tensor
+    n_frequencies: int
     precision: str
     is_far: bool  # whether w.x may have more turns than the kernels take at once
     fused: bool
+    block_rows: int  # how many rows of features plain torch holds at once
 
     @classmethod
     def of(cls, features: CosineSine, values: Tensor, reach: float) -> Projection:
         """Return the frequencies for some rows whose columns reach as far as `reach` from 0."""
         matrix = torch.from_numpy(features.projection).to(values.device)
-        turns = reach * float(np.abs(features.projection).sum(axis=0).max())
-        fused = (
-            features.precision == "fast" and has_kernels(values) and float(np.abs(features.projection).max()) < 2.0**100
-        )
-        return cls(matrix, features.precision, not turns < 2.0**18, fused)
-
-    @property
-    def n_frequencies(self) -> int:
-        """The number of frequencies."""
-        return int(self.matrix.shape[1])
-
-    @property
-    def block_rows(self) -> int:
-        """How many rows of features plain torch holds at once."""
-        return max(_LEAST_ROWS, _BLOCK_ELEMENTS // self.n_frequencies)
+        sizes, m, precision = np.abs(features.projection), features.projection.shape[1], features.precision
+        turns = reach * float(sizes.sum(axis=0).max())
+        fused = precision == "fast" and has_kernels(values) and float(sizes.max()) < 2.0**100
+        return cls(matrix, m, precision, not turns < 2.0**18, fused, max(_LEAST_ROWS, _BLOCK_ELEMENTS // m))
 
 
 @cache
@@ -89,11 +80,6 @@ def in_blocks(n_rows: int, block_rows: int, work: Callable[[int, int], Result]) 
             start = stop
             continue
         torch.cuda.empty_cache()  # out here, where nothing holds on to what the failed block had
-
-
-def ranges(n_rows: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of consecutive blocks of rows."""
-    return ((start, min(n_rows, start + size)) for start in range(0, n_rows, size))
 
 
 def cosine_and_sine(values: Tensor, projection: Projection, centre: Tensor | None = None) -> tuple[Tensor, Tensor]:

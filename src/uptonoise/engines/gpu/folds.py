@@ -25,7 +25,6 @@ from uptonoise.engines.gpu.features import (
     cosine_and_sine,
     in_blocks,
     moment_sums,
-    ranges,
     sample_sums,
 )
 from uptonoise.fourier import BagPart, BagSums, CosineSine, FlipSums, MomentSum, RowFeatures, SampleSum
@@ -183,7 +182,8 @@ def _fold_flips(source: DeviceRows, total: FlipSums) -> None:
     """Signs are generated in this machine's memory, so that a seed gives the same p-value everywhere."""
     for block in source.device_blocks():
         values, projection = block.values, _projection(source, total.features, block)
-        for start, stop in ranges(len(values), total.block_rows):
+        for start in range(0, len(values), total.block_rows):
+            stop = min(len(values), start + total.block_rows)
             sines = cosine_and_sine(values[start:stop], projection)[1].double()
             signs = total.signs(block.first_row + start, block.first_row + stop)
             flipped = torch.from_numpy(signs).to(source.device).double() @ sines

@@ -18,7 +18,7 @@ from torch import Tensor
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.bags import BagRows
-from uptonoise.engines.gpu.features import FLOATS, Bounds, Projection, as_vector, cosine_and_sine, in_blocks, ranges
+from uptonoise.engines.gpu.features import FLOATS, Bounds, Projection, as_vector, cosine_and_sine, in_blocks
 from uptonoise.engines.gpu.folds import DeviceBlock, DeviceRows, as_array
 from uptonoise.fourier import CosineSine, column_variances, labelled_feature_sums
 from uptonoise.rows import Block, RowSource, as_real_array, check_real_tensor, numbered_columns
@@ -47,7 +47,9 @@ class TensorRows(DeviceRows):
 
     def chunks(self) -> Iterator[Block]:
         """Yield the rows in this machine's memory."""
-        for start, stop in ranges(len(self.tensor), max(1, _HOST_ELEMENTS // len(self.columns))):
+        size = max(1, _HOST_ELEMENTS // len(self.columns))
+        for start in range(0, len(self.tensor), size):
+            stop = min(len(self.tensor), start + size)
             weights = None if self.weights is None else self.weights[start:stop]
             yield Block(as_array(self.tensor[start:stop]), weights, self._bags(start, stop))
 
