@@ -16,24 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
+from uptonoise.engines.dask import tasks
 from uptonoise.engines.dask.cluster import computed, dask_module, is_collection, merged_tree, shared_value, task_key
 from uptonoise.engines.dask.runs import added
-from uptonoise.engines.dask.tasks import (
-    Opening,
-    count_bags,
-    count_rows,
-    fold_part,
-    head_of,
-    jump,
-    merge_bag_samples,
-    merge_runs,
-    merge_samples,
-    sample_bags,
-    sample_part,
-    subtract_rows,
-    take_rows,
-    values_of,
-)
+from uptonoise.engines.dask.tasks import Opening
 from uptonoise.engines.files import GroupIds, TableFile
 from uptonoise.rows import CHUNK_ROWS, AnyAccumulator, Block, RowSource, SourceRecord, keyed_rows, rows_by_bag
 
@@ -48,13 +34,7 @@ class Part(NamedTuple):
 
 
 class RemoteRows(RowSource):
-    """Rows in parts that other processes hold or read.
-
-    Attributes
-    ----------
-    n_dropped : int or None
-        How many rows with missing values were left out; None before they were counted.
-    """
+    """Rows in parts that other processes hold or read."""
 
     is_remote = True
 
@@ -68,7 +48,7 @@ class RemoteRows(RowSource):
         self.name, self.columns, self.named = opening.name, opening.columns, opening.named
         self.groups = GroupIds()
         self.bag_ids = None if opening.by is None else self.groups.ids
-        self.n_dropped: int | None = None
+        self.n_dropped: int | None = None  # rows with missing values that were left out, once they were counted
         self._record = record
         self._parts, self._opening = list(parts), opening
         self._known_sizes = None if sizes is None else list(sizes)
@@ -82,15 +62,15 @@ class RemoteRows(RowSource):
     @property
     def _sizes(self) -> list[int]:
         if self._known_sizes is None:
-            counts = computed(self._each(count_rows))
+            counts = computed(self._each(tasks.count_rows))
             self._known_sizes = [kept for kept, _ in counts]
             self.n_dropped = sum(dropped for _, dropped in counts)
         return self._known_sizes
 
     @property
-    def _ranges(self) -> list[tuple[int, int]]:
+    def _ranges(self) -> list[range]:
         stops = np.cumsum(self._sizes).tolist()
-        return list(zip([0, *stops[:-1]], stops, strict=True))
+        return list(map(range, [0, *stops[:-1]], stops))
 
     def selected(self, columns: Sequence[str]) -> RowSource:
         """Return the same rows with some of the columns; the workers select."""
@@ -136,7 +116,7 @@ class RemoteRows(RowSource):
         self._check_not_empty()
         for number, size in enumerate(self._sizes):
             if size:
-                block, ids = computed(self._each(values_of, [number]))[0]
+                block, ids = computed(self._each(tasks.values_of, [number]))[0]
                 numbers = self.groups.add(ids)
                 yield block if block.bags is None else block._replace(bags=numbers[block.bags])
 
@@ -147,7 +127,7 @@ class RemoteRows(RowSource):
             left = n_rows - sum(map(len, values))
             if left <= 0:
                 break
-            values += computed(self._each(head_of, [number], [(left, len(self.columns))]))
+            values += computed(self._each(tasks.head_of, [number], [(left,)]))
         rows = np.concatenate(values or [np.empty((0, len(self.columns)))])
         if not len(rows):
             raise self.no_rows()
@@ -157,24 +137,27 @@ class RemoteRows(RowSource):
         """Return the differences of rows, each part where this source has it; the rows of the other source travel."""
         if not isinstance(other, RemoteRows):
             return None
-        places, pieces = self._ranges, []
-        for start, stop in places:
-            there = [number for number, (a, b) in enumerate(other._ranges) if a < stop and start < b]
-            bounds = [other._ranges[number] for number in there]
-            rows = [(range(max(start, a) - a, min(stop, b) - a),) for a, b in bounds]
-            pieces.append(other._each(take_rows, there, rows))
-        numbers = [number for number, (start, stop) in enumerate(places) if start < stop]
-        parts = self._each(subtract_rows, numbers, [tuple(pieces[number]) for number in numbers])
-        sizes = [places[number][1] - places[number][0] for number in numbers]
+        parts = [(number, rows) for number, rows in enumerate(self._ranges) if rows]
+        arguments = []
+        for _, rows in parts:
+            there, shared = [], []
+            for place, others in enumerate(other._ranges):
+                start, stop = max(rows.start, others.start), min(rows.stop, others.stop)
+                if start < stop:
+                    there.append(place)
+                    shared.append((range(start - others.start, stop - others.start),))
+            arguments.append(tuple(other._each(tasks.take_rows, there, shared)))
+        differences = self._each(tasks.subtract_rows, [number for number, _ in parts], arguments)
+        sizes = [len(rows) for _, rows in parts]
         opening = Opening(f"{self.name} - {other.name}", self.columns, self.named)
-        return RemoteRows([Part(part, f"part {number}") for number, part in enumerate(parts)], opening, sizes)
+        return RemoteRows([Part(part, f"part {number}") for number, part in enumerate(differences)], opening, sizes)
 
     def take(self, rows: NDArray[np.int64]) -> Floats:
         """Return the values of the rows with these increasing numbers; only they travel."""
-        bounds = self._ranges
-        wanted = [rows[np.searchsorted(rows, start) : np.searchsorted(rows, stop)] - start for start, stop in bounds]
+        ranges = self._ranges
+        wanted = [rows[slice(*np.searchsorted(rows, [here.start, here.stop]))] - here.start for here in ranges]
         numbers = [number for number, here in enumerate(wanted) if len(here)]
-        values = computed(self._each(take_rows, numbers, [(wanted[number],) for number in numbers]))
+        values = computed(self._each(tasks.take_rows, numbers, [(wanted[number],) for number in numbers]))
         return np.concatenate([np.empty((0, len(self.columns))), *values])
 
     def fold(self, accumulator: AnyAccumulator) -> AnyAccumulator:
@@ -182,8 +165,8 @@ class RemoteRows(RowSource):
         self._check_not_empty()
         ids = self.groups.ids if accumulator.needs_known_bags else []
         shared = shared_value((accumulator.empty(), list(ids)))
-        runs = self._each(fold_part, None, [(start, stop, shared) for start, stop in self._ranges])
-        run = computed([merged_tree(runs, merge_runs, shared)])[0]
+        runs = self._each(tasks.fold_part, None, [(rows, shared) for rows in self._ranges])
+        run = computed([merged_tree(runs, tasks.merge_runs, shared)])[0]
         self.groups.add(run.ids)
         return added(accumulator, run)
 
@@ -196,15 +179,15 @@ class RemoteRows(RowSource):
             return keyed_rows(self.blocks(CHUNK_ROWS), len(self.columns), n_rows, generator)
         self._check_not_empty()
         state = bits.state
-        samples = self._each(sample_part, None, [(start, stop, n_rows, state) for start, stop in self._ranges])
-        keys, values = computed([merged_tree(samples, partial(merge_samples, n_rows))])[0]
-        jump(bits, self.n_rows)
+        samples = self._each(tasks.sample_part, None, [(rows, n_rows, state) for rows in self._ranges])
+        keys, values = computed([merged_tree(samples, partial(tasks.merge_samples, n_rows))])[0]
+        tasks.jump(bits, self.n_rows)
         return keys, values
 
     def sampled_by_bag(self, n_rows: int, seed: int) -> list[Floats]:
         """Draw rows of each bag as other sources do; the rows of each bag in each part are counted first."""
         self._check_not_empty()
-        counts = computed(self._each(count_bags, None, [(start, stop) for start, stop in self._ranges]))
+        counts = computed(self._each(tasks.count_bags, None, [(rows,) for rows in self._ranges]))
         before: dict[int, int] = {}
         earlier = []
         for ids, sizes in counts:
@@ -214,10 +197,9 @@ class RemoteRows(RowSource):
                 before[number] = before.get(number, 0) + size
         shared = shared_value(list(self.groups.ids))
         arguments = [
-            (start, stop, n_rows, seed, before_part, shared)
-            for (start, stop), before_part in zip(self._ranges, earlier, strict=True)
+            (rows, n_rows, seed, before_part, shared) for rows, before_part in zip(self._ranges, earlier, strict=True)
         ]
-        sample = merged_tree(self._each(sample_bags, None, arguments), partial(merge_bag_samples, n_rows))
+        sample = merged_tree(self._each(tasks.sample_bags, None, arguments), partial(tasks.merge_bag_samples, n_rows))
         return rows_by_bag(computed([sample])[0])
 
     def _check_not_empty(self) -> None:
@@ -233,7 +215,7 @@ class RemoteRows(RowSource):
         """Return, not yet computed, what a function makes of each part (or of those with these numbers)."""
         delayed = dask_module("dask").delayed
         chosen = range(len(self._parts)) if numbers is None else numbers
-        tasks = []
+        calls = []
         for place, number in enumerate(chosen):
             part, more = self._parts[number], () if arguments is None else arguments[place]
             plain = [argument for argument in more if not is_collection(argument)]
@@ -244,5 +226,5 @@ class RemoteRows(RowSource):
             else:
                 call = partial(call, part.data)
             task = delayed(call, pure=False, traverse=False)
-            tasks.append(task(*remote, dask_key_name=task_key(function.__name__)))
-        return tasks
+            calls.append(task(*remote, dask_key_name=task_key(function.__name__)))
+        return calls

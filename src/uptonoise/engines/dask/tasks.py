@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -120,9 +121,9 @@ def values_of(opening: Opening, place: str, data: Any) -> tuple[Block, list[Any]
     return Block.concatenated(list(source.chunks())), list(source.bag_ids or [])
 
 
-def head_of(opening: Opening, place: str, n_rows: int, n_columns: int, data: Any) -> Floats:
+def head_of(opening: Opening, place: str, n_rows: int, data: Any) -> Floats:
     """Return the first rows of a part."""
-    values = [np.empty((0, n_columns))]
+    values = [np.empty((0, len(opening.columns)))]
     source = opening.rows(data, place)
     for block in source.chunks():
         values.append(np.asarray(block.values, dtype=np.float64))
@@ -142,10 +143,10 @@ def subtract_rows(opening: Opening, place: str, data: Any, *others: Floats) -> F
     return np.asarray(rows - np.concatenate(others))
 
 
-def fold_part(opening: Opening, place: str, start: int, stop: int, data: Any, shared: Any) -> Run:
-    """Return the sums over a part."""
+def fold_part(opening: Opening, place: str, rows: range, data: Any, shared: Any) -> Run:
+    """Return the sums over a part, which has `rows` of all rows."""
     accumulator, ids = shared
-    return run_of(opening.rows(data, place, ids), start, stop, accumulator)
+    return run_of(opening.rows(data, place, ids), rows.start, rows.stop, accumulator)
 
 
 def merge_runs(shared: Any, *runs: Run) -> Run:
@@ -153,20 +154,18 @@ def merge_runs(shared: Any, *runs: Run) -> Run:
     return merged(runs, shared[0])
 
 
-def _checked_blocks(opening: Opening, place: str, data: Any, start: int, stop: int, ids: Sequence[Any] = ()) -> Any:
+def _checked_blocks(opening: Opening, place: str, data: Any, rows: range, ids: Sequence[Any] = ()) -> Any:
     """Return the source of a part, and its checked blocks."""
     source = opening.rows(data, place, ids)
-    return source, source.blocks(CHUNK_ROWS, first_row=start) if start < stop else iter(())
+    return source, source.blocks(CHUNK_ROWS, first_row=rows.start) if rows else iter(())
 
 
-def sample_part(
-    opening: Opening, place: str, start: int, stop: int, n_rows: int, state: Any, data: Any
-) -> tuple[Floats, Floats]:
+def sample_part(opening: Opening, place: str, rows: range, n_rows: int, state: Any, data: Any) -> tuple[Floats, Floats]:
     """Return rows of a part by the keys that one pass over all rows would give them."""
     bits = np.random.PCG64()
     bits.state = state
-    jump(bits, start)
-    source, blocks = _checked_blocks(opening, place, data, start, stop)
+    jump(bits, rows.start)
+    source, blocks = _checked_blocks(opening, place, data, rows)
     return keyed_rows(blocks, len(source.columns), n_rows, np.random.Generator(bits))
 
 
@@ -177,9 +176,9 @@ def merge_samples(n_rows: int, *samples: tuple[Floats, Floats]) -> tuple[Floats,
     return keys[kept], values[kept]
 
 
-def count_bags(opening: Opening, place: str, start: int, stop: int, data: Any) -> tuple[list[Any], list[int]]:
+def count_bags(opening: Opening, place: str, rows: range, data: Any) -> tuple[list[Any], list[int]]:
     """Return the ids of the bags of a part, and how many rows of each it has."""
-    source, blocks = _checked_blocks(opening, place, data, start, stop)
+    source, blocks = _checked_blocks(opening, place, data, rows)
     counts = np.zeros(0, dtype=np.int64)
     for block in blocks:
         here = np.bincount(block.bags, minlength=len(source.bag_ids))
@@ -189,27 +188,16 @@ def count_bags(opening: Opening, place: str, start: int, stop: int, data: Any) -
 
 
 def sample_bags(
-    opening: Opening,
-    place: str,
-    start: int,
-    stop: int,
-    n_rows: int,
-    seed: int,
-    earlier: dict[int, int],
-    data: Any,
-    ids: list[Any],
+    opening: Opening, place: str, rows: range, n_rows: int, seed: int, earlier: dict[int, int], data: Any, ids: Any
 ) -> BagSample:
     """Return rows of the bags of a part."""
-    source, blocks = _checked_blocks(opening, place, data, start, stop, ids)
+    source, blocks = _checked_blocks(opening, place, data, rows, ids)
     return bag_keys(blocks, len(source.columns), n_rows, seed, earlier)
 
 
 def merge_bag_samples(n_rows: int, *samples: BagSample) -> BagSample:
     """Return the rows of several samples of bags with the smallest keys."""
-    best = samples[0]
-    for sample in samples[1:]:
-        best = best.best(sample, n_rows)
-    return best
+    return reduce(lambda best, sample: best.best(sample, n_rows), samples)
 
 
 def jump(bits: np.random.PCG64, n_draws: int) -> None:

@@ -14,8 +14,7 @@ import numpy as np
 
 from uptonoise._util.errors import hinted
 from uptonoise._util.wording import counted
-from uptonoise.engines.files.coding import TEXT, categories_of
-from uptonoise.engines.files.columns import check_excluded, quoted
+from uptonoise.engines.files.columns import categories_of, check_excluded, quoted
 from uptonoise.engines.files.table import TableFile
 from uptonoise.rows import NOT_CHOSEN, Coding, check_coding, expanded, left_out_text, no_measurement
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from uptonoise.engines.files.formats import OpenFiles
 
 CONSTANT = "constant"
-NO_VALUES = "no values in the first rows"
 EXCLUDED = "excluded"
 _NAMES_IN_MESSAGE = 8
 
@@ -84,7 +82,7 @@ def chosen_columns(
     names = dict.fromkeys(name for file in firsts for name in file.data_names if name not in kept_apart)
     apart = (*exclude, *kept_apart)
     coding = () if categories is None else names if columns is None else columns
-    texts = [name for name in coding if name not in apart and all(_kind_of_text(f, name) == TEXT for f in firsts)]
+    texts = [name for name in coding if name not in apart and all(_kind_of_text(f, name) == "text" for f in firsts)]
     _check_marks(firsts, texts)
     coded = categories_of(files, texts)
     if columns is not None:
@@ -164,7 +162,7 @@ def _measured(
         reasons = {no_measurement(name, column) for column in values}
         reason = reasons.pop() if len(reasons) == 1 and len(values) == len(firsts) else None
         if reason is None and any(len(column) and np.isnan(column).all() for column in values):
-            reason = NO_VALUES
+            reason = "no values in the first rows"
         if reason is not None:
             left_out[name] = reason
             continue

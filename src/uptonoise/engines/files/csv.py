@@ -19,6 +19,7 @@ import numpy as np
 
 from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
+from uptonoise._util.wording import counted
 from uptonoise.engines.files.arrow import batch_piece
 from uptonoise.engines.files.layout import CsvFormat, Layout
 from uptonoise.engines.files.lines import CleanedBytes, Sheet, unpacked
@@ -257,7 +258,11 @@ class CsvFile(TableFile):
                 next(rows)
             for number, row in itertools.islice(enumerate(filter(None, rows)), n_rows, None):
                 if len(row) != len(self.names):
-                    yield layout.wrong_length(rows.line_num, row)
+                    yield ValueError(
+                        f"{self.path}: line {rows.line_num:,} must have {counted(len(self.names), 'value')}, as the "
+                        f"{'header' if layout.has_header else 'first line'} has; got {len(row)}: "
+                        f"{shortened(layout.delimiter.join(row))}"
+                    )
                 for name in columns:
                     value = row[places[name]]
                     kind = kind_of(value, self._decimal)

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from uptonoise._util.errors import hinted
-from uptonoise.engines.files.arrow import ArrowFile
+from uptonoise.engines.files.arrow import PARQUET_SUFFIXES, ArrowFile, ParquetFile
 from uptonoise.engines.files.csv import CSV_SUFFIXES, TEXT_SUFFIXES, CsvFile
 from uptonoise.engines.files.layout import CsvFormat
 from uptonoise.engines.files.lines import EXCEL_SUFFIXES
 from uptonoise.engines.files.numpy_arrays import NumpyFile
-from uptonoise.engines.files.parquet import PARQUET_SUFFIXES, ParquetFile
 from uptonoise.engines.files.paths import Paths, data_files, suffix_of
 from uptonoise.engines.files.rows import FileRows
 from uptonoise.engines.files.table import TableFile
@@ -82,8 +81,7 @@ class OpenFiles:
                 f"{self.name} must be files of one format; got {paths[0]} and {other}. Give those of one format, "
                 "for example by a pattern such as 'data/*.csv'"
             )
-        text_format = excel if kinds[0] == "excel" else text
-        opener = _CLASSES.get(kinds[0], partial(CsvFile, csv_format=text_format))
+        opener = _CLASSES.get(kinds[0], partial(CsvFile, csv_format=excel if kinds[0] == "excel" else text))
         self.files = [opener(file) for file in paths]
 
     def rows(self, **options: Any) -> FileRows:

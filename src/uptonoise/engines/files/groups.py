@@ -25,12 +25,6 @@ class Groups(NamedTuple):
         """Tell which of the rows have no group."""
         return np.zeros(n_rows, dtype=bool) if self.codes is None else self.codes < 0
 
-    def at(self, kept: NDArray[np.bool_]) -> Groups:
-        """Return the groups of some of the rows."""
-        if self.codes is None:
-            return Groups(np.asarray(self.keys)[kept], None)
-        return Groups(self.keys, self.codes[kept])
-
 
 class NoGroupError(Exception):
     """A key that is no group."""
@@ -76,10 +70,7 @@ class GroupIds:
             codes, first_rows = np.unique(groups.codes, return_index=True)
             for code in codes[np.argsort(first_rows)].tolist():
                 if known[code] is None:
-                    group = _group_id(groups.keys[code])
-                    if group is None:
-                        raise NoGroupError(groups.keys[code], code)
-                    known[code] = self._number(group)
+                    known[code] = self._number(groups.keys[code], code)
         numbers: NDArray[np.int64] = np.array([-1 if number is None else number for number in known], dtype=np.int64)
         return np.asarray(numbers[groups.codes])
 
@@ -107,7 +98,13 @@ class GroupIds:
             fresh, first_rows = np.unique(keys[is_new], return_index=True)
             self.ids.extend(fresh[np.argsort(first_rows)].tolist())
 
-    def _number(self, group: str | int) -> int:
+    def _number(self, key: Any, code: int) -> int:
+        """Return the number of a key as text or a whole number; a new one gets the next number."""
+        group = int(key) if isinstance(key, float) and key.is_integer() else key
+        if isinstance(key, datetime.date | datetime.time):
+            group = str(key)
+        if not isinstance(group, str | int):
+            raise NoGroupError(key, code)
         # A column of a text file that looked like whole numbers so far turns out to be text.
         if isinstance(group, str) and not self._has_text:
             self._has_text = True
@@ -118,12 +115,3 @@ class GroupIds:
         if number == len(self.ids):
             self.ids.append(group)
         return number
-
-
-def _group_id(key: Any) -> str | int | None:
-    """Return a key of a group as text or a whole number, None where it is neither."""
-    if isinstance(key, str | int):
-        return key
-    if isinstance(key, float) and key.is_integer():
-        return int(key)
-    return str(key) if isinstance(key, datetime.date | datetime.time) else None

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from uptonoise._util.errors import hinted
-from uptonoise._util.wording import counted
 from uptonoise.engines.files.lines import Sheet, blanks_to_tabs, sheet_note, without_comments
 from uptonoise.engines.files.table import first_line
 from uptonoise.engines.files.text import BLANKS, guessed_delimiter, kind_of, shortened, text_sample
@@ -174,14 +173,6 @@ class Layout:
         self.notes.append(f"{self.path}: the line below the names is left out, it looks like units ({shown})")
         self.n_skipped = next(number for number, row in enumerate(rows) if row is first) + 1
         self.rows = rest
-
-    def wrong_length(self, line: int, row: list[str]) -> ValueError:
-        """Return the error about a line with too many or too few values."""
-        return ValueError(
-            f"{self.path}: line {line:,} must have {counted(len(self.names), 'value')}, as the "
-            f"{'header' if self.has_header else 'first line'} has; got {len(row)}: "
-            f"{shortened(self.delimiter.join(row))}"
-        )
 
 
 def _commented_names(text: str, comment: str) -> str | None:

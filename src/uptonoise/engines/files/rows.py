@@ -16,8 +16,7 @@ from uptonoise._util.errors import hinted
 from uptonoise._util.progress import Progress
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.engines.files.coding import with_coded_columns
-from uptonoise.engines.files.columns import used_columns
+from uptonoise.engines.files.columns import used_columns, with_coded_columns
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
 from uptonoise.engines.files.table import Piece, TableFile
 from uptonoise.engines.files.text import typed_key
@@ -60,19 +59,13 @@ with_row_options = described(
 
 
 class FileRows(RowSource):
-    """The rows of files that have the same columns, one file after the other.
-
-    Attributes
-    ----------
-    n_dropped : int or None
-        How many rows with missing values the last pass over all rows has left out; None before the first pass.
-    """
+    """The rows of files that have the same columns, one file after the other."""
 
     may_be_empty: bool = False
     keeps_missing: bool = False  # rows with missing values come as they are, for those who can use them
     most_values: int | None = None  # for those who hold all rows in memory
     n_read: int = 0
-    n_dropped: int | None = None
+    n_dropped: int | None = None  # rows with missing values that the last pass over all rows has left out
     groups: GroupIds  # of `by`, where there is one
 
     def __init__(
@@ -202,7 +195,9 @@ class FileRows(RowSource):
             self._check_gaps(file, first_row, piece, usable)
             self._gaps_so_far += np.count_nonzero(~usable, axis=0)
             values = values[kept]
-            groups = None if groups is None else groups.at(kept)
+            if groups is not None:
+                keys, codes = groups
+                groups = Groups(np.asarray(keys)[kept], None) if codes is None else Groups(keys, codes[kept])
         if groups is None:
             return Block(values)
         if len(self.groups.ids) > _MOST_IDS:

@@ -64,18 +64,16 @@ class DeviceRows(RowSource):
         on_device = FOLDS.get(type(accumulator))
         if on_device is None:
             return super().fold(accumulator)
-        self._check_not_empty()
+        if self.n_rows == 0:
+            raise self.no_rows()
         with torch.no_grad():
             on_device(self, accumulator)
         return accumulator
 
-    def _check_not_empty(self) -> None:
-        if self.n_rows == 0:
-            raise self.no_rows()
-
     def check(self) -> None:
         """Raise where there is no row, or one that is not finite."""
-        self._check_not_empty()
+        if self.n_rows == 0:
+            raise self.no_rows()
         for block in self.device_blocks():
             self.extremes(block)
 
