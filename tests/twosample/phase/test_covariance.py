@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from uptonoise.fourier import as_complex
-from uptonoise.twosample.phase.covariance import CONSTANTS, covariance_part, of_both_errors
+from uptonoise.twosample.phase.covariance import CONSTANTS
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.statistic import decomposed
 
@@ -23,9 +23,14 @@ def many_samples(rng: np.random.Generator, noise: float, n_samples: int = 3_000,
 def test_what_both_errors_make_is_counted_once(rng, noise: float, error_without: float) -> None:
     left, right = many_samples(rng, noise), many_samples(rng, noise)
     derivative = CONSTANTS._replace(own_phase=0.0)
-    A, B = (covariance_part(sample, other, derivative).covariance for sample, other in ((left, right), (right, left)))
-    observed, plain = np.cov(left.S(right), rowvar=False), np.mean(A + B, axis=0)
-    once = plain - np.mean(of_both_errors(left, right), axis=0)
+    decomposition = decomposed(left, right, derivative)
+    root = decomposition.basis / decomposition.unit[..., None] ** 2
+    rotated = decomposition.w[..., None] * np.eye(len(FREQUENCIES))
+    plain, once = (
+        np.mean(root @ matrix @ np.swapaxes(root, -1, -2), axis=0)
+        for matrix in (rotated, rotated - decomposition.twice)
+    )
+    observed = np.cov(decomposition.S, rowvar=False)
     deviations = np.sqrt(np.diag(observed))
     error, error_of_plain = (
         np.abs((matrix - observed) / np.outer(deviations, deviations)).max() for matrix in (once, plain)

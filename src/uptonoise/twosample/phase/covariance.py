@@ -111,17 +111,6 @@ def covariance_part(sample: SampleMoments, other: SampleMoments, constants: Cons
     return CovariancePart(scaled(mixed, factors), freedom, unguarded, across)
 
 
-def of_both_errors(left: SampleMoments, right: SampleMoments) -> Floats:
-    """Return the covariance of the part of S that is a product of the errors of both samples' means."""
-    m, X, Y = left.phi.shape[-1], left.covariance, right.covariance
-    crossed = X[..., m:, :m] * Y[..., :m, m:]
-    products = X[..., m:, m:] * Y[..., :m, :m]
-    products += X[..., :m, :m] * Y[..., m:, m:]
-    products -= crossed
-    products -= crossed.mT
-    return np.asarray(products / (left.size * right.size)[..., None, None])
-
-
 def scaled(matrix: Floats, factors: Floats) -> Floats:
     """Return matrices with rows and columns times factors."""
     return np.asarray(matrix * (factors[..., :, None] * factors[..., None, :]))

@@ -81,7 +81,12 @@ def fitted_shift(
         G = -product.real[:, None] * near_W
         here = decomposed(moved, near)
         free = here.test()
-        step = _descent(free, product, near_W, G)
+        step: Floats = -np.linalg.pinv(free.root.T @ G) @ free.z
+        for _ in range(_HALVINGS):  # until T does not grow
+            S = (product * np.exp(-1j * (near_W @ step))).imag
+            if np.sum((S @ free.root) ** 2) <= free.statistic:
+                break
+            step = step / 2
         if np.linalg.norm(free.root.T @ G @ step) < _CONVERGED or number == most_steps - 1:
             break
         ahead = ahead + step
@@ -159,17 +164,6 @@ def _best_aligned(product: Complex, W: Floats, apart: Floats) -> Floats:
         if reached > best_sum:
             best, best_sum = ahead, reached
     return best
-
-
-def _descent(free: Ridge, product: Complex, W: Floats, G: Floats) -> Floats:
-    """Return the Gauss-Newton step of T, halved until T does not grow."""
-    step: Floats = -np.linalg.pinv(free.root.T @ G) @ free.z
-    for _ in range(_HALVINGS):
-        S = (product * np.exp(-1j * (W @ step))).imag
-        if np.sum((S @ free.root) ** 2) <= free.statistic:
-            break
-        step = step / 2
-    return step
 
 
 def _estimate(shift: Floats, free: Ridge, bound: Ridge, G: Floats, lengths: Floats, moves: NDArray[np.bool_]) -> Shift:

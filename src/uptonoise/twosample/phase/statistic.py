@@ -43,7 +43,7 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.typing import Complex, Floats
-from uptonoise.twosample.phase.covariance import CONSTANTS, Constants, covariance_part, of_both_errors, scaled
+from uptonoise.twosample.phase.covariance import CONSTANTS, Constants, covariance_part, scaled
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.skewness import NOT_SKEWED, Skewness, borrowed_rows, skewness_of_rows
 from uptonoise.twosample.result import SMALLEST_PVALUE
@@ -271,6 +271,14 @@ def decomposed(
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
     A = scaled(of_X.covariance, unit)
     w, V = np.linalg.eigh(A + scaled(of_Y.covariance, unit))
+    # Q, the covariance of the part of S that is a product of the errors of both samples' means.
+    m, C_X, C_Y = left.phi.shape[-1], left.covariance, right.covariance
+    crossed = C_X[..., m:, :m] * C_Y[..., :m, m:]
+    products = C_X[..., m:, m:] * C_Y[..., :m, :m]
+    products += C_X[..., :m, :m] * C_Y[..., m:, m:]
+    products -= crossed
+    products -= crossed.mT
+    Q = products / (left.size * right.size)[..., None, None]
     influences: list[Floats | None] = []
     for features, of_sample in zip(rows, (of_X, of_Y), strict=True):
         moved = None if features is None else (features * of_sample.across.conj()).imag
@@ -286,7 +294,7 @@ def decomposed(
         w=np.maximum(w, 0),
         basis=unit[..., None] * V,
         A=V.mT @ A @ V,
-        twice=V.mT @ scaled(of_both_errors(left, right), unit) @ V,
+        twice=V.mT @ scaled(Q, unit) @ V,
         freedoms=(of_X.freedom, of_Y.freedom),
         sizes=(left.size, right.size),
         few_rows=np.minimum(*((sample.size - 1) ** 2 * sample.evenness for sample in (left, right))),
