@@ -125,7 +125,7 @@ def test_what_noise_is_expected(noise, largest):
 
 def test_copies_have_the_noise_that_they_say(rng):
     bags = un.Bags(rng.normal(size=(400, 100, 2)) * [1.0, 50.0])
-    plan = NoisePlan.of("unknown", bags)
+    plan = NoisePlan(largest_noise("unknown"), bags.values.std(axis=0))
     clean, *noisy = plan.copies(bags, rng)  # each in one run
     assert clean.bags.values.base is not None  # no copy
     assert np.array_equal(clean.bags.values, bags.values)

@@ -24,8 +24,6 @@ class Prior(NamedTuple):
     @classmethod
     def of(cls, prior: Any) -> Prior:
         """Return the prior in this form; a few draws check that it works."""
-        if isinstance(prior, Prior):
-            return prior
         if isinstance(prior, Mapping):
             return _named_prior(prior)
         if _is_distribution(prior):

@@ -7,7 +7,6 @@ A particle at the squared distance s has the weight exp(-s / epsilon), or, with 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -20,11 +19,8 @@ _LEAST_SIZE = 20.0
 _LARGEST_EXPONENT = 700.0
 
 
-class Tolerance(NamedTuple):
-    """Which of epsilon, quantile and ess is given, and its value."""
-
-    name: str
-    value: float
+Tolerance = tuple[str, float]
+"""Which of epsilon, quantile and ess is given, and its value."""
 
 
 def chosen_tolerance(*settings: Mapping[str, float | None], n_particles: int) -> Tolerance:
@@ -38,8 +34,8 @@ def chosen_tolerance(*settings: Mapping[str, float | None], n_particles: int) ->
             number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
             if not number or not 0 < value <= most or value == np.inf:
                 raise ValueError(f"{name} must be a number above 0 and at most {most:g}; got {value!r}")
-            return Tolerance(name, float(value))
-    return Tolerance("quantile", _QUANTILE)
+            return name, float(value)
+    return "quantile", _QUANTILE
 
 
 def weights_within(squares: Floats, tolerance: Tolerance, uniform: bool) -> tuple[Floats, float]:

@@ -24,7 +24,8 @@ from uptonoise.learning.docs import described
 from uptonoise.learning.ensemble import Copies, Ensemble, Inputs, OutOfFold, inputs_of
 from uptonoise.learning.inputs import bags_in_memory, matched_bags, remember_columns
 from uptonoise.learning.model_files import load_model, save_model
-from uptonoise.learning.noisy_copies import NoisePlan
+from uptonoise.learning.noise import checked_variances
+from uptonoise.learning.noisy_copies import NoisePlan, largest_noise
 from uptonoise.learning.solver import Split
 from uptonoise.learning.splits import checked_splits
 from uptonoise.learning.summary import BagSummary
@@ -125,7 +126,7 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
         generator = seeded_generator(self.random_state)[0]
         seed = int(generator.integers(2**31))
         splits = self._splits(Y, groups, seed)
-        plan = NoisePlan.of(self.noise, bags)
+        plan = NoisePlan(largest_noise(self.noise), np.sqrt(checked_variances(bags, None)))
         remember_columns(self, BagRows(bags))
         kind = "invariant" if self.invariant else "all"
         self.summary_ = BagSummary(kind, n_frequencies=self.n_frequencies, random_state=seed).fit(bags)

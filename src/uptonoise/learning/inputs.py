@@ -51,11 +51,16 @@ def bag_source(X: Any, estimator: Any, fitted: FittedColumns | None = None) -> R
     if is_array and X.ndim != 3 and not _is_array_of_arrays(X):
         X = check_array(X, dtype="numeric", ensure_all_finite=False, input_name="X", estimator=estimator)
     source = as_rows(X)
-    if source.bag_ids is None and _has_one_axis(X):
-        raise ValueError(
-            "X must be bags (a Bags, a list of arrays, a 3-D array), or vectors in 2 dimensions; got one dimension. "
-            "Give [X] for one bag of one column, or reshape it to one column for bags of one row each"
-        )
+    if source.bag_ids is None:
+        if isinstance(X, list | tuple):
+            has_one_axis = np.ndim(X[0]) == 0
+        else:
+            has_one_axis = X.ndim == 1 if isinstance(X, np.ndarray) or is_tensor(X) else is_series(X)
+        if has_one_axis:
+            raise ValueError(
+                "X must be bags (a Bags, a list of arrays, a 3-D array), or vectors in 2 dimensions; got one "
+                "dimension. Give [X] for one bag of one column, or reshape it to one column for bags of one row each"
+            )
     if fitted is None:
         return source
     if len(source.columns) != len(fitted.columns):
@@ -73,14 +78,6 @@ def bag_source(X: Any, estimator: Any, fitted: FittedColumns | None = None) -> R
 
 def _is_array_of_arrays(X: Any) -> bool:
     return isinstance(X, np.ndarray) and X.ndim == 1 and X.dtype == object
-
-
-def _has_one_axis(X: Any) -> bool:
-    if isinstance(X, list | tuple):
-        return np.ndim(X[0]) == 0
-    if isinstance(X, np.ndarray) or is_tensor(X):
-        return bool(X.ndim == 1)
-    return is_series(X)
 
 
 def bags_of(source: RowSource) -> Bags:

@@ -60,12 +60,8 @@ class Linear(NamedTuple):
         return np.asarray((inputs - self.feature_mean) @ self.coef + self.intercept)
 
 
-class CrossFitted(NamedTuple):
-    """A model fitted on all bags, and predictions of each bag by a model that has not seen it."""
-
-    model: Linear
-    out_of_fold: Floats
-    penalty: float
+CrossFitted = tuple[Linear, Floats, float]
+"""A model fitted on all bags, predictions of each bag by a model that has not seen it, and the penalty."""
 
 
 def fitted_ridge(X: Floats, Y: Floats, splits: list[Split]) -> CrossFitted:
@@ -130,4 +126,4 @@ def _cross_fitted(
     guesses[:, judged] /= counts[judged, None]
     best = int(np.argmin(np.mean((guesses[:, judged] - Y[judged]) ** 2, axis=(1, 2))))
     coef, mean, intercept = every.solved(metric, penalties[best])
-    return CrossFitted(Linear(coef, mean, intercept, landmarks), guesses[best], penalties[best])
+    return Linear(coef, mean, intercept, landmarks), guesses[best], penalties[best]

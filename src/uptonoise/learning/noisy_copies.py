@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
 from uptonoise.learning.bag_statistics import VALUES_AT_ONCE
-from uptonoise.learning.noise import checked_variances
 
 LARGEST = 10.0
 """The largest noise size of noise="unknown"."""
@@ -50,11 +49,6 @@ class NoisePlan(NamedTuple):
 
     largest: float
     deviations: Floats
-
-    @classmethod
-    def of(cls, noise: Any, bags: Bags) -> NoisePlan:
-        """Return the plan that a parameter `noise` asks for."""
-        return cls(largest_noise(noise), np.sqrt(checked_variances(bags, None)))
 
     def copies(self, bags: Bags, generator: np.random.Generator) -> Iterator[NoisyCopy]:
         """Yield the bags as they are, and then their noisy copies, each in runs that take little memory."""

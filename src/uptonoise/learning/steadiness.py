@@ -155,7 +155,13 @@ class Predicted(NamedTuple):
         gradients = kept * (slopes[..., 1::2] * phases.real - slopes[..., ::2] * phases.imag)
         gradients /= np.sqrt(phases.shape[1])
         influences = Influences.of(source, characteristic, first.frequencies_, gradients, first.precision)
-        return cls(coef @ features.T + intercept[:, None], influences, _seen(characteristic, gradients))
+        # How much of the phases that predictions depend on is more than chance; what depends on nothing is safe.
+        squares = np.maximum(np.abs(characteristic.phi) ** 2, np.finfo(np.float64).tiny)
+        shares = np.maximum(1 - _UNSEEN / ((characteristic.effective_size[:, None] + _UNSEEN - 1) * squares), 0)
+        dependence = gradients**2
+        total, seen = dependence.sum(axis=2), (dependence * shares).sum(axis=2)
+        seen = np.divide(seen, total, out=np.ones_like(total), where=total > 0)
+        return cls(coef @ features.T + intercept[:, None], influences, seen)
 
     @classmethod
     def joined(cls, parts: Sequence[Predicted]) -> Predicted:
@@ -163,17 +169,6 @@ class Predicted(NamedTuple):
         values, influences, seen = zip(*parts, strict=True)
         together = Influences(*(np.concatenate(fields, axis=-1) for fields in zip(*influences, strict=True)))
         return cls(np.concatenate(values, axis=1), together, np.concatenate(seen, axis=1))
-
-
-def _seen(characteristic: Characteristic, gradients: Floats) -> Floats:
-    """Return how much of the phases that predictions depend on is more than chance, of shape (n_targets, n_bags)."""
-    squares = np.maximum(np.abs(characteristic.phi) ** 2, np.finfo(np.float64).tiny)
-    shares = np.maximum(1 - _UNSEEN / ((characteristic.effective_size[:, None] + _UNSEEN - 1) * squares), 0)
-    weights = gradients**2
-    total = weights.sum(axis=2)
-    seen = (weights * shares).sum(axis=2)
-    # What depends on nothing is safe.
-    return np.asarray(np.divide(seen, total, out=np.ones_like(total), where=total > 0))
 
 
 class Steadiness(NamedTuple):
