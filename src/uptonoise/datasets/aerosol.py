@@ -47,11 +47,9 @@ _CLOUD_SHARE = (0.75, 4.25)  # of the beta distribution of a bag's share of clou
 _CLOUD_COVER = (0.1, 1.0)  # the covered part of a cloudy pixel
 _CLOUD_MEDIAN, _CLOUD_LOG_SD = 0.5, 0.2  # white, and much brighter than the ground
 
-_COLUMNS = (
-    *(f"{band}_{camera}" for camera in _CAMERAS for band in _BANDS),
-    "cos_sun_zenith",
-    *(f"cos_scattering_{camera}" for camera in _CAMERAS),
-)
+REFLECTANCES = tuple(f"{band}_{camera}" for camera in _CAMERAS for band in _BANDS)
+"""The names of the first twelve columns."""
+_COLUMNS = (*REFLECTANCES, "cos_sun_zenith", *(f"cos_scattering_{camera}" for camera in _CAMERAS))
 _MISR1_COLUMNS, _MISR1_ROWS, _MISR1_CONSTANT = 18, 100, slice(13, 18)
 _MISR1_MISSING = (
     "no MISR1.mat at {place}: download the MISR1 data of Wang, Lan and Vucetic (2012), which its authors list at "
@@ -157,7 +155,10 @@ def _clear_sky(
 ) -> Floats:
     """Return the reflectances of pixels without clouds, of shape (bags, pixels, cameras, bands)."""
     n = len(depth)
-    aerosol = _aerosol_depth(generator, depth, n_rows)[:, :, None]
+    # The optical depth over each pixel in each band.
+    local = depth[:, None] * np.exp(_DEPTH_LOCAL_LOG_SD * generator.standard_normal((n, n_rows)))
+    angstrom = np.clip(generator.normal(_ANGSTROM_MEAN, _ANGSTROM_SD, size=(n, 1, 1)), *_ANGSTROM_RANGE)
+    aerosol = (local[..., None] * (_WAVELENGTHS / _WAVELENGTHS[_BANDS.index("green")]) ** -angstrom)[:, :, None]
     albedo = np.clip(generator.normal(_ALBEDO_MEAN, _ALBEDO_SD, size=(n, 1, 1, 1)), *_ALBEDO_RANGE)
     air = 0.00857 * _WAVELENGTHS**-4 * (1 + 0.0113 * _WAVELENGTHS**-2)  # Hansen and Travis 1974
     mu_0, mu = cos_sun[:, None, None, None], np.cos(_VIEW_ZENITHS)[:, None]
@@ -178,15 +179,6 @@ def _scattered(depth: Floats, phase: Floats, mu_0: Floats, mu: Floats) -> Floats
 def _henyey_greenstein(cos_angle: Floats) -> Floats:
     relative: Floats = (1 - _ASYMMETRY**2) / (1 + _ASYMMETRY**2 - 2 * _ASYMMETRY * cos_angle) ** 1.5
     return relative
-
-
-def _aerosol_depth(generator: np.random.Generator, depth: Floats, n_rows: int) -> Floats:
-    """Return the optical depth over each pixel in each band."""
-    n = len(depth)
-    local = depth[:, None] * np.exp(_DEPTH_LOCAL_LOG_SD * generator.standard_normal((n, n_rows)))
-    angstrom = np.clip(generator.normal(_ANGSTROM_MEAN, _ANGSTROM_SD, size=(n, 1, 1)), *_ANGSTROM_RANGE)
-    spectral: Floats = local[..., None] * (_WAVELENGTHS / _WAVELENGTHS[_BANDS.index("green")]) ** -angstrom
-    return spectral
 
 
 def _surface(generator: np.random.Generator, n_bags: int, n_rows: int) -> Floats:
@@ -244,33 +236,13 @@ def load_misr1(path: str | os.PathLike[str] | None = None) -> tuple[Bags, Floats
     >>> bags, y = load_misr1("MISR1.mat")  # doctest: +SKIP
     """
     file = data_file(path, ("MISR1.mat",), _MISR1_MISSING)
-    table = _misr1_table(file)
-    numbers, by_bag = _misr1_bags(file, table)
+    numbers, by_bag = _misr1_bags(file)
     y = by_bag[:, 0, -1].copy()
     return Bags(by_bag[:, :, 1:-1], ids=numbers.astype(np.int64).tolist(), labels=y.tolist()), y
 
 
-def _misr1_bags(file: Path, table: Floats) -> tuple[Floats, Floats]:
+def _misr1_bags(file: Path) -> tuple[Floats, Floats]:
     """Return the numbers of the bags, and the table by bag, checked."""
-    numbers, bag_of_row, sizes = np.unique(table[:, 0], return_inverse=True, return_counts=True)
-    if (numbers % 1 != 0).any():
-        raise ValueError(
-            f"{file} must have whole numbers of bags in its first column; got {numbers[numbers % 1 != 0][0]}"
-        )
-    if (sizes != _MISR1_ROWS).any():
-        odd = int(np.argmax(sizes != _MISR1_ROWS))
-        raise ValueError(f"{file} must have bags of {_MISR1_ROWS} rows; bag {numbers[odd]:g} has {sizes[odd]}")
-    by_bag = table[np.argsort(bag_of_row, kind="stable")].reshape(len(numbers), _MISR1_ROWS, _MISR1_COLUMNS)
-    varies = (by_bag[:, :, _MISR1_CONSTANT] != by_bag[:, :1, _MISR1_CONSTANT]).any(axis=(1, 2))
-    if varies.any():
-        raise ValueError(
-            f"{file} must have the same label and the same last four features in all rows of a bag; "
-            f"those of bag {numbers[np.argmax(varies)]:g} differ"
-        )
-    return numbers, by_bag
-
-
-def _misr1_table(file: Path) -> Floats:
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
 
@@ -291,4 +263,20 @@ def _misr1_table(file: Path) -> Floats:
         raise ValueError(
             f"{file} must hold finite numbers; row {int(np.argmin(np.isfinite(table).all(axis=1)))} does not"
         )
-    return np.asarray(table, dtype=np.float64)
+    table = np.asarray(table, dtype=np.float64)
+    numbers, bag_of_row, sizes = np.unique(table[:, 0], return_inverse=True, return_counts=True)
+    if (numbers % 1 != 0).any():
+        raise ValueError(
+            f"{file} must have whole numbers of bags in its first column; got {numbers[numbers % 1 != 0][0]}"
+        )
+    if (sizes != _MISR1_ROWS).any():
+        odd = int(np.argmax(sizes != _MISR1_ROWS))
+        raise ValueError(f"{file} must have bags of {_MISR1_ROWS} rows; bag {numbers[odd]:g} has {sizes[odd]}")
+    by_bag = table[np.argsort(bag_of_row, kind="stable")].reshape(len(numbers), _MISR1_ROWS, _MISR1_COLUMNS)
+    varies = (by_bag[:, :, _MISR1_CONSTANT] != by_bag[:, :1, _MISR1_CONSTANT]).any(axis=(1, 2))
+    if varies.any():
+        raise ValueError(
+            f"{file} must have the same label and the same last four features in all rows of a bag; "
+            f"those of bag {numbers[np.argmax(varies)]:g} differ"
+        )
+    return numbers, by_bag

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
 import os
 from typing import NamedTuple
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.datasets.files import data_file
+from uptonoise.datasets.files import csv_rows, data_file
 
 _FILE = "beijing-aotizhongxin.csv.gz"
 COLUMNS = ("PM2.5", "PM10", "SO2", "NO2", "CO", "O3")
@@ -44,12 +42,7 @@ def load_air_quality(path: str | os.PathLike[str] | None = None) -> AirQuality:
     file = data_file(
         path, (_FILE,), "no {place}/" + _FILE + ": download UCI's Beijing Multi-Site Air-Quality Data and fill its gaps"
     )
-    with gzip.open(file, "rt", newline="") if file.suffix == ".gz" else file.open(newline="") as lines:
-        rows = csv.DictReader(lines)
-        absent = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
-        if absent:
-            raise ValueError(f"{file} must have the columns {', '.join(COLUMNS)}; it lacks {absent}")
-        values = np.array([[float(row[name] or "nan") for name in COLUMNS] for row in rows])
+    values = np.array([[float(row[name] or "nan") for name in COLUMNS] for row in csv_rows(file, COLUMNS)])
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise ValueError(f"{file} must have no gaps; {COLUMNS[column]} is missing in row {row + 1}. Fill it first")

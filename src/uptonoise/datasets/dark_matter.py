@@ -105,7 +105,11 @@ def make_dark_matter_like(
     mass = 10 ** (y[::lines] - _LOG_MASS_MIN)
     n_members = np.maximum(generator.poisson(_MEMBERS * mass), 1)
     members = _member_speeds(generator, _DISPERSION * np.cbrt(mass), n_members, lines)
-    n_interlopers = _interloper_counts(generator, n_members, lines, interlopers)
+    n_interlopers = np.zeros((n, lines), dtype=np.int64)
+    if interlopers:
+        a, b = _INTERLOPER_CONCENTRATION * interlopers, _INTERLOPER_CONCENTRATION * (1 - interlopers)
+        share = generator.beta(a, b, size=(n, lines))
+        n_interlopers = generator.poisson(n_members[:, None] * share / (1 - share))
     background = generator.uniform(0, _INTERLOPER_SPEED, size=n_interlopers.sum())
     bag_numbers = np.arange(n * lines).reshape(n, lines)
     bag_of_row = np.concatenate(
@@ -136,18 +140,6 @@ def _member_speeds(
     velocities = generator.standard_normal((len(along), 3))
     speeds: Floats = np.abs(np.einsum("mlk,mk->ml", along, velocities))
     return speeds
-
-
-def _interloper_counts(
-    generator: np.random.Generator, n_members: NDArray[np.int64], n_lines_of_sight: int, mean_share: float
-) -> NDArray[np.int64]:
-    shape = (len(n_members), n_lines_of_sight)
-    if mean_share == 0:
-        return np.zeros(shape, dtype=np.int64)
-    share = generator.beta(
-        _INTERLOPER_CONCENTRATION * mean_share, _INTERLOPER_CONCENTRATION * (1 - mean_share), size=shape
-    )
-    return generator.poisson(n_members[:, None] * share / (1 - share))
 
 
 def _split(speeds: Floats, bag_of_row: NDArray[np.int64]) -> list[Floats]:
@@ -221,12 +213,12 @@ def _galaxies(file: Path) -> Floats:
             table = np.loadtxt(rows, delimiter=",", quotechar='"', comments=None, usecols=wanted, ndmin=2)
         except (EOFError, OSError, ValueError, zlib.error) as error:
             raise ValueError(f"{file} is not a CSV file of galaxies: {error}") from None
-    _refuse(~np.isfinite(table), file, "finite numbers")
-    _refuse(table[:, :2] % 1 != 0, file, "whole numbers as cluster and line_of_sight")
+    fractional = table[:, :2] % 1 != 0
+    for wrong, expected in (
+        (~np.isfinite(table), "finite numbers"),
+        (fractional, "whole numbers as cluster and line_of_sight"),
+    ):
+        if wrong.any():
+            row = int(np.argmax(wrong.any(axis=1))) + 1
+            raise ValueError(f"{file} must have {expected}; row {row} below the header has not")
     return table
-
-
-def _refuse(wrong: NDArray[np.bool_], file: Path, expected: str) -> None:
-    if wrong.any():
-        row = int(np.argmax(wrong.any(axis=1))) + 1
-        raise ValueError(f"{file} must have {expected}; row {row} below the header has not")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,3 +24,13 @@ def data_file(path: str | os.PathLike[str] | None, names: Sequence[str], missing
         missing.format(place=places[0])
         + " and give its path, or name its folder in the environment variable UPTONOISE_DATA"
     )
+
+
+def csv_rows(file: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """Return the rows of a CSV file, gzipped or not, which must have these columns."""
+    with gzip.open(file, "rt", newline="") if file.suffix == ".gz" else file.open(newline="") as lines:
+        rows = csv.DictReader(lines)
+        absent = [name for name in columns if name not in (rows.fieldnames or ())]
+        if absent:
+            raise ValueError(f"{file} must have the columns {', '.join(columns)}; it lacks {absent}")
+        return list(rows)

@@ -9,9 +9,8 @@ from uptonoise._util.random import RandomState, as_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise.bags import Bags
-from uptonoise.datasets.aerosol import PIXELS
+from uptonoise.datasets.aerosol import PIXELS, REFLECTANCES
 
-_CAMERAS, _BANDS = ("aft", "nadir", "forward"), ("blue", "green", "red", "infrared")
 _DEPTH_MEDIAN, _DEPTH_LOG_SD, _DEPTH_MOST = 0.13, 0.8, 1.2  # of SD 0.16, near the mean predictor's error there
 _HIDDEN_SD = 0.07  # of the depth: what the pixels do not show
 _SATURATION = 2.0
@@ -24,10 +23,7 @@ _PIXEL_SHAPE, _PIXEL_OWN_SD = 1.5, 0.3  # of a gamma distribution common to all 
 _NOISE_MOST = 0.5
 _CENTRE, _UNIT = 250.0, 80.0
 _ANGLE_CENTRES, _ANGLE_SDS = np.array([35.0, 60.0, 115.0, 120.0]), np.array([12.0, 15.0, 15.0, 10.0])
-_COLUMNS = (
-    *(f"{band}_{camera}" for camera in _CAMERAS for band in _BANDS),
-    *(f"angle_{number}" for number in range(1, 5)),
-)
+_COLUMNS = (*REFLECTANCES, "angle_1", "angle_2", "angle_3", "angle_4")
 
 _MODEL = """
 The depth y of a bag is lognormal (median 0.13, log-SD 0.8, at most 1.2). Its pixels show h = 1 - exp(-2 (y + e)), with

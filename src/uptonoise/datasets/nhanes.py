@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.datasets.files import data_file
+from uptonoise.datasets.files import csv_rows, data_file
 
 _FILE = "nhanes-blood-pressure.csv"
 _READINGS = ("BPSys1", "BPSys2", "BPSys3")
@@ -42,14 +41,6 @@ def load_blood_pressure(path: str | os.PathLike[str] | None = None) -> BloodPres
     >>> people = load_blood_pressure("nhanes-blood-pressure.csv")  # doctest: +SKIP
     """
     file = data_file(path, (_FILE,), "no {place}/" + _FILE + ": export the data set NHANESraw of the R package NHANES")
-    readings, male = [], []
-    with file.open(newline="") as lines:
-        rows = csv.DictReader(lines)
-        absent = [name for name in ("Gender", *_READINGS) if name not in (rows.fieldnames or ())]
-        if absent:
-            raise ValueError(f"{file} must have the columns Gender, {', '.join(_READINGS)}; it lacks {absent}")
-        for row in rows:
-            if all(row[name] for name in _READINGS):
-                readings.append([float(row[name]) for name in _READINGS])
-                male.append(row["Gender"] == "male")
-    return BloodPressure(np.array(readings), np.array(male))
+    people = [row for row in csv_rows(file, ("Gender", *_READINGS)) if all(row[name] for name in _READINGS)]
+    readings = np.array([[float(row[name]) for name in _READINGS] for row in people])
+    return BloodPressure(readings, np.array([row["Gender"] == "male" for row in people]))

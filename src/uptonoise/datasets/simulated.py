@@ -103,25 +103,17 @@ def make_chi2_samples(
     >>> X.shape, Y.shape
     ((1000, 3), (1000, 3))
     """
-    sizes = (n_rows, n_rows) if np.ndim(n_rows) == 0 else n_rows
+    sizes: Any = (n_rows, n_rows) if np.ndim(n_rows) == 0 else n_rows
     d = positive_int(n_columns, "n_columns")
     generator = as_generator(random_state)
     samples = []
-    for size, freedom, ratio in zip(
-        _pair(sizes, "n_rows"), _pair(freedoms, "freedoms"), _two(noise, "noise"), strict=True
-    ):
+    given: dict[str, Any] = {"n_rows": sizes, "freedoms": freedoms, "noise": noise}
+    for name, values in given.items():
+        if not isinstance(values, tuple | list | np.ndarray) or len(values) != 2:
+            raise ValueError(f"{name} must be two numbers, for X and for Y; got {values!r}")
+    for n, degrees, ratio in zip(*given.values(), strict=True):
+        size, freedom = positive_int(n, "n_rows"), positive_int(degrees, "freedoms")
         signal = generator.chisquare(freedom, size=(size, d)) / freedom
         sd = np.sqrt(checked_number(ratio, "noise") * 2 / freedom)
         samples.append(signal + symmetric_noise(size, d, sd, kind, generator) if ratio else signal)
     return samples[0], samples[1]
-
-
-def _pair(values: Any, name: str) -> tuple[int, int]:
-    first, second = _two(values, name)
-    return positive_int(first, name), positive_int(second, name)
-
-
-def _two(values: Any, name: str) -> tuple[Any, Any]:
-    if not isinstance(values, tuple | list | np.ndarray) or len(values) != 2:
-        raise ValueError(f"{name} must be two numbers, for X and for Y; got {values!r}")
-    return values[0], values[1]

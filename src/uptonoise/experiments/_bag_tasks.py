@@ -6,8 +6,6 @@ the measured data, other years and other seeds.
 
 from __future__ import annotations
 
-import csv
-import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,7 +17,7 @@ from scipy.special import digamma, gammaln
 
 from uptonoise._util.typing import Floats
 from uptonoise.bags import Bags
-from uptonoise.datasets import data_file
+from uptonoise.datasets import csv_rows, data_file
 
 Sampled = tuple[list[Floats], NDArray[Any]]
 Generator = np.random.Generator
@@ -165,9 +163,8 @@ def _bent_pairs(generator: Generator, n_bags: int, powers: tuple[int, int]) -> S
 def _hours() -> dict[str, Floats]:
     """Return the columns of the measured air by day, each of shape (days, 24)."""
     file = data_file(None, ("beijing-aotizhongxin.csv.gz",), "no {place}/beijing-aotizhongxin.csv.gz")
-    with gzip.open(file, "rt", newline="") as lines:
-        rows = list(csv.DictReader(lines))
     names = ("year", "month", "PM2.5", "PM10", "SO2", "NO2", "CO", "O3", "TEMP", "WSPM")
+    rows = csv_rows(file, names)
     return {name: np.array([float(row[name]) for row in rows]).reshape(-1, 24) for name in names}
 
 
