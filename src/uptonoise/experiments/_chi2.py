@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Any
-
 import numpy as np
 
 from uptonoise._util.typing import Floats
@@ -30,14 +26,8 @@ def cell(
     blind = {"sme", "flip", "phase"} & set(tests)
     keeping = set(tests) if same and noise == (0, 0) else blind if same else set()
     settings = {"N": n_rows, "n1": noise[0], "n2": noise[1], "kind": kind, "d": n_columns}
-    draw = partial(_draw, n_rows=n_rows, n_columns=n_columns, noise=noise, kind=kind, freedoms=freedoms)
+
+    def draw(generator: np.random.Generator) -> tuple[Floats, Floats]:
+        return make_chi2_samples(n_rows, n_columns, noise=noise, kind=kind, freedoms=freedoms, random_state=generator)
+
     return Cell(settings, draw, tests, frozenset(keeping - AT_MOST), frozenset(keeping & AT_MOST))
-
-
-def _draw(generator: np.random.Generator, **settings: Any) -> tuple[Floats, Floats]:
-    return make_chi2_samples(**settings, random_state=generator)
-
-
-def noises() -> Sequence[tuple[float, float]]:
-    """Return the noise-to-signal ratios that the level is checked at."""
-    return [(0.5, 0.0), (1.0, 0.5), (2.0, 0.0)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,6 @@ from uptonoise.datasets import load_higgs
 from uptonoise.experiments._chi2 import AT_MOST
 from uptonoise.experiments._figures import Panel
 from uptonoise.experiments._rejections import Cell, Tests
-from uptonoise.experiments.chi2_level import OURS
-from uptonoise.twosample import me_test, phd_test, sme_test
-
-TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, **OURS}
-"""The paper's tests, PhD, and ours."""
 
 PANELS = (
     Panel("background against signal", {"X": "background"}),
@@ -30,16 +25,15 @@ def cell(tests: Tests, n_rows: int, columns: Sequence[str], same: bool) -> Cell:
     """Return the cell of background against signal, or of two disjoint draws from the signal where `same`."""
     keeping = frozenset(tests if same else ())
     settings = {"N": n_rows, "features": len(columns), "X": "signal" if same else "background", "Y": "signal"}
-    draw = partial(_draw, n_rows=n_rows, columns=tuple(columns), same=same)
+
+    def draw(generator: np.random.Generator) -> tuple[Floats, Floats]:
+        if not same:
+            return draw_processes(generator, (n_rows, n_rows), columns)
+        signal = _loaded(tuple(columns)).signal
+        rows = generator.choice(len(signal), 2 * n_rows, replace=False)
+        return signal[rows[:n_rows]], signal[rows[n_rows:]]
+
     return Cell(settings, draw, tests, keeping - AT_MOST, keeping & AT_MOST)
-
-
-def _draw(generator: np.random.Generator, n_rows: int, columns: tuple[str, ...], same: bool) -> tuple[Floats, Floats]:
-    if not same:
-        return draw_processes(generator, (n_rows, n_rows), columns)
-    signal = _loaded(columns).signal
-    rows = generator.choice(len(signal), 2 * n_rows, replace=False)
-    return signal[rows[:n_rows]], signal[rows[n_rows:]]
 
 
 def draw_processes(

@@ -36,10 +36,6 @@ class Sizes:
     n_tested: int = 300
 
 
-def _gamma(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
-    return make_gamma_bags(n_bags, rows, random_state=seed)
-
-
 def _gamma_shapes(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
     """Return gamma distributions of mean 1 and shapes from 1 to 6, in two columns."""
     generator = np.random.default_rng(seed)
@@ -57,12 +53,14 @@ def _aerosol(rows: Any, n_bags: int, seed: int) -> tuple[Bags, Floats]:
     return Bags([bag / scales for bag in bags]), y
 
 
+_DRAWS: dict[str, Callable[[Any, int, int], tuple[Bags, Floats]]] = {
+    "gamma": lambda rows, n_bags, seed: make_gamma_bags(n_bags, rows, random_state=seed),
+    "gamma shapes": _gamma_shapes,
+    "aerosol-like": _aerosol,
+}
 SETTINGS = (
-    Sizes("gamma", _gamma, 100, (20, 100, 1_000)),
-    Sizes("gamma shapes", _gamma_shapes, 100, (20, 100, 1_000)),
-    Sizes("aerosol-like", _aerosol, 100, (20, 100, 1_000)),
-    Sizes("gamma", _gamma, _MIXED, (20, 1_000, _MIXED)),
-    Sizes("gamma shapes", _gamma_shapes, _MIXED, (20, 1_000, _MIXED)),
+    *(Sizes(name, draw, 100, (20, 100, 1_000)) for name, draw in _DRAWS.items()),
+    *(Sizes(name, _DRAWS[name], _MIXED, (20, 1_000, _MIXED)) for name in ("gamma", "gamma shapes")),
 )
 QUICK_SETTINGS = [replace(setting, fitted=20, tested=(10, 40), n_fitted=60, n_tested=30) for setting in SETTINGS[:3]]
 

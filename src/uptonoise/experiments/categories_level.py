@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,16 @@ NUMBER = "number"
 
 def cells() -> Sequence[Cell]:
     """Return the cells of categories alone, then of those beside a number."""
-    return [_cell(count, sizes, beside) for beside in (False, True) for count in CATEGORIES for sizes in SIZES]
-
-
-def _cell(count: int, sizes: tuple[int, int], beside: bool) -> Cell:
-    settings = {
-        "categories": count,
-        "beside": "gamma(2) + noise" if beside else "nothing",
-        "n": sizes[0],
-        "k": sizes[1],
-    }
-    tests: Tests = {"phase": partial(_tested, count=count)}
-    if beside:
-        tests["up to an offset"] = partial(_tested, count=count, offset=1.0)
-    return Cell(settings, partial(_draw, count=count, sizes=sizes, beside=beside), tests, at_most=frozenset(tests))
+    cells = []
+    for beside, count, sizes in product((False, True), CATEGORIES, SIZES):
+        number = "gamma(2) + noise" if beside else "nothing"
+        settings = {"categories": count, "beside": number, "n": sizes[0], "k": sizes[1]}
+        tests: Tests = {"phase": partial(_tested, count=count)}
+        if beside:
+            tests["up to an offset"] = partial(_tested, count=count, offset=1.0)
+        draw = partial(_draw, count=count, sizes=sizes, beside=beside)
+        cells.append(Cell(settings, draw, tests, at_most=frozenset(tests)))
+    return cells
 
 
 def _draw(generator: np.random.Generator, *, count: int, sizes: tuple[int, int], beside: bool) -> tuple[Floats, Floats]:

@@ -10,18 +10,16 @@ from collections.abc import Sequence
 
 from uptonoise.experiments._chi2 import cell
 from uptonoise.experiments._figures import Panel, rates
-from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
-from uptonoise.experiments.chi2_level import OURS
-from uptonoise.twosample import me_test, phd_test, sme_test
+from uptonoise.experiments._rejections import Cell, RejectionExperiment
+from uptonoise.experiments.chi2_level import PAPER_AND_OURS
 
 SIZES = (100, 200, 500, 1_000, 2_000)
 NOISES = ((0.0, 0.0), (0.5, 0.5), (2.0, 0.0))
-TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, **OURS}
 
 
 def cells() -> Sequence[Cell]:
     """Return a cell for each size and each pair of noises."""
-    return [cell(TESTS, n, noise, freedoms=(4, 8)) for noise in NOISES for n in SIZES]
+    return [cell(PAPER_AND_OURS, n, noise, freedoms=(4, 8)) for noise in NOISES for n in SIZES]
 
 
 # Noises are ratios to the signals' variances, which differ: equal ratios are unequal noises.
@@ -30,4 +28,4 @@ PANELS = [
     for n1, n2 in NOISES
 ]
 
-EXPERIMENT = RejectionExperiment("chi2-power", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(TESTS)))
+EXPERIMENT = RejectionExperiment("chi2-power", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(PAPER_AND_OURS)))

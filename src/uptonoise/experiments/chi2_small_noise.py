@@ -11,18 +11,16 @@ from collections.abc import Sequence
 
 from uptonoise.experiments._chi2 import cell
 from uptonoise.experiments._figures import Panel, rates
-from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
-from uptonoise.experiments.chi2_level import OURS
-from uptonoise.twosample import me_test, phd_test, sme_test
+from uptonoise.experiments._rejections import Cell, RejectionExperiment
+from uptonoise.experiments.chi2_level import PAPER_AND_OURS
 
 SIZES = (100, 200, 500, 1_000, 2_000)
 NOISES = ((0.0, 0.0), (0.05, 0.0), (0.1, 0.0), (0.2, 0.1), (0.5, 0.0), (1.0, 0.0))
-TESTS: Tests = {"sme": sme_test, "me": me_test, "phd": phd_test, **OURS}
 
 
 def cells() -> Sequence[Cell]:
     """Return a cell for each size and each pair of noises."""
-    return [cell(TESTS, n, noise) for noise in NOISES for n in SIZES]
+    return [cell(PAPER_AND_OURS, n, noise) for noise in NOISES for n in SIZES]
 
 
 PANELS = [
@@ -31,4 +29,6 @@ PANELS = [
     Panel("ME under noise", {}, ["me"], by=("n1", "n2")),
 ]
 
-EXPERIMENT = RejectionExperiment("chi2-small-noise", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(TESTS)))
+EXPERIMENT = RejectionExperiment(
+    "chi2-small-noise", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(PAPER_AND_OURS))
+)

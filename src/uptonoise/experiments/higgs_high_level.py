@@ -10,15 +10,18 @@ from collections.abc import Sequence
 
 from uptonoise.datasets import HIGGS_HIGH_LEVEL
 from uptonoise.experiments._figures import rates
-from uptonoise.experiments._higgs import PANELS, TESTS, cell
+from uptonoise.experiments._higgs import PANELS, cell
 from uptonoise.experiments._rejections import Cell, RejectionExperiment
+from uptonoise.experiments.chi2_level import PAPER_AND_OURS
 
 SIZES = (500, 600, 700, 800, 900, 1_000)
 
 
 def cells() -> Sequence[Cell]:
     """Return power and level at each size."""
-    return [cell(TESTS, n, HIGGS_HIGH_LEVEL, same) for same in (False, True) for n in SIZES]
+    return [cell(PAPER_AND_OURS, n, HIGGS_HIGH_LEVEL, same) for same in (False, True) for n in SIZES]
 
 
-EXPERIMENT = RejectionExperiment("higgs-high-level", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(TESTS)))
+EXPERIMENT = RejectionExperiment(
+    "higgs-high-level", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(PAPER_AND_OURS))
+)

@@ -23,8 +23,7 @@ TESTS: Tests = {
     "sme, gradient": partial(sme_test, optimizer="gradient"),
     "me, gradient": partial(me_test, optimizer="gradient"),
 }
-_HIGGS_SIZES = (500, 700, 1_000)
-_CHI2_SIZES = (200, 500, 1_000)
+
 PANELS = [
     Panel("HIGGS, background against signal", {"data": "HIGGS", "samples": "two processes"}),
     Panel("chi-squared, no noise", {"data": "chi-squared", "samples": "two distributions"}),
@@ -33,18 +32,15 @@ PANELS = [
 
 def cells() -> Sequence[Cell]:
     """Return power on HIGGS and on chi-squared signals, and the level of each at one size."""
-    higgs = [_higgs.cell(TESTS, n, HIGGS_HIGH_LEVEL, same=False) for n in _HIGGS_SIZES]
-    chi2 = [_chi2.cell(TESTS, n, freedoms=(4, 8)) for n in _CHI2_SIZES]
-    return [
-        *(_renamed(cell, "HIGGS", "two processes") for cell in higgs),
-        *(_renamed(cell, "chi-squared", "two distributions") for cell in chi2),
-        _renamed(_higgs.cell(TESTS, 500, HIGGS_HIGH_LEVEL, same=True), "HIGGS", "one process"),
-        _renamed(_chi2.cell(TESTS, 500), "chi-squared", "one distribution"),
+    named = [
+        *(("HIGGS", "two processes", _higgs.cell(TESTS, n, HIGGS_HIGH_LEVEL, same=False)) for n in (500, 700, 1_000)),
+        *(("chi-squared", "two distributions", _chi2.cell(TESTS, n, freedoms=(4, 8))) for n in (200, 500, 1_000)),
+        ("HIGGS", "one process", _higgs.cell(TESTS, 500, HIGGS_HIGH_LEVEL, same=True)),
+        ("chi-squared", "one distribution", _chi2.cell(TESTS, 500)),
     ]
-
-
-def _renamed(cell: Cell, data: str, what: str) -> Cell:
-    return replace(cell, settings={"data": data, "samples": what, "N": cell.settings["N"]})
+    return [
+        replace(cell, settings={"data": data, "samples": what, "N": cell.settings["N"]}) for data, what, cell in named
+    ]
 
 
 EXPERIMENT = RejectionExperiment(
