@@ -1,10 +1,12 @@
 """Small parts of the frames of experiments."""
 
+from importlib import import_module
+
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 
 from uptonoise.experiments import title
-from uptonoise.experiments._directions import make_direction_bags
 from uptonoise.experiments._experiment import batches
 from uptonoise.experiments._figures import binned, number, quantiles, titled, wald_band
 from uptonoise.experiments._looks import label_ends, look_of
@@ -42,7 +44,9 @@ def test_values_by_model():
 
 
 def test_bags_that_differ_in_a_direction():
-    bags, y = make_direction_bags(20, 30, 4, seed=0)
+    pytest.importorskip("torch")
+    networks = import_module("uptonoise.experiments.networks")
+    bags, y = networks.make_direction_bags(20, 30, 4, seed=0)
     assert (len(bags), bags.n_columns, y.shape) == (20, 4, (20,))
 
 

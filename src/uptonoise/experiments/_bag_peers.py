@@ -8,6 +8,7 @@ are there where torch is.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any, Self
@@ -57,8 +58,8 @@ def plain_statistics(bags: Bags) -> Floats:
 class StatisticsModel:
     """A scikit-learn model on summary statistics of bags, with or without noise in training."""
 
-    def __init__(self, model: Any, *, noise: bool, seed: int) -> None:
-        self.model, self.noise, self.seed = model, noise, seed
+    def __init__(self, model: Callable[..., Any], noise: bool, seed: int) -> None:
+        self.model, self.noise, self.seed = model(random_state=seed), noise, seed
 
     def fit(self, bags: Bags, y: NDArray[Any]) -> Self:
         """Fit on the bags, and on noisy copies of them."""
@@ -77,28 +78,24 @@ class StatisticsModel:
         return self.model.predict(plain_statistics(bags))
 
 
-def _statistics(model: Callable[..., Any], *, noise: bool) -> Make:
-    return lambda seed: StatisticsModel(model(random_state=seed), noise=noise, seed=seed)
-
-
 BOOSTED = "boosted statistics, with noise"
 """The name of the peer that others are compared with."""
 OURS = "ours"
 
 REGRESSORS: dict[str, Make] = {
     OURS: lambda seed: BagRegressor(random_state=seed),
-    BOOSTED: _statistics(HistGradientBoostingRegressor, noise=True),
-    "boosted statistics": _statistics(HistGradientBoostingRegressor, noise=False),
-    "forest of statistics, with noise": _statistics(ExtraTreesRegressor, noise=True),
+    BOOSTED: partial(StatisticsModel, HistGradientBoostingRegressor, True),
+    "boosted statistics": partial(StatisticsModel, HistGradientBoostingRegressor, False),
+    "forest of statistics, with noise": partial(StatisticsModel, ExtraTreesRegressor, True),
     "BagRidgeCV": lambda seed: BagRidgeCV(random_state=seed),
     "BagRidgeCV, against noise": lambda seed: BagRidgeCV(noise_augmentation=9.0, random_state=seed),
     "plrr": lambda seed: plrr(random_state=seed),
 }
 CLASSIFIERS: dict[str, Make] = {
     OURS: lambda seed: BagClassifier(random_state=seed),
-    BOOSTED: _statistics(HistGradientBoostingClassifier, noise=True),
-    "boosted statistics": _statistics(HistGradientBoostingClassifier, noise=False),
-    "forest of statistics, with noise": _statistics(ExtraTreesClassifier, noise=True),
+    BOOSTED: partial(StatisticsModel, HistGradientBoostingClassifier, True),
+    "boosted statistics": partial(StatisticsModel, HistGradientBoostingClassifier, False),
+    "forest of statistics, with noise": partial(StatisticsModel, ExtraTreesClassifier, True),
     "mean embedding": lambda seed: make_pipeline(
         FourierFeatures(scale="median-per-column", random_state=seed),
         StandardScaler(),
@@ -110,17 +107,14 @@ HAS_TORCH = find_spec("torch") is not None
 """Whether DeepSets and our networks are among the models."""
 
 
-def _deep_sets(*, classes: bool, noise: bool) -> Make:
+def _in_torch(name: str, **options: Any) -> Make:
+    """Return what makes DeepSets or a network of ours; torch is imported only then."""
+
     def make(seed: int) -> Any:
-        from uptonoise.experiments._deep_sets import DeepSets
+        if name == "DeepSets":
+            from uptonoise.experiments._deep_sets import DeepSets
 
-        return DeepSets(classes=classes, noise=noise, seed=seed)
-
-    return make
-
-
-def _network(name: str) -> Make:
-    def make(seed: int) -> Any:
+            return DeepSets(seed=seed, **options)
         from uptonoise import nets
 
         return getattr(nets, name)(device="cpu", progress=False, random_state=seed)
@@ -130,7 +124,7 @@ def _network(name: str) -> Make:
 
 if HAS_TORCH:
     for _models, _classes, _kind in ((REGRESSORS, False, "Regressor"), (CLASSIFIERS, True, "Classifier")):
-        _models["DeepSets, with noise"] = _deep_sets(classes=_classes, noise=True)
-        _models["DeepSets"] = _deep_sets(classes=_classes, noise=False)
-        _models["phase network"] = _network(f"PhaseNet{_kind}")
-        _models["Fourier network"] = _network(f"FourierNet{_kind}")
+        _models["DeepSets, with noise"] = _in_torch("DeepSets", classes=_classes, noise=True)
+        _models["DeepSets"] = _in_torch("DeepSets", classes=_classes, noise=False)
+        _models["phase network"] = _in_torch(f"PhaseNet{_kind}")
+        _models["Fourier network"] = _in_torch(f"FourierNet{_kind}")

@@ -56,13 +56,7 @@ class DeepSets:
         else:
             self.mean, self.deviation = float(y.mean()), float(y.std()) or 1.0
             targets = torch.tensor((y - self.mean) / self.deviation, dtype=torch.float32)
-        generator = np.random.default_rng(self.seed)
-        order = generator.permutation(len(bags))
-        aside, picked = np.split(order, [max(1, round(_ASIDE * len(bags)))])
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(self.seed)
-            self.network = _DeepSets(bags.n_columns, len(self.names) if self.classes else 1)
-        self._train(self._rows(bags), targets, picked, aside, generator)
+        self._train(self._rows(bags), targets, np.random.default_rng(self.seed))
         return self
 
     def predict(self, bags: Bags) -> Any:
@@ -76,14 +70,11 @@ class DeepSets:
     def _rows(self, bags: Bags) -> list[Tensor]:
         return [torch.tensor((bag - self.centre) / self.scale, dtype=torch.float32) for bag in bags]
 
-    def _train(
-        self,
-        rows: list[Tensor],
-        targets: Tensor,
-        picked: NDArray[np.int64],
-        aside: NDArray[np.int64],
-        generator: np.random.Generator,
-    ) -> None:
+    def _train(self, rows: list[Tensor], targets: Tensor, generator: np.random.Generator) -> None:
+        aside, picked = np.split(generator.permutation(len(rows)), [max(1, round(_ASIDE * len(rows)))])
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            self.network = _DeepSets(rows[0].shape[1], len(self.names) if self.classes else 1)
         optimizer = torch.optim.Adam(self.network.parameters(), lr=_RATE, weight_decay=_DECAY)
         places = np.tile(aside, _JUDGED_COPIES if self.noise else 1)
         judged, sizes = self._noisy(*_batch(rows, places), generator)

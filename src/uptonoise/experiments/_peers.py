@@ -1,22 +1,27 @@
-"""Tests of other libraries as outside yardsticks, with the arguments and results of ours."""
+"""Tests of other libraries as outside yardsticks, with the arguments and results of ours; and ours in another use."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest, epps_singleton_2samp, ks_2samp
 
 from uptonoise._util.typing import Floats
-
-_DRIFT = 0.1  # the stability index from which on monitoring tools call a column drifted
-_BINS = 10
+from uptonoise.fourier import Sketch
+from uptonoise.twosample import PhaseResult, phase_test
 
 
 class Outcome(NamedTuple):
     """What an experiment asks of a test's result."""
 
     pvalue: float
+
+
+def scaled_on_first(X: Any, Y: Any, random_state: Any, **options: Any) -> PhaseResult:
+    """Run the phase test from sketches whose frequencies know only X."""
+    left = Sketch.for_samples(X, random_state=random_state).update(X)
+    return phase_test(left, Sketch.like(left).update(Y), **options)
 
 
 def pted_test(X: Floats, Y: Floats, *, random_state: np.random.Generator) -> Outcome:
@@ -62,8 +67,8 @@ def stability_rule(X: Floats, Y: Floats, *, random_state: np.random.Generator) -
 
     It is no test. The p-value is 0 where the rule calls drift, else 1.
     """
-    inner = np.quantile(X.ravel(), np.arange(1, _BINS) / _BINS)
-    shares = [np.bincount(np.searchsorted(inner, Z.ravel()), minlength=_BINS) / len(Z) for Z in (X, Y)]
+    inner = np.quantile(X.ravel(), np.arange(1, 10) / 10)
+    shares = [np.bincount(np.searchsorted(inner, Z.ravel()), minlength=10) / len(Z) for Z in (X, Y)]
     expected, seen = (np.maximum(share, 1e-4) for share in shares)
     index = float(np.sum((seen - expected) * np.log(seen / expected)))
-    return Outcome(float(index < _DRIFT))
+    return Outcome(float(index < 0.1))

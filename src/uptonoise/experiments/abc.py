@@ -22,15 +22,7 @@ from uptonoise.experiments._experiment import Row, Task
 from uptonoise.experiments._figures import Draw, Rows, draw_line, panels_of
 from uptonoise.experiments._looks import look
 from uptonoise.experiments._tasks import TaskExperiment, Values
-from uptonoise.inference import (
-    DRABC,
-    FourierABC,
-    PhaseABC,
-    RejectionABC,
-    SemiAutomaticABC,
-    calibration,
-    simulate,
-)
+from uptonoise.inference import DRABC, FourierABC, PhaseABC, RejectionABC, SemiAutomaticABC, calibration, simulate
 from uptonoise.learning import BagRidgeCV, plrr
 from uptonoise.plots import GREY, add_legend, dress
 
@@ -90,13 +82,9 @@ METHODS: dict[str, Callable[..., Any]] = {
 
 def observed_noise(sigma: float, n_rows: int) -> dict[str, HierarchicalGamma]:
     """Return what data sets are observed where training had noise up to `sigma`."""
-    settings = {
-        "as trained": HierarchicalGamma(0.0, sigma, n_rows=n_rows),
-        "stronger": HierarchicalGamma(sigma, 2 * sigma + 0.05, n_rows=n_rows),
-    }
-    if sigma > 0:
-        settings["Laplace"] = HierarchicalGamma(0.0, sigma, "laplace", n_rows=n_rows)
-    return settings
+    laplace = {"Laplace": HierarchicalGamma(0.0, sigma, "laplace", n_rows)} if sigma > 0 else {}
+    stronger = HierarchicalGamma(sigma, 2 * sigma + 0.05, n_rows=n_rows)
+    return {"as trained": HierarchicalGamma(0.0, sigma, n_rows=n_rows), "stronger": stronger} | laplace
 
 
 def rows_of_method(

@@ -29,8 +29,7 @@ def cells() -> Sequence[Measured]:
     noises = [(0.0, 0.0), *((ratio, 0.0) for ratio in _RATIOS), *((0.0, ratio) for ratio in _RATIOS)]
     return [
         Measured(
-            {"signals": name, "N": _N_ROWS, "n1": noise[0], "n2": noise[1]},
-            partial(_covered, name=name, noise=noise),
+            {"signals": name, "N": _N_ROWS, "n1": noise[0], "n2": noise[1]}, partial(_covered, name=name, noise=noise)
         )
         for name in (*PAIRS, "HIGGS")
         for noise in noises

@@ -48,12 +48,11 @@ def _rejected(
     return shares | changed
 
 
+_SHARE = "share of p-values up to 0.05"
 EXPERIMENT = MeasuredExperiment(
     "few-rows",
     __doc__.splitlines()[0],
     cells,
     repetitions=500,
-    draw=dots(
-        ("differs", "signals", "N"), ["1 pairings", "60 pairings"], "share of p-values up to 0.05", counts="repetitions"
-    ),
+    draw=dots(("differs", "signals", "N"), ["1 pairings", "60 pairings"], _SHARE, counts="repetitions"),
 )

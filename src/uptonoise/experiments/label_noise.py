@@ -62,17 +62,11 @@ def errors(model: str, split: int, values: Values, seed: int) -> list[float]:
 
 def _table(values: Values, results: list[Any]) -> list[Row]:
     by_model = np.array(results).reshape(-1, len(values["models"]), 2)
-    means = by_model.mean(axis=0)
-    return [
-        {
-            "model": model,
-            "as in training": f"{means[place, 0]:.4f}",
-            "reversed": f"{means[place, 1]:.4f}",
-            "ratio": f"{means[place, 1] / means[place, 0]:.3f}",
-            "splits": len(by_model),
-        }
-        for place, model in enumerate(values["models"])
-    ]
+    rows = []
+    for model, (same, other) in zip(values["models"], by_model.mean(axis=0), strict=True):
+        errors = {"as in training": f"{same:.4f}", "reversed": f"{other:.4f}", "ratio": f"{other / same:.3f}"}
+        rows.append({"model": model} | errors | {"splits": len(by_model)})
+    return rows
 
 
 EXPERIMENT = TaskExperiment(

@@ -48,14 +48,13 @@ def noisy_classes(
 def models(seed: int, options: dict[str, Any]) -> dict[str, Any]:
     """Return the models to compare, by name."""
     common = PLAIN | {"progress": False, "random_state": seed} | options
+    noisy = common | {"noise_augmentation": 2.0}
     return {
         "mean embedding, logistic regression": make_bag_classifier("fourier", n_frequencies=75, random_state=seed),
         "Fourier network": GridSearchCV(FourierNetClassifier(**common), _GRID, cv=3),
         "phase network": GridSearchCV(PhaseNetClassifier(**common), _PHASE_GRID, cv=3),
         "phase network, plain phases": GridSearchCV(PhaseNetClassifier(**common), _GRID, cv=3),
-        "phase network, against noise": GridSearchCV(
-            PhaseNetClassifier(**common | {"noise_augmentation": 2.0}), _GRID, cv=3
-        ),
+        "phase network, against noise": GridSearchCV(PhaseNetClassifier(**noisy), _GRID, cv=3),
     }
 
 

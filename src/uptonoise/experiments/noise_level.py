@@ -14,8 +14,8 @@ from functools import partial
 from uptonoise.datasets import HIGGS_HIGH_LEVEL, HIGGS_JET_PHI
 from uptonoise.experiments._higgs import cell as higgs_cell
 from uptonoise.experiments._noisy_distributions import DISTRIBUTIONS, NoisyPair, cell
+from uptonoise.experiments._peers import scaled_on_first
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
-from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.twosample import flip_test, phase_test
 
 SIZES = ((50, 50), (100, 100), (200, 200), (500, 500), (1_000, 100), (100, 1_000), (2_000, 2_000))

@@ -21,11 +21,7 @@ from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.fourier import ecf, median_scale, sample_frequencies, squared_mmd, squared_paired_mmd, squared_phd
 
 FREEDOMS = (4, 8)
-DISTANCES = {
-    "MMD of paired differences": squared_paired_mmd,
-    "MMD": squared_mmd,
-    "phase distance": squared_phd,
-}
+DISTANCES = {"MMD of paired differences": squared_paired_mmd, "MMD": squared_mmd, "phase distance": squared_phd}
 
 
 def distances(number: int, values: Values, seed: int) -> dict[str, Any]:

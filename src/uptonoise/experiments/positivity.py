@@ -17,9 +17,8 @@ from uptonoise._util.typing import Floats
 from uptonoise.experiments._alternatives import HIGGS, Alternative, chi2
 from uptonoise.experiments._figures import cells_of_tests
 from uptonoise.experiments._noisy_distributions import NoisyPair, cell
-from uptonoise.experiments._peers import Outcome
+from uptonoise.experiments._peers import Outcome, scaled_on_first
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
-from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.experiments.noise_level import COLUMNS, KINDS, RATIOS, SCALED_PAIRS, SIZES
 from uptonoise.twosample import POSITIVITY_SHARE, phase_test
 

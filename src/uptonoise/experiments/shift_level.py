@@ -12,8 +12,8 @@ from typing import Any
 
 from uptonoise.experiments._alternatives import chi2
 from uptonoise.experiments._noisy_distributions import NoisyPair
+from uptonoise.experiments._peers import scaled_on_first
 from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
-from uptonoise.experiments._sketched import scaled_on_first
 from uptonoise.twosample import phase_test
 
 ROWS: Tests = {"rows": partial(phase_test, invariant_to="noise+shift")}

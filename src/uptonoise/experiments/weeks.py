@@ -43,14 +43,11 @@ def _sketches(n_columns: int, size: int) -> list[Sketch]:
     scaled = Sketch.for_samples(rows)
     # One centre for all, so that a merge has nothing to turn.
     empty = Sketch(scaled.frequencies, provenance=scaled.provenance, centre=np.median(rows, axis=0))
-    weeks = np.split(rows, len(rows) // _WEEK)
+    weeks = [(Sketch.like(empty), week) for week in np.split(rows, len(rows) // _WEEK)]
     if size == 1:
-        return [Sketch.like(empty).update(week) for week in weeks]
+        return [sketch.update(week) for sketch, week in weeks]
     ids = np.arange(_WEEK) // size
-    return [
-        Sketch.like(empty).update(week, clusters=ids + number * _WEEK, complete=True)
-        for number, week in enumerate(weeks)
-    ]
+    return [s.update(week, clusters=ids + k * _WEEK, complete=True) for k, (s, week) in enumerate(weeks)]
 
 
 def by_clusters(X: Any, Y: Any, *, random_state: np.random.Generator, size: int) -> Any:
