@@ -11,6 +11,7 @@ from uptonoise.experiments._figures import (
     _NAMED,
     STAND_INS,
     Entries,
+    Figure,
     Rows,
     draw_line,
     grouped,
@@ -24,7 +25,6 @@ from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, req
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 _PHASES = {"plain": "plrr", "shrunk": "shrunk plrr"}

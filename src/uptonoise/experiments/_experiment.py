@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -30,11 +30,8 @@ import uptonoise
 from uptonoise._util.files import written_whole
 from uptonoise._util.progress import Progress
 from uptonoise._util.threads import single_threaded_blas
-from uptonoise.experiments._figures import Draw, save_figure, titled
+from uptonoise.experiments._figures import Draw, Figure, save_figure, titled
 from uptonoise.plots import styled
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Row = dict[str, Any]
 

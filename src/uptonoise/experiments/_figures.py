@@ -25,11 +25,13 @@ from uptonoise.plots import GREY, Look, add_legend, dress, height_of, require, r
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Figure
+else:
+    Figure = Any  # matplotlib is imported where a figure is drawn
 
 
 Rows = Sequence[Mapping[str, str]]
-Draw = Callable[[str, Rows], "Figure"]
+Draw = Callable[[str, Rows], Figure]
 """Makes a figure of a title and the rows of a table."""
 Options = ParamSpec("Options")
 Entries = list[tuple[Any, str]]
@@ -215,8 +217,7 @@ def cells_of_tests(title: str, rows: Rows, names: Sequence[str], groups: Sequenc
                     rate = float(row[test])
                     interval = wilson_interval(rate, int(row["repetitions"]))
                     ax.hlines(y + off, *interval, color=style.color, linewidth=1)
-                    is_hollow = name_of_test(test) in SEES_NOISE and _noises_differ(row)
-                    face = "white" if is_hollow else style.color
+                    face = "white" if name_of_test(test) in SEES_NOISE and _noises_differ(row) else style.color
                     ax.plot(rate, y + off, style.marker, color=style.color, markersize=5, markerfacecolor=face)
             entries.append((ax.plot([], [], style.marker, color=style.color, markersize=5)[0], name_of_test(test)))
         ax.axvspan(*wald_band(_LEVEL, min(int(row["repetitions"]) for row in rows)), **_BAND)

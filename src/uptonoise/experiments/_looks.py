@@ -143,7 +143,10 @@ def cell_in_words(row: Mapping[str, str], columns: Sequence[str]) -> str:
     if "d" in values:
         words.append(f"{values['d']} column" + ("" if values["d"] == "1" else "s"))
     if "n1" in values and "n2" in values:
-        words.append(_noise_in_words(values.get("noise", ""), float(values["n1"]), float(values["n2"])))
+        first, second = float(values["n1"]), float(values["n2"])
+        kind = values.get("noise", "")
+        kind = {"": "", "t": "Student t "}.get(kind, f"{kind.capitalize()} ")
+        words.append(f"{kind}noise {first:g} and {second:g}" if first or second else "no noise")
     if float(values.get("more 1", 0)) or float(values.get("more 2", 0)):
         words.append(f"{float(values['more 1']):g} and {float(values['more 2']):g} SD more")
     elif "noise" in values and "n1" not in values:
@@ -152,13 +155,6 @@ def cell_in_words(row: Mapping[str, str], columns: Sequence[str]) -> str:
 
 
 _SAID_TOGETHER = ("n", "k", "N", "d", "noise", "n1", "n2", "more 1", "more 2")
-
-
-def _noise_in_words(kind: str, first: float, second: float) -> str:
-    if first == second == 0:
-        return "no noise"
-    kind = {"": "", "t": "Student t "}.get(kind, f"{kind.capitalize()} ")
-    return f"{kind}noise {first:g} and {second:g}"
 
 
 def label_ends(ax: Axes, ends: Sequence[tuple[float, str, Any]]) -> None:

@@ -12,22 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Row, Task
-from uptonoise.experiments._figures import Draw, Rows, draw_line, panels_of
+from uptonoise.experiments._figures import Draw, Figure, Rows, draw_line, grouped, panels_of
 from uptonoise.experiments._looks import look
 from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.inference import DRABC, FourierABC, PhaseABC, RejectionABC, SemiAutomaticABC, calibration, simulate
 from uptonoise.learning import BagRidgeCV, plrr
 from uptonoise.plots import GREY, add_legend, dress
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PRIOR = stats.gamma(7)
 SIGMAS = (0.0, 0.05, 0.2, 1.0)
@@ -155,6 +152,7 @@ _DRAWN = {
 
 def _against_sigma(title: str, rows: Rows) -> Figure:
     """Draw the errors against sigma, with two standard errors: a column for each kind of observed noise."""
+    cells = grouped(rows, "observed", "method")
     kinds = list(dict.fromkeys(row["observed"] for row in rows))
     looks = {method: look(place) for place, method in enumerate(METHODS)}
     figure, axes = panels_of(title, len(kinds) * len(_DRAWN), (4.6, 3.8), most=len(kinds))
@@ -162,7 +160,7 @@ def _against_sigma(title: str, rows: Rows) -> Figure:
         for ax, kind in zip(line, kinds, strict=True):
             entries = []
             for method in methods:
-                chosen = [row for row in rows if (row["observed"], row["method"]) == (kind, method)]
+                chosen = cells.get((kind, method), [])
                 x, y, error = ([float(row[name]) for row in chosen] for name in ("sigma", "RMSE", "+-"))
                 low, high = np.array(y) - 2 * np.array(error), np.array(y) + 2 * np.array(error)
                 ax.vlines(x, low, high, color=looks[method].color, linewidth=1)

@@ -7,21 +7,18 @@ sets, in units of the exact standard deviation; the prior leaves few particles f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import Row, Task
-from uptonoise.experiments._figures import Rows, new_figure
+from uptonoise.experiments._figures import Figure, Rows, new_figure
 from uptonoise.experiments._looks import look, wilson_interval
 from uptonoise.experiments._tasks import TaskExperiment, Values
 from uptonoise.inference import FourierABC, PhaseABC, SemiAutomaticABC, calibration, simulate
 from uptonoise.plots import GREY, dress, rows_of_names
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 N_ROWS = 20
 METHODS: dict[str, Any] = {"phase": PhaseABC, "Fourier": FourierABC, "semi-automatic": SemiAutomaticABC}

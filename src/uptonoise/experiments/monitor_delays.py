@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -20,14 +20,11 @@ from scipy.special import ndtr, ndtri
 from uptonoise._util.typing import Floats
 from uptonoise.datasets import HIGGS_HIGH_LEVEL, make_chi2_samples
 from uptonoise.experiments._experiment import Row, Runner
-from uptonoise.experiments._figures import Rows, dots
+from uptonoise.experiments._figures import dots
 from uptonoise.experiments._higgs import draw_processes
 from uptonoise.experiments._measured import Measured, MeasuredExperiment, Runs, shares
 from uptonoise.monitor import Monitor
 from uptonoise.twosample import flip_test
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _BATCH = 20
 _QUIET = 50  # batches
@@ -145,12 +142,12 @@ def rows_for_power(powers: Sequence[tuple[int, float]]) -> float:
     return float(((ndtri(_POWER) - intercept) / slope) ** 2)
 
 
-def _figure(title: str, rows: Rows) -> Figure:
-    """Draw the delays; the power of the flip test is for the table only."""
-    delays = [row for row in rows if row.get("median")]
-    return dots(("setting", "what"), ["median", "90 %"], "rows to the alarm", ends=("median", "90 %"))(title, delays)
-
-
+_DRAW = dots(("setting", "what"), ["median", "90 %"], "rows to the alarm", ends=("median", "90 %"))
 EXPERIMENT = _Delays(
-    "monitor-delays", __doc__.splitlines()[0], cells, repetitions=_N_FLIP_RUNS, quick_repetitions=2, draw=_figure
+    "monitor-delays",
+    __doc__.splitlines()[0],
+    cells,
+    repetitions=_N_FLIP_RUNS,
+    quick_repetitions=2,
+    draw=lambda title, rows: _DRAW(title, [row for row in rows if row.get("median")]),  # the flip test is not drawn
 )

@@ -6,17 +6,12 @@ normalisation over bags, and a linear output. The shapes in the table are those 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from uptonoise.experiments._experiment import Row
-from uptonoise.experiments._figures import Rows, new_figure
+from uptonoise.experiments._figures import Figure, Rows, new_figure
 from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.plots import LOOKS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 VALUES = {"batch": 10, "rows": 100, "columns": 16, "frequencies": 30}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +18,10 @@ from uptonoise._util.warning import warn
 from uptonoise.experiments._bag_peers import BOOSTED, CLASSIFIERS, HAS_TORCH, OURS, REGRESSORS, with_noise
 from uptonoise.experiments._bag_tasks import REPORTED
 from uptonoise.experiments._experiment import Row, Task
-from uptonoise.experiments._figures import Rows, draw_line, panels_of
+from uptonoise.experiments._figures import Figure, Rows, draw_line, grouped, panels_of
 from uptonoise.experiments._looks import look
 from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.plots import add_legend, dress
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LEVELS = [0.0, 0.5, 1.0, 3.0, 10.0, 100.0]
 _HIGHEST = 1.5  # errors beyond are drawn there
@@ -92,20 +89,19 @@ def _table(values: Values, results: list[Any]) -> list[Row]:
 
 def _figure(title: str, rows: Rows) -> Figure:
     """Draw the error of some models against the noise, one panel per task."""
-    names = [*dict.fromkeys(row["task"] for row in rows)]
-    figure, axes = panels_of(title, len(names))
+    kinds = grouped(rows, "task", "kind")
+    figure, axes = panels_of(title, len(kinds))
+    sizes = [f"{float(size):g}" for (size,) in grouped(rows, "noise")]
     entries: dict[str, Any] = {}
-    for ax, name in zip(axes, names, strict=True):
+    for ax, ((name, kind), of_task) in zip(axes, kinds.items(), strict=True):
+        by_model = grouped(of_task, "model")
         for place, model in enumerate(_DRAWN):
-            chosen = [row for row in rows if (row["task"], row["model"]) == (name, model)]
-            if chosen:
-                shown = [min(float(row["error"]), _HIGHEST) for row in chosen]
+            if (model,) in by_model:
+                shown = [min(float(row["error"]), _HIGHEST) for row in by_model[model,]]
                 entries[model] = draw_line(ax, range(len(shown)), shown, look(place))
-        is_number = next(row["kind"] for row in rows if row["task"] == name) == "regression"
-        label = "RMSE / constant predictor" if is_number else "share of wrong classes"
+        label = "RMSE / constant predictor" if kind == "regression" else "share of wrong classes"
         dress(ax, name, "noise, SD of the columns", label)
-        sizes = [*dict.fromkeys(row["noise"] for row in rows)]
-        ax.set_xticks(range(len(sizes)), [f"{float(size):g}" for size in sizes])
+        ax.set_xticks(range(len(sizes)), sizes)
     add_legend(figure, [(line, model) for model, line in entries.items()], loc="outside right upper")
     return figure
 

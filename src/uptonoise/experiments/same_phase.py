@@ -7,19 +7,16 @@ distributions apart. The dots are of samples of each distribution, and check the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from uptonoise.experiments._experiment import Row
-from uptonoise.experiments._figures import Rows, panels_of
+from uptonoise.experiments._figures import Figure, Rows, grouped, panels_of
 from uptonoise.experiments._looks import look
 from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.fourier import ecf
 from uptonoise.plots import GREY, add_legend, dress
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DENSITIES = {
     "X": lambda x: x**2 * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi),
@@ -61,12 +58,11 @@ def table(values: Values, results: list[Any]) -> list[Row]:
 
 def draw(title: str, rows: Rows) -> Figure:
     """Draw both functions of both distributions, with those of samples as dots."""
-    functions = list(dict.fromkeys(row["function"] for row in rows))
+    functions = grouped(rows, "function")
     figure, axes = panels_of(title, len(functions), (5.0, 3.6))
-    for ax, function in zip(axes, functions, strict=True):
+    for ax, ((function,), of_function) in zip(axes, functions.items(), strict=True):
         entries = []
-        for place, distribution in enumerate(DENSITIES):
-            chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
+        for place, ((distribution,), chosen) in enumerate(grouped(of_function, "law").items()):
             at, value, sampled_value = ([float(row[key]) for row in chosen] for key in ("at", "value", "sample"))
             style = look(place)
             (line,) = ax.plot(at, value, color=style.color, linestyle=style.line)

@@ -12,21 +12,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._bag_fits import MISR1_LIKE, aerosol, prepared
 from uptonoise.experiments._experiment import Row
-from uptonoise.experiments._figures import STAND_INS, Rows, new_figure
+from uptonoise.experiments._figures import STAND_INS, Figure, Rows, grouped, new_figure
 from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.experiments.bag_models import DARK_MATTER, QUICK_SETTINGS, Setting
 from uptonoise.learning import FourierFeatures, PhaseFeatures, add_noise, glrr, plrr, pooled_variances
 from uptonoise.plots import require
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 LEVELS = {"misr1-like": (0.0, 1.0, 3.0), "dark-matter-like": (0.0, 0.25, 2.0)}
 SCALES = tuple(2.0**power for power in range(-5, 6))
@@ -90,13 +87,13 @@ def table(values: Values, results: list[Any]) -> list[Row]:
 def draw(title: str, rows: Rows) -> Figure:
     """Draw a map for each data set, noise size and model; a ring marks what is chosen."""
     colors = require("matplotlib.colors")
-    panels = list(dict.fromkeys((row["bags"], row["level"]) for row in rows))
+    panels, cells = list(grouped(rows, "bags", "level")), grouped(rows, "bags", "level", "model")
     figure = new_figure(title, 3.0 * len(panels) + 1, 6.4)
     axes = figure.subplots(len(MODELS), len(panels), sharex=True, sharey=True, squeeze=False)
     norm = colors.LogNorm(0.3, _WORST)
     for line, model in zip(axes, MODELS, strict=True):
         for ax, (data, level) in zip(line, panels, strict=True):
-            here = [row for row in rows if (row["bags"], row["level"], row["model"]) == (data, level, model)]
+            here = cells[data, level, model]
             grid = np.array([float(row["error"]) for row in here]).reshape(len(SCALES), len(PENALTIES))
             mesh = ax.pcolormesh(SCALES, PENALTIES, grid.T, norm=norm, cmap="viridis_r", shading="nearest")
             for row in here:

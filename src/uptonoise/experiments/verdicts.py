@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
 from uptonoise.comparison import Verdict, compare
 from uptonoise.experiments._alternatives import chi2
-from uptonoise.experiments._figures import Rows, new_figure
+from uptonoise.experiments._figures import Figure, Rows, new_figure
 from uptonoise.experiments._looks import cell_in_words, wilson_interval
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 from uptonoise.experiments._noisy_distributions import NoisyPair
 from uptonoise.experiments._signal_pairs import PAIRS
 from uptonoise.plots import add_legend, dress, rows_of_names, short_name
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Sampler = Callable[[np.random.Generator], tuple[Floats, Floats]]
 
