@@ -30,7 +30,7 @@ def table(path):
 
 @pytest.mark.parametrize("name", [name for name in NAMES if isinstance(experiment(name), RejectionExperiment)])
 def test_cells_have_names_of_their_own(name):
-    cells = experiment(name).cells()
+    cells = experiment(name).cells
     assert len({cell.name for cell in cells}) == len(cells) > 1
     assert all(cell.at_level | cell.at_most <= set(cell.tests) for cell in cells)
     assert experiment(name).name == name
@@ -38,11 +38,11 @@ def test_cells_have_names_of_their_own(name):
 
 def test_verdicts_of_a_cell_add_up_to_one(tmp_path):
     whole = experiment("verdicts")
-    few = replace(whole, cells=lambda: whole.cells()[1:2])
+    few = replace(whole, cells=whole.cells[1:2])
     row = table(few.run(tmp_path, repetitions=3, workers=1))[0]
     rates = [float(row[verdict]) for verdict in Verdict]
     assert sum(rates) == pytest.approx(1.0, abs=1e-3)
-    assert len(whole.cells()) == 20
+    assert len(whole.cells) == 20
 
 
 def test_models_on_bags_are_compared_on_splits(tmp_path):
@@ -183,8 +183,8 @@ def test_intervals_and_classes_of_networks():
 
 def test_the_number_of_workers_changes_nothing(tmp_path):
     whole = experiment("chi2-power")
-    cell = whole.cells()[0]
-    few = replace(whole, cells=lambda: [replace(cell, tests={"me": cell.tests["me"]})])
+    cell = whole.cells[0]
+    few = replace(whole, cells=[replace(cell, tests={"me": cell.tests["me"]})])
     one = few.run(tmp_path / "one", repetitions=27, workers=1)
     two = few.run(tmp_path / "two", repetitions=27, workers=2)
     assert one.read_bytes() == two.read_bytes()
@@ -208,7 +208,7 @@ def test_a_cell_that_leaves_the_band_is_run_again(tmp_path):
         return Result(random_state.random())
 
     cell = Cell({"N": 1}, draw, {"liberal": liberal, "right": right}, frozenset({"liberal", "right"}))
-    path = RejectionExperiment("made-up", "", lambda: [cell]).run(tmp_path, repetitions=100, workers=1)
+    path = RejectionExperiment("made-up", "", [cell]).run(tmp_path, repetitions=100, workers=1)
     again = table(path)[0]["again"]
     assert again.startswith("liberal at 0.05: 0.")
     assert again.endswith("in 400, ABOVE it")
@@ -264,7 +264,7 @@ def test_wald_band_is_that_of_the_paper():
 @needs_higgs
 def test_higgs_draws_are_disjoint(monkeypatch):
     monkeypatch.setenv("UPTONOISE_DATA", str(DATA))
-    cells = {cell.settings["X"]: cell for cell in experiment("higgs-high-level").cells() if cell.settings["N"] == 500}
+    cells = {cell.settings["X"]: cell for cell in experiment("higgs-high-level").cells if cell.settings["N"] == 500}
     X, Y = cells["signal"].draw(np.random.default_rng(0))
     assert len(np.unique(np.concatenate([X, Y]), axis=0)) == 1000
     X, Y = cells["background"].draw(np.random.default_rng(0))
@@ -436,7 +436,7 @@ def test_a_resumed_run_gives_the_same_table(tmp_path, monkeypatch):
     def t_test(X, Y, random_state):
         return stats.ttest_ind(X, Y)
 
-    few = RejectionExperiment("made-up", "", lambda: [Cell({"N": 20}, draw, {"t": t_test})])
+    few = RejectionExperiment("made-up", "", [Cell({"N": 20}, draw, {"t": t_test})])
     through = few.run(tmp_path / "through", repetitions=50, workers=1)
     done = []
 

@@ -45,24 +45,24 @@ class Measured(NamedCell):
 class MeasuredExperiment(Experiment):
     """A table with one row per cell."""
 
-    cells: Callable[[], Sequence[Measured]]
+    cells: Sequence[Measured]
     repetitions: int = field(default=2_000, kw_only=True)
     quick_repetitions: int = field(default=5, kw_only=True)
     quick_cells: int = field(default=4, kw_only=True)
 
     def quickened(self) -> Self:
         """Return a few of the cells, from all parts of the table, and few repetitions."""
-        cells, most = self.cells(), self.quick_repetitions
+        cells, most = self.cells, self.quick_repetitions
         few = [replace(cell, n_runs=cell.n_runs and most) for cell in cells[:: -(-len(cells) // self.quick_cells)]]
-        return replace(self, cells=lambda: few, repetitions=self.quick_repetitions)
+        return replace(self, cells=few, repetitions=self.quick_repetitions)
 
     def described(self) -> Any:
         """Return the settings of all cells, and their numbers of runs."""
-        return [cell.settings | ({} if cell.n_runs is None else {"runs": cell.n_runs}) for cell in self.cells()]
+        return [cell.settings | ({} if cell.n_runs is None else {"runs": cell.n_runs}) for cell in self.cells]
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the summary of each cell; no cell has more runs than `repetitions`."""
-        cells = self.cells()
+        cells = self.cells
         jobs = [(cell.name, _measures, (cell, self.seed)) for cell in cells]
         numbers = [range(min(cell.n_runs or repetitions, repetitions)) for cell in cells]
         return [

@@ -51,7 +51,7 @@ class Cell(NamedCell):
 class RejectionExperiment(Experiment):
     """A table of rejection rates: the cells, and the levels of the tests."""
 
-    cells: Callable[[], Sequence[Cell]]
+    cells: Sequence[Cell]
     repetitions: int = field(default=1_000, kw_only=True)
     alphas: tuple[float, ...] = field(default=(0.05,), kw_only=True)
     quick_rows: int = field(default=1_000, kw_only=True)
@@ -59,13 +59,13 @@ class RejectionExperiment(Experiment):
 
     def quickened(self) -> Self:
         """Return the cells with few rows, and few repetitions."""
-        cells = [(cell, cell.settings, cell.settings.get("N", 0)) for cell in self.cells()]
+        cells = [(cell, cell.settings, cell.settings.get("N", 0)) for cell in self.cells]
         small = [cell for cell, of, each in cells if of.get("n", each) + of.get("k", each) <= self.quick_rows]
-        return replace(self, cells=lambda: small, repetitions=self.quick_repetitions)
+        return replace(self, cells=small, repetitions=self.quick_repetitions)
 
     def described(self) -> Any:
         """Return the settings and the tests of all cells, and the levels."""
-        cells = [cell.settings | {"tests": list(cell.tests)} for cell in self.cells()]
+        cells = [cell.settings | {"tests": list(cell.tests)} for cell in self.cells]
         return {"alphas": self.alphas, "cells": cells}
 
     def column(self, test: str, alpha: float) -> str:
@@ -74,14 +74,14 @@ class RejectionExperiment(Experiment):
 
     def table_columns(self, rows: Sequence[Row]) -> list[str]:
         """Return the settings, the tests at each level, and how often they were run."""
-        cells = self.cells()
+        cells = self.cells
         tests = dict.fromkeys(test for cell in cells for test in cell.tests)
         rates = [self.column(test, alpha) for alpha in self.alphas for test in tests]
         return [*cells[0].settings, *rates, "repetitions", "again"]
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the rates of each cell, and of the run with fresh repetitions where one left the band."""
-        cells = self.cells()
+        cells = self.cells
         first = all_pvalues(runner, self.seed, cells, range(repetitions))
         rates = [_rates(cell, self.alphas, pvalues) for cell, pvalues in zip(cells, first, strict=True)]
         left = [
@@ -102,7 +102,7 @@ class RejectionExperiment(Experiment):
 
     def drawing(self) -> Drawing:
         """Return what draws the figure: strips of all cells, where there is nothing better."""
-        return self.draw or strips(list(dict.fromkeys(test for cell in self.cells() for test in cell.tests)))
+        return self.draw or strips(list(dict.fromkeys(test for cell in self.cells for test in cell.tests)))
 
 
 def _rates(cell: Cell, alphas: Sequence[float], pvalues: Floats) -> dict[tuple[str, float], float]:

@@ -6,7 +6,6 @@ readings drift by about 2 mmHg from the first to the mean, which is an offset. M
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
@@ -30,20 +29,6 @@ N = 500
 ALL = slice(3)
 
 
-def cells() -> Sequence[Cell]:
-    """Return readings against means of three, then men against women with one reading and with means."""
-    return [
-        Cell({"X": "reading 1", "Y": "mean of 3", "N": N}, partial(_sampled, slice(1), ALL), TESTS),
-        Cell({"X": "reading 3", "Y": "mean of 2 and 3", "N": N}, partial(_sampled, slice(2, 3), slice(1, 3)), TESTS),
-        Cell({"X": "mean of 3", "Y": "mean of 3", "N": N}, partial(_sampled, ALL, ALL), TESTS, frozenset(TESTS)),
-        Cell(
-            {"X": "men, reading 1", "Y": "women, mean of 3", "N": N},
-            partial(_sampled, slice(1), ALL, men_and_women=True),
-            TESTS,
-        ),
-    ]
-
-
 _people = cache(load_blood_pressure)
 
 
@@ -61,6 +46,17 @@ def _sampled(
     return X[:, of_x].mean(axis=1, keepdims=True), Y[:, of_y].mean(axis=1, keepdims=True)
 
 
+CELLS = [
+    Cell({"X": "reading 1", "Y": "mean of 3", "N": N}, partial(_sampled, slice(1), ALL), TESTS),
+    Cell({"X": "reading 3", "Y": "mean of 2 and 3", "N": N}, partial(_sampled, slice(2, 3), slice(1, 3)), TESTS),
+    Cell({"X": "mean of 3", "Y": "mean of 3", "N": N}, partial(_sampled, ALL, ALL), TESTS, frozenset(TESTS)),
+    Cell(
+        {"X": "men, reading 1", "Y": "women, mean of 3", "N": N},
+        partial(_sampled, slice(1), ALL, men_and_women=True),
+        TESTS,
+    ),
+]
+"""Readings against means of three, then men against women with one reading and with means."""
 EXPERIMENT = RejectionExperiment(
-    "blood-pressure", __doc__.splitlines()[0], cells, draw=cells_of_tests(("X", "Y"), [tuple(TESTS)])
+    "blood-pressure", __doc__.splitlines()[0], CELLS, draw=cells_of_tests(("X", "Y"), [tuple(TESTS)])
 )

@@ -65,4 +65,4 @@ def _tested(X: Floats, Y: Floats, *, count: int, offset: float | None = None, ra
     return phase_test(left, right, invariant_to="noise" if offset is None else "noise+shift")
 
 
-EXPERIMENT = RejectionExperiment("categories-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
+EXPERIMENT = RejectionExperiment("categories-level", __doc__.splitlines()[0], cells(), alphas=(0.05, 0.01))

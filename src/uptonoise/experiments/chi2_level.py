@@ -6,12 +6,12 @@ samples ME rejects nearly always and PhD too often; and that SME keeps the level
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
+from itertools import product
 
 from uptonoise.experiments._chi2 import cell
 from uptonoise.experiments._figures import Panel, rates
-from uptonoise.experiments._rejections import Cell, RejectionExperiment, Tests
+from uptonoise.experiments._rejections import RejectionExperiment, Tests
 from uptonoise.twosample import flip_test, me_test, mmd_test, phase_test, phd_test, sme_test
 
 SIZES = (100, 200, 500, 1_000)
@@ -24,22 +24,18 @@ BLIND: Tests = {"sme": sme_test, **OURS}
 NOISES = ((0.5, 0.0), (1.0, 0.5), (2.0, 0.0))
 
 
-def cells() -> Sequence[Cell]:
-    """Return all tests at Gaussian noise in 5 columns, then those blind to noise at other kinds and columns."""
-    every = [cell(ALL_TESTS, n, noise) for n in SIZES for noise in [(0.0, 0.0), *NOISES]]
-    others = [
+CELLS = [
+    *(cell(ALL_TESTS, n, noise) for n in SIZES for noise in [(0.0, 0.0), *NOISES]),
+    *(
         cell(BLIND, 500, noise, d, kind)
-        for kind in KINDS
-        for d in COLUMNS
-        for noise in NOISES
+        for kind, d, noise in product(KINDS, COLUMNS, NOISES)
         if (kind, d) != ("gaussian", 5)
-    ]
-    return [*every, *others]
-
-
+    ),
+]
+"""All tests at Gaussian noise in 5 columns, then those blind to noise at other kinds and columns."""
 PANELS = [
     Panel(f"noise {n1:g} and {n2:g}", {"kind": "gaussian", "d": "5", "n1": str(n1), "n2": str(n2)})
     for n1, n2 in [(0.0, 0.0), *NOISES]
 ]
 
-EXPERIMENT = RejectionExperiment("chi2-level", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(ALL_TESTS)))
+EXPERIMENT = RejectionExperiment("chi2-level", __doc__.splitlines()[0], CELLS, draw=rates(PANELS, list(ALL_TESTS)))

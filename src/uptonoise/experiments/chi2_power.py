@@ -6,20 +6,13 @@ where its level is right (little noise), has more power than SME.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from uptonoise.experiments._chi2 import cell
 from uptonoise.experiments._figures import Panel, rates
-from uptonoise.experiments._rejections import Cell, RejectionExperiment
+from uptonoise.experiments._rejections import RejectionExperiment
 from uptonoise.experiments.chi2_level import PAPER_AND_OURS
 
 SIZES = (100, 200, 500, 1_000, 2_000)
 NOISES = ((0.0, 0.0), (0.5, 0.5), (2.0, 0.0))
-
-
-def cells() -> Sequence[Cell]:
-    """Return a cell for each size and each pair of noises."""
-    return [cell(PAPER_AND_OURS, n, noise, freedoms=(4, 8)) for noise in NOISES for n in SIZES]
 
 
 # Noises are ratios to the signals' variances, which differ: equal ratios are unequal noises.
@@ -28,4 +21,6 @@ PANELS = [
     for n1, n2 in NOISES
 ]
 
-EXPERIMENT = RejectionExperiment("chi2-power", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(PAPER_AND_OURS)))
+CELLS = [cell(PAPER_AND_OURS, n, noise, freedoms=(4, 8)) for noise in NOISES for n in SIZES]
+"""A cell for each size and each pair of noises."""
+EXPERIMENT = RejectionExperiment("chi2-power", __doc__.splitlines()[0], CELLS, draw=rates(PANELS, list(PAPER_AND_OURS)))

@@ -7,20 +7,13 @@ names them, its text does not.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from uptonoise.experiments._chi2 import cell
 from uptonoise.experiments._figures import Panel, rates
-from uptonoise.experiments._rejections import Cell, RejectionExperiment
+from uptonoise.experiments._rejections import RejectionExperiment
 from uptonoise.experiments.chi2_level import PAPER_AND_OURS
 
 SIZES = (100, 200, 500, 1_000, 2_000)
 NOISES = ((0.0, 0.0), (0.05, 0.0), (0.1, 0.0), (0.2, 0.1), (0.5, 0.0), (1.0, 0.0))
-
-
-def cells() -> Sequence[Cell]:
-    """Return a cell for each size and each pair of noises."""
-    return [cell(PAPER_AND_OURS, n, noise) for noise in NOISES for n in SIZES]
 
 
 PANELS = [
@@ -29,6 +22,8 @@ PANELS = [
     Panel("ME under noise", {}, ["me"], by=("n1", "n2")),
 ]
 
+CELLS = [cell(PAPER_AND_OURS, n, noise) for noise in NOISES for n in SIZES]
+"""A cell for each size and each pair of noises."""
 EXPERIMENT = RejectionExperiment(
-    "chi2-small-noise", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(PAPER_AND_OURS))
+    "chi2-small-noise", __doc__.splitlines()[0], CELLS, draw=rates(PANELS, list(PAPER_AND_OURS))
 )

@@ -94,4 +94,4 @@ def _cell(X: Clusters, tests: Tests, other: int | None = None, shift: float = 0.
     return Cell(settings, draws_of(X, Y), tests, at_most=frozenset(tests) - frozenset(ROWS))
 
 
-EXPERIMENT = RejectionExperiment("clusters-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
+EXPERIMENT = RejectionExperiment("clusters-level", __doc__.splitlines()[0], cells(), alphas=(0.05, 0.01))

@@ -44,4 +44,4 @@ def cells() -> Sequence[Cell]:
     return cells
 
 
-EXPERIMENT = RejectionExperiment("clusters-power", __doc__.splitlines()[0], cells)
+EXPERIMENT = RejectionExperiment("clusters-power", __doc__.splitlines()[0], cells())

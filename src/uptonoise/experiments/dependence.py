@@ -74,4 +74,4 @@ def _series(generator: np.random.Generator, n: int) -> Any:
     return values
 
 
-EXPERIMENT = RejectionExperiment("dependence", __doc__.splitlines()[0], cells, alphas=(0.01,))
+EXPERIMENT = RejectionExperiment("dependence", __doc__.splitlines()[0], cells(), alphas=(0.01,))

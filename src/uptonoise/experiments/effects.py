@@ -8,7 +8,6 @@ which all phases are seen; in the others, the interval counts the largest possib
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -22,18 +21,6 @@ from uptonoise.twosample import Pair, Phases
 _RATIOS = (0.5, 1.0, 2.0, 4.0)
 _N_ROWS = 2_000
 _MARGIN = 0.2
-
-
-def cells() -> Sequence[Measured]:
-    """Return four pairs of signals without noise, and with four sizes of it in either sample; and one signal twice."""
-    noises = [(0.0, 0.0), *((ratio, 0.0) for ratio in _RATIOS), *((0.0, ratio) for ratio in _RATIOS)]
-    return [
-        Measured(
-            {"signals": name, "N": _N_ROWS, "n1": noise[0], "n2": noise[1]}, partial(_covered, name=name, noise=noise)
-        )
-        for name in (*PAIRS, "HIGGS")
-        for noise in noises
-    ]
 
 
 def _covered(generator: np.random.Generator, name: str, noise: tuple[float, float]) -> dict[str, float]:
@@ -65,10 +52,17 @@ def _smaller_spread(pair: Pair) -> float:
     )
 
 
+_NOISES = [(0.0, 0.0), *((ratio, 0.0) for ratio in _RATIOS), *((0.0, ratio) for ratio in _RATIOS)]
+CELLS = [
+    Measured({"signals": name, "N": _N_ROWS, "n1": n1, "n2": n2}, partial(_covered, name=name, noise=(n1, n2)))
+    for name in (*PAIRS, "HIGGS")
+    for n1, n2 in _NOISES
+]
+"""Four pairs of signals without noise, and with four sizes of it in either sample; and one signal twice."""
 EXPERIMENT = MeasuredExperiment(
     "effects",
     __doc__.splitlines()[0],
-    cells,
+    CELLS,
     repetitions=500,
     draw=dots(("signals", "n1", "n2"), ["covered", "covered, offset"], "coverage", line=0.95, counts="repetitions"),
 )

@@ -6,7 +6,6 @@ do. Where only noise differs, each share should be at most 0.05.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -23,18 +22,6 @@ _SETTINGS = (
 )
 
 
-def cells() -> Sequence[Measured]:
-    """Return three differences at two sizes."""
-    return [
-        Measured(
-            {"differs": differs, "signals": signals, "N": n},
-            partial(_rejected, signals=signals, n=n, noise=noise, shift=shift * PAIRS[signals].X.sd),
-        )
-        for n in (20, 40)
-        for differs, signals, noise, shift in _SETTINGS
-    ]
-
-
 def _rejected(
     generator: np.random.Generator, signals: str, n: int, noise: tuple[float, float], shift: float
 ) -> dict[str, float]:
@@ -49,10 +36,19 @@ def _rejected(
 
 
 _SHARE = "share of p-values up to 0.05"
+CELLS = [
+    Measured(
+        {"differs": differs, "signals": signals, "N": n},
+        partial(_rejected, signals=signals, n=n, noise=noise, shift=shift * PAIRS[signals].X.sd),
+    )
+    for n in (20, 40)
+    for differs, signals, noise, shift in _SETTINGS
+]
+"""Three differences at two sizes."""
 EXPERIMENT = MeasuredExperiment(
     "few-rows",
     __doc__.splitlines()[0],
-    cells,
+    CELLS,
     repetitions=500,
     draw=dots(("differs", "signals", "N"), ["1 pairings", "60 pairings"], _SHARE, counts="repetitions"),
 )

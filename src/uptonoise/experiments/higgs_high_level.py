@@ -6,22 +6,17 @@ two draws from the signal process. PhD, which it leaves out for its cost, is her
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from uptonoise.datasets import HIGGS_HIGH_LEVEL
 from uptonoise.experiments._figures import rates
 from uptonoise.experiments._higgs import PANELS, cell
-from uptonoise.experiments._rejections import Cell, RejectionExperiment
+from uptonoise.experiments._rejections import RejectionExperiment
 from uptonoise.experiments.chi2_level import PAPER_AND_OURS
 
 SIZES = (500, 600, 700, 800, 900, 1_000)
 
 
-def cells() -> Sequence[Cell]:
-    """Return power and level at each size."""
-    return [cell(PAPER_AND_OURS, n, HIGGS_HIGH_LEVEL, same) for same in (False, True) for n in SIZES]
-
-
+CELLS = [cell(PAPER_AND_OURS, n, HIGGS_HIGH_LEVEL, same) for same in (False, True) for n in SIZES]
+"""Power and level at each size."""
 EXPERIMENT = RejectionExperiment(
-    "higgs-high-level", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(PAPER_AND_OURS))
+    "higgs-high-level", __doc__.splitlines()[0], CELLS, draw=rates(PANELS, list(PAPER_AND_OURS))
 )

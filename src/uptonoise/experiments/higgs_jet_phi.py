@@ -7,25 +7,21 @@ symmetric noise. PhD, which it leaves out for its cost, is here too. Draws of mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from uptonoise.datasets import HIGGS_JET_PHI
 from uptonoise.experiments._figures import rates
 from uptonoise.experiments._higgs import PANELS, cell
-from uptonoise.experiments._rejections import Cell, RejectionExperiment
+from uptonoise.experiments._rejections import RejectionExperiment
 from uptonoise.experiments.chi2_level import PAPER_AND_OURS
 
 SIZES = (500, 1_000, 2_000, 4_000, 7_000, 10_000)
 LEVEL_SIZES = (500, 1_000, 2_000)
 
 
-def cells() -> Sequence[Cell]:
-    """Return the two processes against each other at each size, then two draws from one."""
-    between = [cell(PAPER_AND_OURS, n, HIGGS_JET_PHI, False) for n in SIZES]
-    within = [cell(PAPER_AND_OURS, n, HIGGS_JET_PHI, True) for n in LEVEL_SIZES]
-    return [*between, *within]
-
-
+CELLS = [
+    *(cell(PAPER_AND_OURS, n, HIGGS_JET_PHI, False) for n in SIZES),
+    *(cell(PAPER_AND_OURS, n, HIGGS_JET_PHI, True) for n in LEVEL_SIZES),
+]
+"""The two processes against each other at each size, then two draws from one."""
 EXPERIMENT = RejectionExperiment(
-    "higgs-jet-phi", __doc__.splitlines()[0], cells, draw=rates(PANELS, list(PAPER_AND_OURS))
+    "higgs-jet-phi", __doc__.splitlines()[0], CELLS, draw=rates(PANELS, list(PAPER_AND_OURS))
 )

@@ -117,6 +117,6 @@ _COLUMNS = ("interval", "law", "n", "k", "d", "n1", "n2")
 EXPERIMENT = MeasuredExperiment(
     "intervals",
     __doc__.splitlines()[0],
-    cells,
+    cells(),
     draw=dots(_COLUMNS, ["covered"], "coverage of 95 % intervals", 0.95, counts="repetitions"),
 )

@@ -66,15 +66,12 @@ def _cell(name: str, why: str, kind: tuple[Any, ...], sizes: tuple[int, int]) ->
     return Cell(settings, lambda rng: (_rows(rng, sizes[0], False, *kind), _rows(rng, sizes[1], True, *kind)), TESTS)
 
 
-def cells() -> Sequence[Cell]:
-    """Return one cell for each broken assumption."""
-    return [_cell(*setting) for setting in SETTINGS]
-
-
+CELLS = [_cell(*setting) for setting in SETTINGS]
+"""One cell for each broken assumption."""
 EXPERIMENT = RejectionExperiment(
     "known-failures",
     __doc__.splitlines()[0],
-    cells,
+    CELLS,
     repetitions=400,
     draw=cells_of_tests(("what is broken", "n", "k"), [tuple(TESTS)]),
 )

@@ -87,7 +87,7 @@ _COLUMNS = ("signal", "d", "batch", "up to")
 EXPERIMENT = MeasuredExperiment(
     "monitor-alarms",
     __doc__.splitlines()[0],
-    cells,
+    cells(),
     repetitions=_N_RUNS,
     quick_repetitions=10,
     quick_cells=2,

@@ -106,7 +106,7 @@ class _Delays(MeasuredExperiment):
     def quickened(self) -> Self:
         """Return a flip test, and the first delays."""
         few = [replace(cell, n_runs=self.quick_repetitions) for cell in cells()[3:6]]
-        return replace(self, cells=lambda: few, repetitions=self.quick_repetitions)
+        return replace(self, cells=few, repetitions=self.quick_repetitions)
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the rows of all cells, and the ratios of each setting, where all that they need is there."""
@@ -146,7 +146,7 @@ _DRAW = dots(("setting", "what"), ["median", "90 %"], "rows to the alarm", ends=
 EXPERIMENT = _Delays(
     "monitor-delays",
     __doc__.splitlines()[0],
-    cells,
+    cells(),
     repetitions=_N_FLIP_RUNS,
     quick_repetitions=2,
     draw=lambda title, rows: _DRAW(title, [row for row in rows if row.get("median")]),  # the flip test is not drawn

@@ -109,11 +109,6 @@ METHODS: dict[str, Callable[[Floats, Sequence[Floats], int], Alarms]] = {
 }
 
 
-def cells() -> Sequence[Measured]:
-    """Return all methods on all changes; every method sees the same streams."""
-    return [Measured({"change": change}, partial(_run, change=change), _summary, _N_RUNS) for change in CHANGES]
-
-
 def _run(generator: np.random.Generator, change: str) -> dict[str, float]:
     """Return the night of the first alarm of each method, or none."""
     reference = generator.gamma(2, size=(_REFERENCE, _COLUMNS))
@@ -143,10 +138,12 @@ def _summary(runs: Runs) -> dict[str, str]:
 
 
 _AFTER = [f"{name}: after" for name in METHODS]
+CELLS = [Measured({"change": change}, partial(_run, change=change), _summary, _N_RUNS) for change in CHANGES]
+"""All methods on all changes; every method sees the same streams."""
 EXPERIMENT = MeasuredExperiment(
     "monitor-peers",
     __doc__.splitlines()[0],
-    cells,
+    CELLS,
     repetitions=_N_RUNS,
     quick_repetitions=2,
     quick_cells=2,

@@ -6,7 +6,6 @@ before all rows of the reference were used n times; the first pass has the guara
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -18,15 +17,6 @@ from uptonoise.monitor import Monitor
 _BATCH = 500
 _PASSES = (1, 2, 3, 5, 10)
 _N_RUNS = 60
-
-
-def cells() -> Sequence[Measured]:
-    """Return cells of references of several lengths."""
-    return [
-        Measured({"reference": n, "d": d}, partial(_run, n=n, d=d), shares, _N_RUNS)
-        for n in (1_000, 4_000)
-        for d in (1, 5)
-    ]
 
 
 def _run(generator: np.random.Generator, n: int, d: int) -> dict[str, float]:
@@ -41,10 +31,14 @@ def _run(generator: np.random.Generator, n: int, d: int) -> dict[str, float]:
     return alarms
 
 
+CELLS = [
+    Measured({"reference": n, "d": d}, partial(_run, n=n, d=d), shares, _N_RUNS) for n in (1_000, 4_000) for d in (1, 5)
+]
+"""Cells of references of several lengths."""
 EXPERIMENT = MeasuredExperiment(
     "monitor-reference",
     __doc__.splitlines()[0],
-    cells,
+    CELLS,
     repetitions=_N_RUNS,
     quick_repetitions=2,
     quick_cells=2,

@@ -8,7 +8,6 @@ latest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -21,21 +20,6 @@ from uptonoise.monitor import Monitor
 _MOST = 20  # times the run length
 _N_RUNS = 300
 _Z99 = 2.576
-
-
-def cells() -> Sequence[Measured]:
-    """Return cells of signals, columns, batches and run lengths."""
-    settings = [(1, 20, 50), (5, 20, 50), (5, 200, 50), (5, 20, 200)]
-    return [
-        Measured(
-            {"signal": signal, "d": d, "batch": batch, "asked for": run_length},
-            partial(_run, signal=signal, d=d, batch=batch, run_length=run_length),
-            _summary,
-            _N_RUNS,
-        )
-        for signal in SIGNALS
-        for d, batch, run_length in settings
-    ]
 
 
 def _run(generator: np.random.Generator, signal: str, d: int, batch: int, run_length: int) -> dict[str, float]:
@@ -59,11 +43,22 @@ def _summary(runs: Runs) -> dict[str, str]:
     return {name: f"{value:.0f}" for name, value in values.items()}
 
 
+CELLS = [
+    Measured(
+        {"signal": signal, "d": d, "batch": batch, "asked for": run_length},
+        partial(_run, signal=signal, d=d, batch=batch, run_length=run_length),
+        _summary,
+        _N_RUNS,
+    )
+    for signal in SIGNALS
+    for d, batch, run_length in ((1, 20, 50), (5, 20, 50), (5, 200, 50), (5, 20, 200))
+]
+"""Cells of signals, columns, batches and run lengths."""
 _COLUMNS = ("signal", "d", "batch", "asked for")
 EXPERIMENT = MeasuredExperiment(
     "monitor-run-length",
     __doc__.splitlines()[0],
-    cells,
+    CELLS,
     repetitions=_N_RUNS,
     quick_repetitions=3,
     quick_cells=2,

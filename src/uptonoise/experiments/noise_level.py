@@ -69,4 +69,4 @@ def cells() -> Sequence[Cell]:
     return cells
 
 
-EXPERIMENT = RejectionExperiment("noise-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
+EXPERIMENT = RejectionExperiment("noise-level", __doc__.splitlines()[0], cells(), alphas=(0.05, 0.01))

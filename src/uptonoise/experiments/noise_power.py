@@ -58,7 +58,7 @@ def cells() -> Sequence[Cell]:
 EXPERIMENT = RejectionExperiment(
     "noise-power",
     __doc__.splitlines()[0],
-    cells,
+    cells(),
     draw=cells_of_tests(
         ("samples", "n", "k", "d", "n1", "n2"),
         [("phase", "flip", "flip, 5 pairings", "sme"), ("phd", "me", "mmd", "pted", "epps-singleton")],

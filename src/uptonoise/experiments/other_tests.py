@@ -70,7 +70,7 @@ def cells() -> Sequence[Cell]:
 EXPERIMENT = RejectionExperiment(
     "other-tests",
     __doc__.splitlines()[0],
-    cells,
+    cells(),
     repetitions=200,
     draw=cells_of_tests(("signals", "noise"), [tuple(TESTS)[:3], tuple(TESTS)[3:]]),
 )

@@ -7,7 +7,6 @@ share in which any place is named: 0.05 at most where nothing is planted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -17,15 +16,6 @@ from uptonoise.experiments._figures import dots
 from uptonoise.experiments._measured import Measured, MeasuredExperiment
 
 _CENTRE = 2.0
-
-
-def cells() -> Sequence[Measured]:
-    """Return clusters of three widths among 2 and 10 columns, and nothing planted."""
-    return [
-        Measured({"width": width or "none", "N": n, "d": d}, partial(_named, n=n, d=d, width=width))
-        for d in (2, 10)
-        for n, width in ((1_000, 0.0), (1_000, 0.2), (1_000, 0.5), (2_000, 1.0))
-    ]
 
 
 def _named(generator: np.random.Generator, n: int, d: int, width: float) -> dict[str, float]:
@@ -40,10 +30,16 @@ def _named(generator: np.random.Generator, n: int, d: int, width: float) -> dict
     return {"named": float(bool(places)), "hit": float(hit), "places": float(len(places))}
 
 
+CELLS = [
+    Measured({"width": width or "none", "N": n, "d": d}, partial(_named, n=n, d=d, width=width))
+    for d in (2, 10)
+    for n, width in ((1_000, 0.0), (1_000, 0.2), (1_000, 0.5), (2_000, 1.0))
+]
+"""Clusters of three widths among 2 and 10 columns, and nothing planted."""
 EXPERIMENT = MeasuredExperiment(
     "places",
     __doc__.splitlines()[0],
-    cells,
+    CELLS,
     repetitions=100,
     draw=dots(("width", "N", "d"), ["named", "hit"], "share", counts="repetitions"),
 )

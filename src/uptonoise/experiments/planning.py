@@ -6,7 +6,6 @@ the pilot in the last cells, and to the signal in their simulation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
@@ -30,17 +29,6 @@ _COLUMNS = ("n", "k", "d", "n1", "n2", "more 1", "more 2")
 _PILOT = 100_000
 
 
-def cells() -> Sequence[Measured]:
-    """Return the cells; the last ones plan for noise that the pilot does not have."""
-    return [
-        Measured(
-            dict(zip(_COLUMNS, (*sizes, d, *noise, *more), strict=True)),
-            partial(_power, sizes=sizes, d=d, noise=noise, more=more),
-        )
-        for sizes, d, noise, more in SETTINGS
-    ]
-
-
 def _power(
     generator: np.random.Generator,
     sizes: tuple[int, int],
@@ -59,10 +47,18 @@ def _planned(sizes: tuple[int, int], d: int, noise: tuple[float, float], more: t
     return float(phase_test_power(X, Y, *sizes, noise=more, n_draws=1_000))
 
 
+CELLS = [
+    Measured(
+        dict(zip(_COLUMNS, (*sizes, d, *noise, *more), strict=True)),
+        partial(_power, sizes=sizes, d=d, noise=noise, more=more),
+    )
+    for sizes, d, noise, more in SETTINGS
+]
+"""The cells; the last ones plan for noise that the pilot does not have."""
 EXPERIMENT = MeasuredExperiment(
     "planning",
     __doc__.splitlines()[0],
-    cells,
+    CELLS,
     repetitions=1_000,
     draw=dots(_COLUMNS, ["planned", "simulated"], "power", counts="repetitions"),
     quick_cells=1,

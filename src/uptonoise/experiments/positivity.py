@@ -82,6 +82,6 @@ SEEN: Sequence[tuple[str, Alternative, int]] = (
 EXPERIMENT = RejectionExperiment(
     "positivity",
     __doc__.splitlines()[0],
-    cells,
+    cells(),
     draw=cells_of_tests(("law", "n", "k", "d", "noise", "n1", "n2"), [("both", "phases", "positivity")]),
 )

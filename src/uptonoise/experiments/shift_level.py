@@ -48,4 +48,4 @@ def _settings(signal: str, n: int, d: int, kind: str, noise: tuple[float, float]
     return {"law": signal, "N": n, "d": d, "noise": kind, "n1": noise[0], "n2": noise[1], "shift": shift}
 
 
-EXPERIMENT = RejectionExperiment("shift-level", __doc__.splitlines()[0], cells, alphas=(0.05, 0.01))
+EXPERIMENT = RejectionExperiment("shift-level", __doc__.splitlines()[0], cells(), alphas=(0.05, 0.01))

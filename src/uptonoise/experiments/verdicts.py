@@ -134,4 +134,4 @@ def _stacked(title: str, rows: Rows) -> Figure:
     return figure
 
 
-EXPERIMENT = MeasuredExperiment("verdicts", __doc__.splitlines()[0], cells, repetitions=500, draw=_stacked)
+EXPERIMENT = MeasuredExperiment("verdicts", __doc__.splitlines()[0], cells(), repetitions=500, draw=_stacked)

@@ -6,7 +6,6 @@ not differ. Each week is sketched once, and the sketch of a half is a merge of s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -61,18 +60,15 @@ TESTS: Tests = {"weeks": partial(by_clusters, size=_WEEK), "hours": partial(by_c
 DAYS: Tests = {"days": partial(by_clusters, size=_DAY)}
 
 
-def cells() -> Sequence[Cell]:
-    """Return the splits with one column, PM2.5, and with six."""
-    return [
-        Cell({"columns": n_columns}, partial(_split, n_columns=n_columns), tests, at_most=frozenset({"weeks"}))
-        for n_columns, tests in ((1, TESTS | DAYS), (6, TESTS))
-    ]
-
-
 def _split(generator: np.random.Generator, n_columns: int) -> Any:
     weeks = generator.permutation(len(_rows(n_columns)) // _WEEK)
     half = len(weeks) // 2
     return _Half(np.sort(weeks[:half]), n_columns), _Half(np.sort(weeks[half:]), n_columns)
 
 
-EXPERIMENT = RejectionExperiment("weeks", __doc__.splitlines()[0], cells, repetitions=N_SPLITS)
+CELLS = [
+    Cell({"columns": n_columns}, partial(_split, n_columns=n_columns), tests, at_most=frozenset({"weeks"}))
+    for n_columns, tests in ((1, TESTS | DAYS), (6, TESTS))
+]
+"""The splits with one column, PM2.5, and with six."""
+EXPERIMENT = RejectionExperiment("weeks", __doc__.splitlines()[0], CELLS, repetitions=N_SPLITS)
