@@ -73,20 +73,6 @@ def network(kind: str, *, quick: bool = False) -> Make:
     return make
 
 
-class Fitted(NamedTuple):
-    """A fitted model (None predicts the mean), the bags to test on with their targets, and the columns' variances."""
-
-    model: Any
-    test: Bags
-    y: Floats
-    mean: float
-    variances: Floats
-
-    def error(self, bags: Bags) -> float:
-        """Return the root mean squared error on the test bags with other rows."""
-        return root_mean_square(self.y - (self.mean if self.model is None else self.model.predict(bags)))
-
-
 class Prepared(NamedTuple):
     """One split of a data set: bags to fit on, in memory and where models are fitted fast, and bags to test on."""
 
@@ -96,6 +82,14 @@ class Prepared(NamedTuple):
     cv: Any
     test: Bags
     y_test: Floats
+
+    def error(self, model: Any, bags: Bags) -> float:
+        """Return the root mean squared error of a fitted model, or of the mean, on the test bags with other rows."""
+        return root_mean_square(self.y_test - (self.y_fit.mean() if model is None else model.predict(bags)))
+
+    def noisy(self, level: float, random_state: Any) -> Bags:
+        """Return the test bags with noise, in units of the variances of the bags to fit on."""
+        return add_noise(self.test, level, variances=pooled_variances(self.fit), random_state=random_state)
 
 
 @dataclass(frozen=True)
@@ -117,14 +111,13 @@ class Fit:
         """The name of the data."""
         return self.data.name
 
-    def on_split(self, seed: int, split: int, random_state: int) -> Fitted:
-        """Return the model fitted on one split of the data."""
+    def on_split(self, seed: int, split: int, random_state: int) -> tuple[Any, Prepared]:
+        """Return the model fitted on one split of the data (None predicts the mean), and the split."""
         part = prepared(self.data, seed, split)
-        model = None
-        if self.make is not None:
-            bags = part.fast if self.on_gpu else part.fit
-            model = self.make(cv=part.cv, random_state=random_state).fit(bags, part.y_fit)
-        return Fitted(model, part.test, part.y_test, float(part.y_fit.mean()), pooled_variances(part.fit))
+        if self.make is None:
+            return None, part
+        bags = part.fast if self.on_gpu else part.fit
+        return self.make(cv=part.cv, random_state=random_state).fit(bags, part.y_fit), part
 
 
 @lru_cache(maxsize=16)
@@ -185,15 +178,14 @@ def _noisy_errors(
     fit: Fit, split: int, seed: int, levels: Sequence[float], repetitions: int
 ) -> dict[str, list[list[float]]]:
     """Return errors by level and draw; the draws are the same for all models, and at all levels but for their size."""
-    fitted = fit.on_split(seed, split, random_state=split)
+    model, part = fit.on_split(seed, split, random_state=split)
     errors: dict[str, list[list[float]]] = {}
     for name, params in fit.variants or ((fit.model, {}),):
         if params:
-            fitted.model.set_params(**params)
+            model.set_params(**params)
         errors[name] = [[] for _ in levels]
         for level, of_level in zip(levels, errors[name], strict=True):
             for draw in range(repetitions if level > 0 else 1):
-                noise = np.random.default_rng([seed, split, 1, draw])
-                bags = add_noise(fitted.test, level, variances=fitted.variances, random_state=noise)
-                of_level.append(fitted.error(bags))
+                bags = part.noisy(level, np.random.default_rng([seed, split, 1, draw]))
+                of_level.append(part.error(model, bags))
     return errors

@@ -19,8 +19,8 @@ SPLITS, SETS_OF_FREQUENCIES = 10, 50
 
 def errors(fit: Fit, seed: int, number: int) -> dict[tuple[str], float]:
     """Return the error on the test bags as they are: frequencies are those of the run's number, splits come in turn."""
-    fitted = fit.on_split(seed, number % SPLITS, random_state=number)
-    return {(fit.model,): fitted.error(fitted.test)}
+    model, part = fit.on_split(seed, number % SPLITS, random_state=number)
+    return {(fit.model,): part.error(model, part.test)}
 
 
 class _Table(SplitExperiment):

@@ -16,22 +16,18 @@ from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import binned, histograms
 from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.fourier import ecf
-from uptonoise.learning import add_noise, glrr
+from uptonoise.learning import glrr
 
 
 def amplitudes(kind: str, split: int, values: Values, seed: int) -> dict[str, Any]:
     """Return the name of the data, and the amplitudes on clean and on noisy test bags."""
     data, level = aerosol(values["quick"]), values["level"]
     make = glrr if kind == "random" else network("fourier", quick=values["quick"])
-    fitted = Fit(data, kind, make).on_split(seed, split, random_state=split)
-    noise = np.random.default_rng([seed, split, 1])
-    noisy = add_noise(fitted.test, level, variances=fitted.variances, random_state=noise)
+    model, part = Fit(data, kind, make).on_split(seed, split, random_state=split)
+    noisy = part.noisy(level, np.random.default_rng([seed, split, 1]))
     found = {}
-    for name, bags in {"original": fitted.test, f"with noise of level {level:g}": noisy}.items():
-        if kind == "random":
-            of_bags = np.abs(ecf(bags, fitted.model.first_.frequencies_))
-        else:
-            of_bags = fitted.model.amplitudes(bags)
+    for name, bags in {"original": part.test, f"with noise of level {level:g}": noisy}.items():
+        of_bags = np.abs(ecf(bags, model.first_.frequencies_)) if kind == "random" else model.amplitudes(bags)
         found[name] = of_bags.ravel().round(6).tolist()
     return {"data": data.name, "kind": kind, "amplitudes": found}
 

@@ -66,12 +66,10 @@ def _cell(name: str, why: str, kind: tuple[Any, ...], sizes: tuple[int, int]) ->
     return Cell(settings, lambda rng: (_rows(rng, sizes[0], False, *kind), _rows(rng, sizes[1], True, *kind)), TESTS)
 
 
-CELLS = [_cell(*setting) for setting in SETTINGS]
-"""One cell for each broken assumption."""
 EXPERIMENT = RejectionExperiment(
     "known-failures",
     __doc__.splitlines()[0],
-    CELLS,
+    [_cell(*setting) for setting in SETTINGS],
     repetitions=400,
     draw=cells_of_tests(("what is broken", "n", "k"), [tuple(TESTS)]),
 )

@@ -10,7 +10,7 @@ every batch of 200 rows has an offset of its own, of the size of the signal.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -55,18 +55,6 @@ def changing_noise(n_rows: int, n_columns: int, scale: float, generator: np.rand
     return np.concatenate(parts)
 
 
-def cells() -> Sequence[Measured]:
-    """Return cells of signals and columns, and one up to an offset."""
-    plain = [_cell(signal, d, "noise", _N_RUNS) for d in (1, 5, 20) for signal in SIGNALS]
-    return [*plain, _cell("skewed", 5, "noise+shift", _N_OFFSET_RUNS)]
-
-
-def _cell(signal: str, d: int, invariant_to: str, n_runs: int) -> Measured:
-    batches = "1, 20, 200" if invariant_to == "noise" else str(_OFFSET_BATCH)
-    settings = {"signal": signal, "d": d, "batch": batches, "up to": invariant_to}
-    return Measured(settings, partial(_run, signal=signal, d=d, invariant_to=invariant_to), shares, n_runs)
-
-
 def _run(generator: np.random.Generator, signal: str, d: int, invariant_to: str) -> dict[str, float]:
     stream, reference = (sampled_signal(signal, _ROWS, d, generator) for _ in range(2))
     scale = math.sqrt(1.5)
@@ -84,10 +72,21 @@ def _run(generator: np.random.Generator, signal: str, d: int, invariant_to: str)
 
 
 _COLUMNS = ("signal", "d", "batch", "up to")
+_PLAIN = [(signal, d, "noise", "1, 20, 200", _N_RUNS) for d in (1, 5, 20) for signal in SIGNALS]
+CELLS = [
+    Measured(
+        dict(zip(_COLUMNS, (signal, d, batches, invariant_to), strict=True)),
+        partial(_run, signal=signal, d=d, invariant_to=invariant_to),
+        shares,
+        n_runs,
+    )
+    for signal, d, invariant_to, batches, n_runs in (*_PLAIN, ("skewed", 5, "noise+shift", "200", _N_OFFSET_RUNS))
+]
+"""Cells of signals and columns, and one up to an offset."""
 EXPERIMENT = MeasuredExperiment(
     "monitor-alarms",
     __doc__.splitlines()[0],
-    cells(),
+    CELLS,
     repetitions=_N_RUNS,
     quick_repetitions=10,
     quick_cells=2,

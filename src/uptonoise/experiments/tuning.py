@@ -22,7 +22,7 @@ from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import STAND_INS, Figure, Rows, grouped, new_figure
 from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
 from uptonoise.experiments.bag_models import DARK_MATTER, QUICK_SETTINGS, Setting
-from uptonoise.learning import FourierFeatures, PhaseFeatures, add_noise, glrr, plrr, pooled_variances
+from uptonoise.learning import FourierFeatures, PhaseFeatures, glrr, plrr
 from uptonoise.plots import require
 
 LEVELS = {"misr1-like": (0.0, 1.0, 3.0), "dark-matter-like": (0.0, 0.25, 2.0)}
@@ -39,8 +39,7 @@ def errors(data: str, model: str, number: int, values: Values, seed: int) -> dic
     """Return the errors of a model at all scales, penalties and noise sizes, over that of the mean."""
     setting: Setting = (_QUICK if values["quick"] else _SETTINGS)[data]
     part = prepared(setting, seed, 0)
-    variances = pooled_variances(part.fit)
-    noisy = {level: add_noise(part.test, level, variances=variances, random_state=seed) for level in LEVELS[data]}
+    noisy = {level: part.noisy(level, seed) for level in LEVELS[data]}
     of_mean = float(np.mean((part.y_test - part.y_fit.mean()) ** 2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a small one ends at an edge is no matter here
