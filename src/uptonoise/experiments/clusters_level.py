@@ -26,8 +26,6 @@ SIZES: tuple[Sizes, ...] = ("20 each", "5 to 60", "a third in one")
 CORRELATIONS = (0.0, 0.1, 0.5)
 COLUMNS = (1, 3, 10)
 NOISES: tuple[Noise, ...] = ("none", "own", "shared")
-_UNEQUAL_NOISES: tuple[Noise, ...] = ("shared", "own", "none")
-_N_GROUPS = 4
 
 
 def sketched_mmd(X: Any, Y: Any, *, random_state: np.random.Generator) -> Any:
@@ -39,7 +37,7 @@ def sketched_mmd(X: Any, Y: Any, *, random_state: np.random.Generator) -> Any:
 def all_pairs(X: Bags, Y: Bags, *, random_state: np.random.Generator) -> Outcome:
     """Compare all pairs of groups, two from each sample; return the smallest adjusted p-value."""
     both = Bags.concatenate([X, Y])
-    groups = Bags(both, ids=range(len(both)), labels=[number % _N_GROUPS for number in range(len(both))])
+    groups = Bags(both, ids=range(len(both)), labels=[number % 4 for number in range(len(both))])
     pairs = compare_groups(groups, random_state=random_state).pairs
     return Outcome(float(pairs.adjusted.min()))
 
@@ -67,7 +65,7 @@ def cells() -> Sequence[Cell]:
                 grid.append(_cell(Clusters(number, sizes, correlation, columns, noise), PHASE))
     unequal = [
         _cell(Clusters(15, sizes, 0.5, d, noise), PHASE | OFFSET if d == 1 else PHASE, other=60)
-        for sizes, d, noise in zip(SIZES, (1, 3, 1), _UNEQUAL_NOISES, strict=True)
+        for sizes, d, noise in zip(SIZES, (1, 3, 1), ("shared", "own", "none"), strict=True)
     ]
     reverse = [_cell(Clusters(60, "5 to 60", 0.5, 1, "shared"), PHASE, other=15)]
     offset = [

@@ -37,10 +37,8 @@ def shapes(number: int, values: Values, seed: int) -> list[Row]:
         ("batch normalisation", "over the bags of a batch", f"{b} x {2 * m}", "both"),
         ("output", "linear", f"{b} x {n_outputs}", "both"),
     )
-    return [
-        {"step": place, "layer": layer, "what": what, "shape": shape, "network": network}
-        for place, (layer, what, shape, network) in enumerate(steps)
-    ]
+    columns = ("step", "layer", "what", "shape", "network")
+    return [dict(zip(columns, (place, *step), strict=True)) for place, step in enumerate(steps)]
 
 
 def draw(title: str, rows: Rows) -> Figure:
