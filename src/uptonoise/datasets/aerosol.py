@@ -166,19 +166,16 @@ def _clear_sky(
     path = _scattered(aerosol, albedo * _henyey_greenstein(cos_angle), mu_0, mu)
     path = path + _scattered(air, 0.75 * (1 + cos_angle**2), mu_0, mu)
     transmission = np.exp(-(_AEROSOL_LOSS * aerosol + _AIR_LOSS * air) * (1 / mu_0 + 1 / mu))
-    clear: Floats = path + transmission * _surface(generator, n, n_rows)
-    return clear
+    return np.asarray(path + transmission * _surface(generator, n, n_rows))
 
 
 def _scattered(depth: Floats, phase: Floats, mu_0: Floats, mu: Floats) -> Floats:
     """Return the reflectance of a layer by light that scatters once, towards `phase` times the mean over angles."""
-    single: Floats = phase * -np.expm1(-depth * (1 / mu_0 + 1 / mu)) / (4 * (mu_0 + mu))
-    return single
+    return np.asarray(phase * -np.expm1(-depth * (1 / mu_0 + 1 / mu)) / (4 * (mu_0 + mu)))
 
 
 def _henyey_greenstein(cos_angle: Floats) -> Floats:
-    relative: Floats = (1 - _ASYMMETRY**2) / (1 + _ASYMMETRY**2 - 2 * _ASYMMETRY * cos_angle) ** 1.5
-    return relative
+    return np.asarray((1 - _ASYMMETRY**2) / (1 + _ASYMMETRY**2 - 2 * _ASYMMETRY * cos_angle) ** 1.5)
 
 
 def _surface(generator: np.random.Generator, n_bags: int, n_rows: int) -> Floats:
@@ -193,8 +190,7 @@ def _surface(generator: np.random.Generator, n_bags: int, n_rows: int) -> Floats
     tilt = generator.normal(_TILT_MEAN, _TILT_SD, size=(n_bags, 1, 1))
     brightness = np.exp(log_brightness[..., None] + tilt * _TOWARDS_SUN)
     spectrum = _SOIL + share[..., None] * (_PLANTS - _SOIL)
-    surface: Floats = brightness[..., None] * spectrum[:, :, None]
-    return surface
+    return np.asarray(brightness[..., None] * spectrum[:, :, None])
 
 
 def _cloud_cover(generator: np.random.Generator, n_bags: int, n_rows: int) -> Floats:

@@ -123,8 +123,7 @@ def make_dark_matter_like(
 def _log_masses(generator: np.random.Generator, n_clusters: int) -> Floats:
     below = generator.random(n_clusters)
     above_min = -np.log1p(below * np.expm1(-_LOG_MASS_SLOPE * _LOG_MASS_RANGE)) / _LOG_MASS_SLOPE
-    log_mass: Floats = _LOG_MASS_MIN + above_min
-    return log_mass
+    return np.asarray(_LOG_MASS_MIN + above_min)
 
 
 def _member_speeds(
@@ -138,8 +137,7 @@ def _member_speeds(
     directions /= np.linalg.norm(directions, axis=2, keepdims=True)
     along = np.repeat(axes[:, None] * directions, n_members, axis=0)
     velocities = generator.standard_normal((len(along), 3))
-    speeds: Floats = np.abs(np.einsum("mlk,mk->ml", along, velocities))
-    return speeds
+    return np.asarray(np.abs(np.einsum("mlk,mk->ml", along, velocities)))
 
 
 def _split(speeds: Floats, bag_of_row: NDArray[np.int64]) -> list[Floats]:

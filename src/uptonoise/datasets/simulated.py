@@ -59,8 +59,7 @@ def symmetric_noise(
         unit /= np.sqrt(generator.chisquare(_T_FREEDOM, size=(n_rows, 1)) / (_T_FREEDOM - 2))
     if kind == "mixture":
         unit *= np.where(generator.random((n_rows, 1)) < 0.2, 4.0, 1.0) / 2  # the mean square of the factors is 4
-    noise: Floats = sd * unit
-    return noise
+    return np.asarray(sd * unit)
 
 
 def make_chi2_samples(

@@ -38,8 +38,7 @@ def _one_column(generator: np.random.Generator, sizes: tuple[int, int]) -> tuple
 
 def _clayton(generator: np.random.Generator, n_rows: int) -> Floats:
     frailty = generator.gamma(1.0, size=(n_rows, 1))
-    uniforms: Floats = 1 / (1 + generator.exponential(size=(n_rows, 5)) / frailty)
-    return uniforms
+    return np.asarray(1 / (1 + generator.exponential(size=(n_rows, 5)) / frailty))
 
 
 def _other_tail(generator: np.random.Generator, sizes: tuple[int, int]) -> tuple[Floats, Floats]:

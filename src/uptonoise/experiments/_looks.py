@@ -65,8 +65,6 @@ _WRITTEN = {
 SEES_NOISE = tuple(name for name in _TESTS if not name.startswith(("phase", "flip", "SME")))
 """Tests that reject where only the noises differ."""
 
-_RATE_TICKS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-
 
 def look(place: int) -> Look:
     """Return a look for the line at a place; beyond the sixth, colours come again with another line and mark."""
@@ -109,15 +107,10 @@ def wilson_interval(rate: float, repetitions: int) -> tuple[float, float]:
 def scale_of_rates(ax: Axes, axis: str) -> None:
     """Give an axis of rates a scale of square roots, on which 0 to 0.1 can be read."""
     roots: dict[str, Any] = {"functions": (lambda rate: np.sqrt(np.maximum(rate, 0)), lambda root: root**2)}
-    labels = [f"{tick:g}" for tick in _RATE_TICKS]
-    if axis == "x":
-        ax.set_xscale("function", **roots)
-        ax.set_xlim(0, 1.06)
-        ax.set_xticks(_RATE_TICKS, labels)
-    else:
-        ax.set_yscale("function", **roots)
-        ax.set_ylim(0, 1.03)
-        ax.set_yticks(_RATE_TICKS, labels)
+    ticks = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+    getattr(ax, f"set_{axis}scale")("function", **roots)
+    getattr(ax, f"set_{axis}lim")(0, 1.06 if axis == "x" else 1.03)
+    getattr(ax, f"set_{axis}ticks")(ticks, [f"{tick:g}" for tick in ticks])
 
 
 def cell_in_words(row: Mapping[str, str], columns: Sequence[str]) -> str:
