@@ -105,11 +105,7 @@ def make_dark_matter_like(
     mass = 10 ** (y[::lines] - _LOG_MASS_MIN)
     n_members = np.maximum(generator.poisson(_MEMBERS * mass), 1)
     members = _member_speeds(generator, _DISPERSION * np.cbrt(mass), n_members, lines)
-    n_interlopers = np.zeros((n, lines), dtype=np.int64)
-    if interlopers:
-        a, b = _INTERLOPER_CONCENTRATION * interlopers, _INTERLOPER_CONCENTRATION * (1 - interlopers)
-        share = generator.beta(a, b, size=(n, lines))
-        n_interlopers = generator.poisson(n_members[:, None] * share / (1 - share))
+    n_interlopers = _interloper_counts(generator, n_members, lines, interlopers)
     background = generator.uniform(0, _INTERLOPER_SPEED, size=n_interlopers.sum())
     bag_numbers = np.arange(n * lines).reshape(n, lines)
     bag_of_row = np.concatenate(
@@ -138,6 +134,17 @@ def _member_speeds(
     along = np.repeat(axes[:, None] * directions, n_members, axis=0)
     velocities = generator.standard_normal((len(along), 3))
     return np.asarray(np.abs(np.einsum("mlk,mk->ml", along, velocities)))
+
+
+def _interloper_counts(
+    generator: np.random.Generator, n_members: NDArray[np.int64], n_lines_of_sight: int, mean_share: float
+) -> NDArray[np.int64]:
+    shape = (len(n_members), n_lines_of_sight)
+    if mean_share == 0:
+        return np.zeros(shape, dtype=np.int64)
+    a, b = _INTERLOPER_CONCENTRATION * mean_share, _INTERLOPER_CONCENTRATION * (1 - mean_share)
+    share = generator.beta(a, b, size=shape)
+    return generator.poisson(n_members[:, None] * share / (1 - share))
 
 
 def _split(speeds: Floats, bag_of_row: NDArray[np.int64]) -> list[Floats]:
