@@ -26,6 +26,7 @@ SIZES: tuple[Sizes, ...] = ("20 each", "5 to 60", "a third in one")
 CORRELATIONS = (0.0, 0.1, 0.5)
 COLUMNS = (1, 3, 10)
 NOISES: tuple[Noise, ...] = ("none", "own", "shared")
+_UNEQUAL_NOISES: tuple[Noise, ...] = ("shared", "own", "none")
 
 
 def sketched_mmd(X: Any, Y: Any, *, random_state: np.random.Generator) -> Any:
@@ -65,7 +66,7 @@ def cells() -> Sequence[Cell]:
                 grid.append(_cell(Clusters(number, sizes, correlation, columns, noise), PHASE))
     unequal = [
         _cell(Clusters(15, sizes, 0.5, d, noise), PHASE | OFFSET if d == 1 else PHASE, other=60)
-        for sizes, d, noise in zip(SIZES, (1, 3, 1), ("shared", "own", "none"), strict=True)
+        for sizes, d, noise in zip(SIZES, (1, 3, 1), _UNEQUAL_NOISES, strict=True)
     ]
     reverse = [_cell(Clusters(60, "5 to 60", 0.5, 1, "shared"), PHASE, other=15)]
     offset = [
