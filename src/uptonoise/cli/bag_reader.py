@@ -175,13 +175,7 @@ def check_fit(n_bags: int, shape: tuple[int, ...], *, is_best: bool) -> None:
 
 
 def check_predict(n_bags: int, shape: tuple[int, ...], *, is_best: bool) -> None:
-    """Raise where predictions of so many bags take more memory than there should be.
-
-    Examples
-    --------
-    >>> from uptonoise.cli.bag_reader import check_predict
-    >>> check_predict(10_000, (100_000, 3), is_best=True)
-    """
+    """Raise where predictions of so many bags take more memory than there should be."""
     n_bytes = _bytes(n_bags, shape, is_best=is_best)
     if n_bytes > _MODEL_BYTES:
         raise ValueError(

@@ -65,13 +65,6 @@ def typical_sizes(z: Floats, known: Floats | None = None) -> Floats:
     """Return the median of abs(z) in each column, of the values that are not 0 where most are.
 
     Where a column has nothing but zeros or missing values it is as before, or 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.monitor.features import typical_sizes
-    >>> typical_sizes(np.array([[1.0, 0.0, 0.0], [-2.0, 0.0, 0.0], [3.0, 5.0, 0.0]]))
-    array([2., 5., 1.])
     """
     sizes = np.abs(z)
     sizes[np.isnan(sizes)] = 0

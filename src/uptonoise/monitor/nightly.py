@@ -125,18 +125,6 @@ def locked(path: Path) -> Iterator[None]:
     """Hold the lock that goes with a file, or raise where another process does.
 
     The lock is a file beside it, which stays; the operating system frees it when the process ends, however it ends.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> from uptonoise.monitor.nightly import locked
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with locked(pathlib.Path(folder, "state.npz")):
-    ...         with locked(pathlib.Path(folder, "state.npz")):
-    ...             pass
-    Traceback (most recent call last):
-        ...
-    BlockingIOError: another job is working with state.npz; wait until it has ended
     """
     with path.with_name(f"{path.name}.lock").open("a") as file:
         try:
