@@ -184,7 +184,8 @@ class CsvFile(TableFile):
             )
             raise hinted(ValueError, problem, "subtract a constant, or leave it out with {exclude}", exclude=[name])
         pa, pa_csv, layout, n_rows = arrow(), arrow("pyarrow.csv"), self._layout, 0
-        wanted = [*columns, *dict.fromkeys(groups)]
+        texts = dict.fromkeys(groups)
+        wanted = [*columns, *texts]
         types = {"percentage": pa.string(), "truth": pa.bool_()}
         marked = [name for name in columns if self._kinds[name] == "percentage"]
         try:
@@ -198,7 +199,7 @@ class CsvFile(TableFile):
             converting = pa_csv.ConvertOptions(
                 include_columns=wanted,
                 column_types={
-                    name: pa.string() if name in groups else types.get(self._kinds[name], pa.float64())
+                    name: pa.string() if name in texts else types.get(self._kinds[name], pa.float64())
                     for name in wanted
                 },
                 null_values=NULL_VALUES,
