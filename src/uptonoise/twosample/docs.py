@@ -16,37 +16,21 @@ class _Page(NamedTuple):
 
 
 _REFERENCES = {
-    "law": """
-        Law, H. C. L., Yau, C., Sejdinovic, D. (2017). Testing and learning on distributions with symmetric noise
-        invariance. Advances in Neural Information Processing Systems 30.
-        """,
-    "chen": """
-        Chen, L. S., Paul, D., Prentice, R. L., Wang, P. (2011). A regularized Hotelling's T2 test for pathway
-        analysis in proteomic studies. Journal of the American Statistical Association 106.
-        """,
-    "liu": """
-        Liu, Y., Xie, J. (2020). Cauchy combination test. Journal of the American Statistical Association 115.
-        """,
-    "satterthwaite": """
-        Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. Biometrics
-        Bulletin 2.
-        """,
-    "jitkrittum": """
-        Jitkrittum, W., Szabo, Z., Chwialkowski, K., Gretton, A. (2016). Interpretable distribution features with
-        maximum testing power. Advances in Neural Information Processing Systems 29.
-        """,
-    "gretton": """
-        Gretton, A., Borgwardt, K., Rasch, M., Schoelkopf, B., Smola, A. (2012). A kernel two-sample test. Journal
-        of Machine Learning Research 13.
-        """,
-    "holm": """
-        Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of
-        Statistics 6.
-        """,
-    "romano": """
-        Romano, J. P. (1990). On the behavior of randomization tests without a group invariance assumption.
-        Journal of the American Statistical Association 85.
-        """,
+    "law": "Law, H. C. L., Yau, C., Sejdinovic, D. (2017). Testing and learning on distributions with symmetric noise "
+    "invariance. Advances in Neural Information Processing Systems 30.",
+    "chen": "Chen, L. S., Paul, D., Prentice, R. L., Wang, P. (2011). A regularized Hotelling's T2 test for pathway "
+    "analysis in proteomic studies. Journal of the American Statistical Association 106.",
+    "liu": "Liu, Y., Xie, J. (2020). Cauchy combination test. Journal of the American Statistical Association 115.",
+    "satterthwaite": "Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components. "
+    "Biometrics Bulletin 2.",
+    "jitkrittum": "Jitkrittum, W., Szabo, Z., Chwialkowski, K., Gretton, A. (2016). Interpretable distribution "
+    "features with maximum testing power. Advances in Neural Information Processing Systems 29.",
+    "gretton": "Gretton, A., Borgwardt, K., Rasch, M., Schoelkopf, B., Smola, A. (2012). A kernel two-sample test. "
+    "Journal of Machine Learning Research 13.",
+    "holm": "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
+    "Statistics 6.",
+    "romano": "Romano, J. P. (1990). On the behavior of randomization tests without a group invariance assumption. "
+    "Journal of the American Statistical Association 85.",
 }
 
 _PAGES = {
@@ -195,7 +179,7 @@ def explained(test: Documented) -> Documented:
     documented: Any = test
     page = _PAGES[documented.__name__]
     sources = enumerate((_REFERENCES[name] for name in page.references), 1)
-    cited = [f".. [{place}] {' '.join(source.split())}" for place, source in sources]
+    cited = [f".. [{place}] {source}" for place, source in sources]
     sections = {"See Also": cleandoc(page.see_also), "Notes": cleandoc(page.notes), "References": "\n".join(cited)}
     text = "\n".join(f"{name}\n{'-' * len(name)}\n{part}\n" for name, part in sections.items())
     before, _, after = documented.__doc__.partition(_EXAMPLES)
