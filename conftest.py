@@ -1,4 +1,4 @@
-"""Which modules have doctests (those that need Triton only where it is installed), and what is put away after each."""
+"""Which modules have doctests (those that need Triton only where it is installed), and what is put away after tests."""
 
 import sys
 from collections.abc import Iterator
@@ -16,3 +16,15 @@ def _figures_are_closed() -> Iterator[None]:
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture(autouse=True)
+def _closed_clusters_are_forgotten() -> None:
+    """Forget the scheduler of a Dask client that was slow to close: later tests would look for it in vain."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return
+    try:
+        distributed.default_client()
+    except ValueError:
+        sys.modules["dask"].config.config.pop("scheduler", None)

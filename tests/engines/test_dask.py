@@ -41,7 +41,6 @@ def client():
         distributed.Client(cluster) as client,
     ):
         yield client
-    dask.config.config.pop("scheduler", None)  # which a client that was slow to close may have left
 
 
 @pytest.fixture(scope="module")
