@@ -13,11 +13,10 @@ from uptonoise.fourier.cosine_sine import CosineSine, as_complex, turned
 from uptonoise.fourier.designs import (
     BLOCK_WEIGHTS,
     FewerFrequenciesWarning,
-    all_columns,
     check_design,
     column_order,
-    column_pairs,
     default_design,
+    joint_frequencies,
     pair_seconds,
 )
 from uptonoise.fourier.discrepancy import (

@@ -163,23 +163,20 @@ def angles_between(frequencies: Floats, centre: Floats, other: Floats) -> Floats
             f"the centres of sketches times frequencies reach {reach:.3g} radians, where float64 has no correct digit "
             "of a phase; subtract a constant from the columns of X before sketching"
         )
-    high, low = np.zeros(len(frequencies)), np.zeros(len(frequencies))
-    for column, values in enumerate(zip(centre, -other, strict=True)):
-        for value in values:
-            high, error, rest = _plus_product(high, frequencies[:, column], value)
-            low = low + (error + rest)
-    turns = np.rint(high / _TURN)
-    high, error, rest = _plus_product(high, turns, -_TURN)
-    return high + (error + low + rest - turns * _TURN_REST)
-
-
-def _plus_product(total: Floats, a: Floats, b: float) -> tuple[Floats, Floats, Floats]:
-    """Return total + a b, and what rounding has taken from the sum (Knuth 1969) and from the product (Dekker 1971)."""
-    product = a * b
-    of_a, of_b = a * _SPLIT, b * _SPLIT
-    a_high, b_high = of_a - (of_a - a), of_b - (of_b - b)
-    a_low, b_low = a - a_high, b - b_high
-    rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    grown = total + product
-    added = grown - total
-    return grown, (total - (grown - added)) + (product - added), rest
+    high, low, error, rest = (np.zeros(len(frequencies)) for _ in range(4))
+    factors = np.stack([centre, -other], axis=1).ravel()
+    for place in range(len(factors) + 1):
+        if place < len(factors):
+            a, b = frequencies[:, place // 2], factors[place]
+        else:  # the last product takes whole turns off the sum of the others
+            a, b = np.rint(high / _TURN), -_TURN
+        low = low + (error + rest)  # of the product before
+        # What rounding takes from the product a b (Dekker 1971), and from its sum with those before (Knuth 1969).
+        product, of_a, of_b = a * b, a * _SPLIT, b * _SPLIT
+        a_high, b_high = of_a - (of_a - a), of_b - (of_b - b)
+        a_low, b_low = a - a_high, b - b_high
+        rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+        grown = high + product
+        added = grown - high
+        high, error = grown, (high - (grown - added)) + (product - added)
+    return high + (error + low + rest - a * _TURN_REST)

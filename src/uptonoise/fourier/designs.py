@@ -23,7 +23,7 @@ from uptonoise._util.validation import positive_int
 from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
 from uptonoise.fourier.lengths import RareLengths, lengths_of
-from uptonoise.fourier.spread import spreads_of_rows
+from uptonoise.fourier.spread import spread_of_amplitudes
 
 MOST_FREQUENCIES = 2_000
 """How many frequencies a sketch of the default design has at most: its covariance then takes 128 MB."""
@@ -44,6 +44,8 @@ _N_HIGH = 40
 _EFFECT_RADII = {6: (0.3, 0.5, 0.7, 0.85, 1.0, 1.15), 4: (0.4, 0.7, 0.95, 1.15), 3: (0.45, 0.8, 1.1)}
 _SCALE_RATIO = 1.7  # of two scales at which many samples are measured
 _MOST_SCALES = 3
+_POINTS = 1_000  # values of a column, at equal steps of their ranks, that tell its spread
+_GRID = np.geomspace(0.01, 30, 60)  # frequencies, times the length of the column, at which they are looked at
 _DIGITS = 9  # of a mean, which rounding does not change
 _EFFECT_SHARE = 4  # the effect gets at most one in this many of a given number of frequencies
 BLOCK_WEIGHTS = {
@@ -81,7 +83,17 @@ def scaled_design(
     of the columns changes nothing.
     """
     lengths = lengths_of(samples, rare_lengths)
-    spreads = np.stack([spreads_of_rows(rows, lengths) for rows in samples])
+    spreads = np.zeros((len(samples), len(lengths)))
+    for sample, rows in enumerate(samples):
+        if len(rows) < 2:
+            continue
+        ranks = np.rint(np.linspace(0, len(rows) - 1, min(len(rows), _POINTS))).astype(np.int64)
+        for column, length in enumerate(lengths):
+            with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused with the rows
+                points = np.sort((rows[:, column] - np.median(rows[:, column])) / length)[ranks]
+                phases = np.outer(_GRID, points)
+                squares = np.cos(phases).mean(axis=1) ** 2 + np.sin(phases).mean(axis=1) ** 2
+            spreads[sample, column] = spread_of_amplitudes(_GRID / length, squares, len(rows))
     spreads = np.where((spreads > 0).any(axis=0), spreads, lengths)
     order, beginning = column_order(samples, lengths), generator.bit_generator.state
     design = default_design(lengths[order], generator, n_frequencies, spreads[:, order])
@@ -187,7 +199,18 @@ def default_design(
     (n_samples, d), there are also frequencies that measure the effect, if the maximum leaves room for them.
     """
     d = len(lengths)
-    effect = np.zeros((0, d)) if spreads is None else effect_frequencies(spreads)
+    effect = np.zeros((0, d))
+    if spreads is not None:
+        # Up to one over the spread of the less spread-out sample. Of many samples any two may be compared: then there
+        # are some for each of a few scales, from the least spread to the second largest.
+        known = np.sort(np.where(spreads > 0, spreads, np.nan), axis=0)  # NaN last
+        least = np.where(np.isnan(known[0]), 1.0, known[0])
+        ratios = np.fmax(known[-2] / least, 1.0) if len(known) > 2 else np.ones_like(least)
+        ratios = np.where(np.isnan(ratios), 1.0, ratios)
+        n_scales = 1 + min(_MOST_SCALES - 1, int(np.ceil(np.log(ratios.max()) / np.log(_SCALE_RATIO))))
+        scales = least * ratios ** (np.arange(n_scales) / max(n_scales - 1, 1))[:, None]
+        on_each = np.array(_EFFECT_RADII[6 if d * n_scales <= 4 else 4 if d * n_scales <= 10 else 3])
+        effect = np.concatenate([np.kron(on_each[:, None], np.eye(d)) / scale for scale in scales])
     if n_frequencies is not None:
         effect = effect[: len(effect) if _EFFECT_SHARE * len(effect) <= n_frequencies else 0]
         n_frequencies -= len(effect)
@@ -204,9 +227,9 @@ def default_design(
     kinds = [np.zeros((len(radii), d))]
     kinds[0][np.arange(len(radii)), generator.permutation(d)[place]] = radii
     if d > 1:
-        kinds.append(_REACH * column_pairs(n, d, generator))
+        kinds.append(_REACH * joint_frequencies(n, d, generator, in_pairs=True))
     if d > 2:
-        kinds.append(_REACH * all_columns(n, d, generator))
+        kinds.append(_REACH * joint_frequencies(n, d, generator, in_pairs=False))
     blocks = {"single columns": (0, len(kinds[0]))}
     if d > 1:
         blocks["pairs of columns"] = (len(kinds[0]), len(kinds[0]) + n)
@@ -216,30 +239,6 @@ def default_design(
     if len(effect):
         blocks["effect"] = (start + len(high), start + len(high) + len(effect))
     return Design(np.concatenate([np.concatenate([*kinds, high]) / lengths, effect]), blocks)
-
-
-def effect_frequencies(spreads: Floats) -> Floats:
-    """Return frequencies on one column each, up to one over the spread of the less spread-out sample of any two.
-
-    Of many samples any two may be compared, so that there are some for each of a few scales.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.designs import effect_frequencies
-    >>> effect_frequencies(np.array([[2.0], [1.0]])).T
-    array([[0.3 , 0.5 , 0.7 , 0.85, 1.  , 1.15]])
-    """
-    known = np.sort(np.where(spreads > 0, spreads, np.nan), axis=0)  # NaN last
-    least = np.where(np.isnan(known[0]), 1.0, known[0])
-    second = known[max(len(known) - 2, 0)]
-    ratios = np.fmax(second / least, 1.0) if len(known) > 2 else np.ones_like(least)
-    ratios = np.where(np.isnan(ratios), 1.0, ratios)
-    n_scales = 1 + min(_MOST_SCALES - 1, int(np.ceil(np.log(ratios.max()) / np.log(_SCALE_RATIO))))
-    scales = least * ratios ** (np.arange(n_scales) / max(n_scales - 1, 1))[:, None]
-    d = len(least)
-    radii = np.array(_EFFECT_RADII[6 if d * n_scales <= 4 else 4 if d * n_scales <= 10 else 3])
-    return np.concatenate([np.kron(radii[:, None], np.eye(d)) / scale for scale in scales])
 
 
 def _fitting(n_frequencies: int, d: int) -> tuple[int, int]:
@@ -257,18 +256,17 @@ def _fitting(n_frequencies: int, d: int) -> tuple[int, int]:
     return n, n_high
 
 
-def column_pairs(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
-    """Sample frequencies on two random columns each."""
-    columns = np.argsort(generator.random((n_frequencies, d)), axis=1)[:, :2]
-    frequencies = np.zeros((n_frequencies, d))
-    np.put_along_axis(frequencies, columns, all_columns(n_frequencies, columns.shape[1], generator), axis=1)
-    return frequencies
+def joint_frequencies(n_frequencies: int, d: int, generator: np.random.Generator, *, in_pairs: bool) -> Floats:
+    """Sample frequencies on two random columns each, or on all columns.
 
-
-def all_columns(n_frequencies: int, d: int, generator: np.random.Generator) -> Floats:
-    """Sample random directions, with lengths of a folded normal distribution, one in each of its equal parts."""
-    directions = generator.standard_normal((n_frequencies, d))
+    Directions are random, with lengths of a folded normal distribution, one in each of its equal parts.
+    """
+    columns = np.broadcast_to(np.arange(d), (n_frequencies, d))
+    if in_pairs:
+        columns = np.argsort(generator.random((n_frequencies, d)), axis=1)[:, :2]
+    directions = generator.standard_normal(columns.shape)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     uniforms = (generator.permutation(n_frequencies) + generator.uniform(1e-3, 1 - 1e-3, n_frequencies)) / n_frequencies
-    radii: Floats = ndtri((1 + uniforms) / 2)
-    return radii[:, None] * directions
+    frequencies = np.zeros((n_frequencies, d))
+    np.put_along_axis(frequencies, columns, ndtri((1 + uniforms) / 2)[:, None] * directions, axis=1)
+    return frequencies

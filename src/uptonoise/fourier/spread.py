@@ -12,8 +12,6 @@ import numpy as np
 from uptonoise._util.typing import Floats
 
 _RADIANS = 0.3  # of a standard deviation, where spreads are measured
-_POINTS = 1_000  # values of a column, at equal steps of their ranks, that are enough
-_GRID = np.geomspace(0.01, 30, 60)  # times the length of a column, where rows are looked at
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -43,26 +41,3 @@ def spread_of_amplitudes(frequencies: Floats, squares: Floats, n_rows: float | N
         return float(of_each[0])
     share = (_RADIANS - radians[place - 1]) / (radians[place] - radians[place - 1])
     return float(np.sqrt((1 - share) * of_each[place - 1] ** 2 + share * of_each[place] ** 2))
-
-
-def spreads_of_rows(rows: Floats, lengths: Floats) -> Floats:
-    """Return the spread of each column of some rows; `lengths` are of its order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.spread import spreads_of_rows
-    >>> spreads_of_rows(np.random.default_rng(0).normal(size=(2_000, 1)), np.ones(1)).round(1)
-    array([1.])
-    """
-    spreads = np.zeros(rows.shape[1])
-    if len(rows) < 2:
-        return spreads
-    ranks = np.rint(np.linspace(0, len(rows) - 1, min(len(rows), _POINTS))).astype(np.int64)
-    for column, length in enumerate(lengths):
-        with np.errstate(over="ignore", invalid="ignore"):  # what is too large is refused with the rows
-            points = np.sort((rows[:, column] - np.median(rows[:, column])) / length)[ranks]
-            phases = np.outer(_GRID, points)
-            squares = np.cos(phases).mean(axis=1) ** 2 + np.sin(phases).mean(axis=1) ** 2
-        spreads[column] = spread_of_amplitudes(_GRID / length, squares, len(rows))
-    return spreads

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import all_columns, column_pairs
+from uptonoise.fourier import joint_frequencies
 from uptonoise.monitor.units import Units
 
 _RADII = {4: (0.25, 0.5, 0.75, 1.0), 3: (0.25, 0.5, 1.0), 2: (0.4, 0.8), 1: (0.6,)}
@@ -37,7 +37,7 @@ class OddFeatures(NamedTuple):
         single = np.kron(np.eye(n_columns), np.array(_RADII[n_radii])[:, None])
         if n_columns == 1:
             return cls(single, n_radii)
-        joint = [kind(_N_JOINT, n_columns, generator) for kind in (column_pairs, all_columns)]
+        joint = [joint_frequencies(_N_JOINT, n_columns, generator, in_pairs=pairs) for pairs in (True, False)]
         return cls(np.concatenate([single, *(_REACH * kind for kind in joint)]), n_radii)
 
     @property

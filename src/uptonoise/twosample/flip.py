@@ -26,7 +26,7 @@ import numpy as np
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
-from uptonoise.fourier import CosineSine, FlipSums, Signs, all_columns, as_frequencies, column_pairs
+from uptonoise.fourier import CosineSine, FlipSums, Signs, as_frequencies, joint_frequencies
 from uptonoise.rows import ArrayRows, RowSource, SharedClustersWarning, as_rows, difference, sample_rows, two_clustered
 from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.docs import explained
@@ -249,9 +249,8 @@ def _test_of_symmetry(
         lengths = _flip_invariant_lengths(sample_rows([z], _SCALE_ROWS, np.random.default_rng(scale_seed)))
         blocks = [np.kron(np.array(_RADII)[:, None], np.eye(len(lengths))) / lengths]  # every radius on every column
         if len(lengths) > 1:
-            kinds = column_pairs, all_columns
-            joint = np.concatenate([kind(_N_JOINT, len(lengths), generator) for kind in kinds])
-            blocks.append(_REACH * joint / lengths)
+            joint = [joint_frequencies(_N_JOINT, len(lengths), generator, in_pairs=pairs) for pairs in (True, False)]
+            blocks.append(_REACH * np.concatenate(joint) / lengths)
     signs = Signs(n_flips, generator)
     sums = z.fold(FlipSums(CosineSine(np.concatenate(blocks), "fast", _DIFFERENCES), signs))
     bounds = np.cumsum([0, *map(len, blocks)])

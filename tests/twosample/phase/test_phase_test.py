@@ -10,7 +10,7 @@ from scipy import stats
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
-from uptonoise.fourier.designs import BLOCK_WEIGHTS, all_columns, column_pairs, default_design
+from uptonoise.fourier.designs import BLOCK_WEIGHTS, default_design, joint_frequencies
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.test import cauchy_combination
 
@@ -206,8 +206,8 @@ class TestDesign:
         singles = design.frequencies[slice(*design.blocks["single columns"])]
         assert len(singles) == 60
         assert (np.count_nonzero(singles, axis=0) >= 8).all()
-        assert column_pairs(10, 1, np.random.default_rng(0)).shape == (10, 1)
-        assert all_columns(10, 4, np.random.default_rng(0)).shape == (10, 4)
+        assert joint_frequencies(10, 1, np.random.default_rng(0), in_pairs=True).shape == (10, 1)
+        assert joint_frequencies(10, 4, np.random.default_rng(0), in_pairs=False).shape == (10, 4)
 
     def test_scaling_by_rows_that_do_not_vary(self):
         sketch = un.Sketch.for_samples(np.full((20, 2), 7.0))
