@@ -233,17 +233,11 @@ class Evidence(Result):
             verdict = Verdict.TOO_NOISY
         else:
             verdict = Verdict.NOT_RULED_OUT if differs else Verdict.NO_DIFFERENCE
-        self.__dict__.update(  # as all else is frozen
-            at_all_pvalue=at_all,
-            beyond_noise_pvalue=beyond_noise,
-            beyond_offset_pvalue=beyond_offset,
-            differs_at_all=differs,
-            differs_beyond_noise=by_noise,
-            differs_beyond_offset=by_more,
-            only_symmetric=only_symmetric,
-            bound=bound,
-            verdict=verdict,
-        )
+        own = self.__dict__  # as a frozen dataclass takes no other way
+        own["at_all_pvalue"], own["differs_at_all"] = at_all, differs
+        own["beyond_noise_pvalue"], own["differs_beyond_noise"] = beyond_noise, by_noise
+        own["beyond_offset_pvalue"], own["differs_beyond_offset"] = beyond_offset, by_more
+        own["only_symmetric"], own["bound"], own["verdict"] = only_symmetric, bound, verdict
 
     @property
     def coded(self) -> set[str]:

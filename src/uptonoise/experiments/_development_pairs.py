@@ -6,14 +6,12 @@ Their distributions and kinds of noise occur neither in `noise-level` and `noise
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import gamma
-from typing import Any
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.experiments._fresh_pairs import Sampler
+from uptonoise.experiments._fresh_pairs import FreshPair, Sampler
 
 
 def _half_normal(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
@@ -86,28 +84,15 @@ ALTERNATIVES: dict[str, tuple[Sampler, Sampler]] = {
 }
 
 
-@dataclass(frozen=True)
-class DevelopmentPair:
+class DevelopmentPair(FreshPair):
     """Two samples with noise of their own: of one distribution, or of the two of an alternative."""
-
-    name: str
-    sizes: tuple[int, int]
-    d: int
-    noise: tuple[float, float]
-    kind: str
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings for a table."""
-        noise = {"d": self.d, "noise": self.kind, "n1": self.noise[0], "n2": self.noise[1]}
-        return {"law": self.name, "n": self.sizes[0], "k": self.sizes[1], **noise}
 
     def draw(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw both samples."""
-        if self.name in ALTERNATIVES:
-            samplers, unit = ALTERNATIVES[self.name], _UNIT
+        if self.distribution in ALTERNATIVES:
+            samplers, unit = ALTERNATIVES[self.distribution], _UNIT
         else:
-            sampler, unit = DISTRIBUTIONS[self.name]
+            sampler, unit = DISTRIBUTIONS[self.distribution]
             samplers = sampler, sampler
         shapes = [(size, self.d) for size in self.sizes]
         X, Y = (sample(generator, shape) for sample, shape in zip(samplers, shapes, strict=True))

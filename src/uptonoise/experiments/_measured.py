@@ -47,14 +47,14 @@ class MeasuredExperiment(Experiment):
 
     cells: Sequence[Measured]
     repetitions: int = field(default=2_000, kw_only=True)
-    quick_repetitions: int = field(default=5, kw_only=True)
+    quick_runs: int = field(default=5, kw_only=True)
     quick_cells: int = field(default=4, kw_only=True)
 
     def quickened(self) -> Self:
         """Return a few of the cells, from all parts of the table, and few repetitions."""
-        cells, most = self.cells, self.quick_repetitions
+        cells, most = self.cells, self.quick_runs
         few = [replace(cell, n_runs=cell.n_runs and most) for cell in cells[:: -(-len(cells) // self.quick_cells)]]
-        return replace(self, cells=few, repetitions=self.quick_repetitions)
+        return replace(self, cells=few, repetitions=self.quick_runs)
 
     def described(self) -> Any:
         """Return the settings of all cells, and their numbers of runs."""

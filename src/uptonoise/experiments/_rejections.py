@@ -55,13 +55,13 @@ class RejectionExperiment(Experiment):
     repetitions: int = field(default=1_000, kw_only=True)
     alphas: tuple[float, ...] = field(default=(0.05,), kw_only=True)
     quick_rows: int = field(default=1_000, kw_only=True)
-    quick_repetitions: int = field(default=5, kw_only=True)
+    quick_runs: int = field(default=5, kw_only=True)
 
     def quickened(self) -> Self:
         """Return the cells with few rows, and few repetitions."""
         cells = [(cell, cell.settings, cell.settings.get("N", 0)) for cell in self.cells]
         small = [cell for cell, of, each in cells if of.get("n", each) + of.get("k", each) <= self.quick_rows]
-        return replace(self, cells=small, repetitions=self.quick_repetitions)
+        return replace(self, cells=small, repetitions=self.quick_runs)
 
     def described(self) -> Any:
         """Return the settings and the tests of all cells, and the levels."""

@@ -40,11 +40,11 @@ class TaskExperiment(Experiment):
     tasks: Tasks
     table: Callable[[Values, list[Any]], list[Row]]
     quick_values: Values = field(default_factory=dict, kw_only=True)
-    quick_repetitions: int = field(default=1, kw_only=True)
+    quick_runs: int = field(default=1, kw_only=True)
 
     def quickened(self) -> Self:
         """Return the experiment with the quick values, and few repetitions."""
-        return replace(self, values={**self.values, **self.quick_values}, repetitions=self.quick_repetitions)
+        return replace(self, values={**self.values, **self.quick_values}, repetitions=self.quick_runs)
 
     def described(self) -> Any:
         """Return the values."""

@@ -138,7 +138,7 @@ def inference_experiment(
         ],
         lambda values, results: [row for rows in results for row in rows],
         quick_values={"sigmas": sigmas[:2], **few},
-        quick_repetitions=5,
+        quick_runs=5,
         repetitions=repetitions,
         draw=draw,
     )

@@ -39,16 +39,9 @@ def tasks(values: Values, seed: int, n: int) -> Sequence[Task]:
 def row(method: str, n_particles: int, quantile: float, adjust: bool, n_training: int, seed: int, n: int) -> Row:
     """Return the row of a method, a number of particles and a tolerance."""
     observed = simulate(stats.norm(), normal_rows, n, vectorized=True, random_state=seed + 1)
-    inference = METHODS[method](
-        stats.norm(),
-        normal_rows,
-        n_training=n_training,
-        n_particles=n_particles,
-        quantile=quantile,
-        adjust=adjust,
-        vectorized=True,
-        random_state=seed,
-    )
+    tolerance = {"n_particles": n_particles, "quantile": quantile, "adjust": adjust}
+    options = {"n_training": n_training, "vectorized": True, "random_state": seed}
+    inference = METHODS[method](stats.norm(), normal_rows, **tolerance, **options)
     calibrated = calibration(inference.fit(), simulations=observed)
     sums = observed.bags.values.reshape(n, N_ROWS).sum(axis=1)
     exact_mean, exact_sd = sums / (N_ROWS + 1), 1 / np.sqrt(N_ROWS + 1)
@@ -100,7 +93,7 @@ EXPERIMENT = TaskExperiment(
     tasks,
     lambda values, rows: rows,
     quick_values={"settings": ((1_000, 0.1, False), (1_000, 0.1, True)), "n_training": 60},
-    quick_repetitions=40,
+    quick_runs=40,
     repetitions=1_000,
     draw=_three_panels,
 )

@@ -45,10 +45,5 @@ CELLS = [
     for differs, signals, noise, shift in _SETTINGS
 ]
 """Three differences at two sizes."""
-EXPERIMENT = MeasuredExperiment(
-    "few-rows",
-    __doc__.splitlines()[0],
-    CELLS,
-    repetitions=500,
-    draw=dots(("differs", "signals", "N"), ["1 pairings", "60 pairings"], _SHARE, counts="repetitions"),
-)
+_FIGURE = dots(("differs", "signals", "N"), ["1 pairings", "60 pairings"], _SHARE, counts="repetitions")
+EXPERIMENT = MeasuredExperiment("few-rows", __doc__.splitlines()[0], CELLS, repetitions=500, draw=_FIGURE)

@@ -83,12 +83,7 @@ CELLS = [
     for signal, d, invariant_to, batches, n_runs in (*_PLAIN, ("skewed", 5, "noise+shift", "200", _N_OFFSET_RUNS))
 ]
 """Cells of signals and columns, and one up to an offset."""
+_FIGURE = dots(_COLUMNS, ["alarm at 0.05", "alarm at 0.01"], "share of runs with an alarm", 0.05, counts="runs")
 EXPERIMENT = MeasuredExperiment(
-    "monitor-alarms",
-    __doc__.splitlines()[0],
-    CELLS,
-    repetitions=_N_RUNS,
-    quick_repetitions=10,
-    quick_cells=2,
-    draw=dots(_COLUMNS, ["alarm at 0.05", "alarm at 0.01"], "share of runs with an alarm", 0.05, counts="runs"),
+    "monitor-alarms", __doc__.splitlines()[0], CELLS, repetitions=_N_RUNS, quick_runs=10, quick_cells=2, draw=_FIGURE
 )

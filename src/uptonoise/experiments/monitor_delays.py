@@ -105,8 +105,8 @@ class _Delays(MeasuredExperiment):
 
     def quickened(self) -> Self:
         """Return a flip test, and the first delays."""
-        few = [replace(cell, n_runs=self.quick_repetitions) for cell in cells()[3:6]]
-        return replace(self, cells=few, repetitions=self.quick_repetitions)
+        few = [replace(cell, n_runs=self.quick_runs) for cell in cells()[3:6]]
+        return replace(self, cells=few, repetitions=self.quick_runs)
 
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the rows of all cells, and the ratios of each setting, where all that they need is there."""
@@ -148,6 +148,6 @@ EXPERIMENT = _Delays(
     __doc__.splitlines()[0],
     cells(),
     repetitions=_N_FLIP_RUNS,
-    quick_repetitions=2,
+    quick_runs=2,
     draw=lambda title, rows: _DRAW(title, [row for row in rows if row.get("median")]),  # the flip test is not drawn
 )

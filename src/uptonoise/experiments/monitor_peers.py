@@ -140,12 +140,7 @@ def _summary(runs: Runs) -> dict[str, str]:
 _AFTER = [f"{name}: after" for name in METHODS]
 CELLS = [Measured({"change": change}, partial(_run, change=change), _summary, _N_RUNS) for change in CHANGES]
 """All methods on all changes; every method sees the same streams."""
+_FIGURE = dots(("change",), _AFTER, "runs with an alarm after the change", counts="runs")
 EXPERIMENT = MeasuredExperiment(
-    "monitor-peers",
-    __doc__.splitlines()[0],
-    CELLS,
-    repetitions=_N_RUNS,
-    quick_repetitions=2,
-    quick_cells=2,
-    draw=dots(("change",), _AFTER, "runs with an alarm after the change", counts="runs"),
+    "monitor-peers", __doc__.splitlines()[0], CELLS, repetitions=_N_RUNS, quick_runs=2, quick_cells=2, draw=_FIGURE
 )

@@ -35,12 +35,7 @@ CELLS = [
     Measured({"reference": n, "d": d}, partial(_run, n=n, d=d), shares, _N_RUNS) for n in (1_000, 4_000) for d in (1, 5)
 ]
 """Cells of references of several lengths."""
+_FIGURE = dots(("reference", "d"), [f"{n} passes" for n in _PASSES], "runs with an alarm", 0.05, counts="runs")
 EXPERIMENT = MeasuredExperiment(
-    "monitor-reference",
-    __doc__.splitlines()[0],
-    CELLS,
-    repetitions=_N_RUNS,
-    quick_repetitions=2,
-    quick_cells=2,
-    draw=dots(("reference", "d"), [f"{n} passes" for n in _PASSES], "runs with an alarm", 0.05, counts="runs"),
+    "monitor-reference", __doc__.splitlines()[0], CELLS, repetitions=_N_RUNS, quick_runs=2, quick_cells=2, draw=_FIGURE
 )

@@ -55,12 +55,7 @@ CELLS = [
 ]
 """Cells of signals, columns, batches and run lengths."""
 _COLUMNS = ("signal", "d", "batch", "asked for")
+_FIGURE = dots(_COLUMNS, ["mean", "asked for"], "batches to a false alarm", ends=("low", "high"))
 EXPERIMENT = MeasuredExperiment(
-    "monitor-run-length",
-    __doc__.splitlines()[0],
-    CELLS,
-    repetitions=_N_RUNS,
-    quick_repetitions=3,
-    quick_cells=2,
-    draw=dots(_COLUMNS, ["mean", "asked for"], "batches to a false alarm", ends=("low", "high")),
+    "monitor-run-length", __doc__.splitlines()[0], CELLS, repetitions=_N_RUNS, quick_runs=3, quick_cells=2, draw=_FIGURE
 )

@@ -41,5 +41,5 @@ EXPERIMENT = RejectionExperiment(
     [replace(cell, settings={"data": data, "samples": what, "N": cell.settings["N"]}) for data, what, cell in _CELLS],
     repetitions=75,
     draw=rates(PANELS, list(TESTS)),
-    quick_repetitions=2,
+    quick_runs=2,
 )

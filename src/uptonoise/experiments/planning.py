@@ -55,11 +55,7 @@ CELLS = [
     for sizes, d, noise, more in SETTINGS
 ]
 """The cells; the last ones plan for noise that the pilot does not have."""
+_FIGURE = dots(_COLUMNS, ["planned", "simulated"], "power", counts="repetitions")
 EXPERIMENT = MeasuredExperiment(
-    "planning",
-    __doc__.splitlines()[0],
-    CELLS,
-    repetitions=1_000,
-    draw=dots(_COLUMNS, ["planned", "simulated"], "power", counts="repetitions"),
-    quick_cells=1,
+    "planning", __doc__.splitlines()[0], CELLS, repetitions=1_000, quick_cells=1, draw=_FIGURE
 )
