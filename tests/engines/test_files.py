@@ -308,6 +308,13 @@ def test_text_among_booleans(tmp_path):
     refused(
         r"'x' must hold numbers; got 'ja' in row 120 ", scan_csv, text_file(tmp_path, "x\n" + "true\n" * 119 + "ja\n")
     )
+    # No decimal mark makes a truth of a number.
+    for value in ("5", "inf", "1,5"):
+        path = text_file(tmp_path, "x;y\n" + "true;1\n" * 119 + f"{value};1\n")
+        what = "numbers" if value == "1,5" else "true or false, as in its first rows"
+        refused(
+            rf"'x' must hold {what}; got '{value}' in row 120 .*; correct it, or leave the column out", scan_csv, path
+        )
 
 
 @pytest.mark.parametrize(("row", "n_values"), [("1,2,3", 3), ("1", 1)])

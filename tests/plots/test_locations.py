@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
 
+import uptonoise as un
 from uptonoise import plots
 
 from .helpers import legend_texts
@@ -44,3 +45,10 @@ def test_locations_refuse_what_does_not_fit(comparison, by_noise):
         plots.plot_locations(comparison.me, by_noise.shown)
     with pytest.raises(ValueError, match="rows must be a pair"):
         plots.plot_locations(comparison.me, comparison.shown[0])
+
+
+def test_a_comparison_without_an_me_test_is_told_so(rng):
+    X, Y = rng.normal(size=(2, 15, 2))
+    assert un.compare(X, Y).me is None
+    with pytest.raises(ValueError, match="result must be that of an ME test; got None: the comparison has no ME test"):
+        plots.plot_locations(un.compare(X, Y).me)

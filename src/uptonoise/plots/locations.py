@@ -24,7 +24,7 @@ _N_BINS = 40
 
 @documented
 def plot_locations(
-    result: MeResult,
+    result: MeResult | None,
     rows: tuple[Any, Any] | None = None,
     *,
     columns: tuple[int | str, ...] | None = None,
@@ -36,7 +36,7 @@ def plot_locations(
     Parameters
     ----------
     result : MeResult
-        What :func:`~uptonoise.me_test` returned.
+        What :func:`~uptonoise.me_test` returned, or the ``me`` of a comparison that has one.
     rows : pair of samples, optional
         Rows of both, to draw behind; a few thousand are enough. Without them only the places are drawn.
     columns : one or two of int or str, optional
@@ -49,6 +49,11 @@ def plot_locations(
     ("x0, in the data's units", "x1, in the data's units")
     >>> plt.close()
     """
+    if result is None:
+        raise ValueError(
+            "result must be that of an ME test; got None: the comparison has no ME test, as it has few rows, pairs, or "
+            "weights, or no rows beside its sketches"
+        )
     places = _columns_to_show(result, columns)
     samples = None
     if rows is not None:

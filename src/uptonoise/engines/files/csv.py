@@ -270,9 +270,12 @@ class CsvFile(TableFile):
                     if kind in (*good.get(self._kinds[name], ("number",)), "missing"):
                         continue
                     where = f"{shortened(value)} in {self.row(number)}"
-                    problem = f"{self.path}: the column {name!r} must hold numbers; got {where}"
+                    # A number is wrong only where the first rows are true or false, and no decimal mark helps there.
+                    what = "true or false, as in its first rows" if kind == "number" else "numbers"
+                    problem = f"{self.path}: the column {name!r} must hold {what}; got {where}"
                     other = OTHER_DECIMAL[self._decimal]
-                    if kind == "thousands" or kind_of(value, other) != "number" or other == layout.delimiter:
+                    helps = self._kinds[name] != "truth" and kind != "thousands" and kind_of(value, other) == "number"
+                    if not helps or other == layout.delimiter:
                         hint = "correct it, or leave the column out with {exclude}"
                         yield hinted(ValueError, problem, hint, exclude=[name])
                     yield hinted(ValueError, problem, "{decimal} reads it", decimal=other)
