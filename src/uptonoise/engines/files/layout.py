@@ -7,6 +7,7 @@ error that names the option which helps; nothing is guessed in silence.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import csv
 import io
 from dataclasses import dataclass
@@ -14,10 +15,13 @@ from pathlib import Path
 
 from uptonoise._util.errors import hinted
 from uptonoise.engines.files.lines import Sheet, blanks_to_tabs, sheet_note, without_comments
+from uptonoise.engines.files.paths import suffix_of
 from uptonoise.engines.files.table import first_line
-from uptonoise.engines.files.text import BLANKS, guessed_delimiter, kind_of, shortened, text_sample
+from uptonoise.engines.files.text import BLANKS, has_blanks, kind_of, shortened, text_sample
 from uptonoise.rows import numbered_columns
 
+_DELIMITERS = (",", ";", "\t", "|")
+_SAMPLE_LINES = 100
 _COMMENT_MARKS = ("#", "%", "//")
 _UNITS_IN_NOTE = 6
 _WORDS = "x,y\n1.5,-2\n"
@@ -75,7 +79,22 @@ class Layout:
         marked = None
         if self.comment is not None:
             marked, text = _commented_names(text, self.comment), without_comments(text, self.comment)
-        delimiter = csv_format.delimiter or guessed_delimiter(path, text, self.decimal)
+        delimiter = csv_format.delimiter
+        if delimiter is None:
+            lines = [line for line in text.splitlines()[:_SAMPLE_LINES] if line.strip()]
+            candidates = [mark for mark in _DELIMITERS if mark != self.decimal]
+            if any("\t" in line for line in lines) and suffix_of(path) in (".tsv", ".tab"):
+                delimiter = "\t"
+            else:  # the one that cuts most of the lines as the header; blanks where nothing else does
+                delimiter, best_fit = candidates[0], (0, 0)
+                for mark in candidates:
+                    widths: list[int] = []
+                    with contextlib.suppress(csv.Error):  # a value that is far too long
+                        widths.extend(len(row) for row in csv.reader(lines, delimiter=mark))
+                    if widths and widths[0] > 1 and (widths.count(widths[0]), widths[0]) > best_fit:
+                        delimiter, best_fit = mark, (widths.count(widths[0]), widths[0])
+                if best_fit[0] < max(2, len(lines) / 2) and has_blanks(lines):
+                    delimiter = BLANKS
         self.has_blanks = delimiter == BLANKS
         self.delimiter = "\t" if self.has_blanks else delimiter
         self.is_clean = self.comment is None and not self.has_blanks
@@ -90,10 +109,9 @@ class Layout:
             self.n_skipped = next((number for number, row in enumerate(rows) if row), len(rows))
             if self.n_skipped == len(rows):
                 raise ValueError(f"{path} is empty; its first line must name the columns")
-            self.names = self._read_names(rows, marked, csv_format.header)
+            self._read_head(rows, marked, csv_format.header)
         except csv.Error as error:
             raise ValueError(f"{path} is not a CSV file: {first_line(error)}") from None
-        self._skip_units(rows)
         if self.has_blanks and csv_format.delimiter is None:
             self.notes.append(f"{path}: the values are separated by blanks")
 
@@ -115,8 +133,8 @@ class Layout:
         problem = f"{self.path}: the first line looks like a comment ({shortened(lines[0])})"
         raise hinted(ValueError, problem, "{comment} skips such lines", comment=mark)
 
-    def _read_names(self, rows: list[list[str]], marked: str | None, header: bool | None) -> tuple[str, ...]:
-        """Return the names of the columns, and set `rows`, the first rows of data; a comment may hold the names."""
+    def _read_head(self, rows: list[list[str]], marked: str | None, header: bool | None) -> None:
+        """Read the names of the columns, which a comment may hold, and the first rows of data, below a row of units."""
         first = [value.strip() for value in rows[self.n_skipped]]
         # 0, 1, 2, ... are what the columns of a frame without names are called.
         counted_up = first[1:] if first[0] == "" else first
@@ -144,22 +162,17 @@ class Layout:
         # The column that all rows have and the header has not: an empty one at the end, or names of rows.
         if self.has_header and {len(row) for row in self.rows} == {len(names) + 1}:
             if all(not row[-1].strip() for row in self.rows):
-                return (*names, "")
-            if len({row[0] for row in self.rows}) == len(self.rows):
+                names = (*names, "")
+            elif len({row[0] for row in self.rows}) == len(self.rows):
                 note = f"{self.path}: the first value of each line has no name; it is taken as the row's name"
                 self.notes.append(note)
-                return ("", *names)
-        return names
-
-    def _skip_units(self, rows: list[list[str]]) -> None:
-        """Leave out the row below the names where it holds text above columns of numbers."""
-        if not self.has_header or len(self.rows) < 3:
+                names = ("", *names)
+        self.names = names
+        # Text above columns of numbers is a row of units.
+        if not self.has_header or len(self.rows) < 3 or len(self.rows[0]) != len(names):
             return
-        first, rest = self.rows[0], self.rows[1:]
-        if len(first) != len(self.names):
-            return
-        units = []
-        for place, unit in enumerate(first):
+        units, rest = [], self.rows[1:]
+        for place, unit in enumerate(self.rows[0]):
             kinds = {kind_of(row[place], self.decimal) if len(row) > place else "text" for row in rest}
             if kinds <= {*_MEASURED, "missing"} and kinds != {"missing"}:
                 units.append(unit.strip())
@@ -171,7 +184,7 @@ class Layout:
             return
         shown = ", ".join(texts[:_UNITS_IN_NOTE]) + (", ..." if len(texts) > _UNITS_IN_NOTE else "")
         self.notes.append(f"{self.path}: the line below the names is left out, it looks like units ({shown})")
-        self.n_skipped = next(number for number, row in enumerate(rows) if row is first) + 1
+        self.n_skipped = next(number for number, row in enumerate(rows) if row is self.rows[0]) + 1
         self.rows = rest
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from copy import copy
 from pathlib import Path
 from typing import Any, Self
@@ -118,20 +118,36 @@ class FileRows(RowSource):
             if self.most_values is not None:
                 self._check_number(self.n_rows or 0, self.most_values)
             for size, file in zip(sizes, self.files, strict=True):
-                first_row = 0
+                path, first_row = file.path, 0
+                failure: Exception | None = None
+                if path not in self._stamps:
+                    status = path.stat()
+                    self._stamps[path] = status.st_size, status.st_mtime_ns
                 pieces = file.pieces(self._file_columns, [] if self.by is None else [self.by])
-                with _unchanged(file.path, self._stamps), closing(pieces):
-                    for piece in pieces:
-                        block = Block(piece.values)
-                        if piece.groups or not np.isfinite(piece.values).all():
-                            block = self._complete_rows(file, first_row, piece)
-                        first_row += len(piece.values)
-                        n_kept += len(block.values)
-                        if self.most_values is not None:
-                            self._check_number(n_kept, self.most_values)
-                        progress.advance(len(piece.values), (bytes_before + piece.fraction * size) / sum(sizes))
-                        if len(block.values):
-                            yield block
+                try:
+                    with closing(pieces):
+                        for piece in pieces:
+                            block = Block(piece.values)
+                            if piece.groups or not np.isfinite(piece.values).all():
+                                block = self._complete_rows(file, first_row, piece)
+                            first_row += len(piece.values)
+                            n_kept += len(block.values)
+                            if self.most_values is not None:
+                                self._check_number(n_kept, self.most_values)
+                            progress.advance(len(piece.values), (bytes_before + piece.fraction * size) / sum(sizes))
+                            if len(block.values):
+                                yield block
+                except Exception as error:
+                    failure = error
+                # Where a file changes while it is read, or from pass to pass, rows may be neither old nor new ones.
+                now = path.stat() if path.exists() else None
+                if now is None or (now.st_size, now.st_mtime_ns) != self._stamps[path]:
+                    before = self._stamps[path][0]
+                    how = "was removed" if now is None else f"changed (from {before:,} to {now.st_size:,} bytes)"
+                    problem = f"{path} {how} while it was read; run it again when nobody writes to it"
+                    raise ValueError(problem) from failure
+                if failure is not None:
+                    raise failure
                 n_read += first_row
                 bytes_before += size
         self.n_read, self.n_dropped, self._gaps = n_read, n_read - n_kept, self._gaps_so_far
@@ -232,22 +248,3 @@ class FileRows(RowSource):
             return
         problem = f"{file.path}: a value is missing in {place}"
         raise hinted(ValueError, problem, "fill it, or leave such rows out with {missing}", missing="drop")
-
-
-@contextmanager
-def _unchanged(path: Path, stamps: dict[Path, tuple[int, int]]) -> Iterator[None]:
-    """Raise where a file changes while it is read, or from pass to pass: the rows may be neither old nor new ones."""
-    if path not in stamps:
-        status = path.stat()
-        stamps[path] = status.st_size, status.st_mtime_ns
-    failure: Exception | None = None
-    try:
-        yield
-    except Exception as error:
-        failure = error
-    now = path.stat() if path.exists() else None
-    if now is None or (now.st_size, now.st_mtime_ns) != stamps[path]:
-        how = "was removed" if now is None else f"changed (from {stamps[path][0]:,} to {now.st_size:,} bytes)"
-        raise ValueError(f"{path} {how} while it was read; run it again when nobody writes to it") from failure
-    if failure is not None:
-        raise failure

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import contextlib
-import csv
 import re
 import zlib
 from collections import Counter
@@ -13,7 +11,6 @@ from typing import Literal
 
 from uptonoise._util.errors import hinted
 from uptonoise.engines.files.lines import EXCEL_SUFFIXES, Packing, Sheet, unpacked
-from uptonoise.engines.files.paths import suffix_of
 from uptonoise.engines.files.table import first_line
 from uptonoise.rows import DATE_TEXT
 
@@ -24,9 +21,7 @@ BLANKS = " "  # as a delimiter: one or more blanks or tabs
 OTHER_DECIMAL = {".": ",", ",": "."}
 THOUSANDS = re.compile(r"[+-]?\d{1,3}[.,]\d{3}", re.ASCII)
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
-_DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_BYTES, _LONGEST_SAMPLE = 1 << 16, 1 << 24
-_SAMPLE_LINES = 100
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _MISSING = frozenset(
     {"", "na", "n/a", "n.a.", "#n/a", "#nv", "#div/0!", "#value!", "<na>", "nan", "-nan", "null", "none", "?", ".", "-"}
@@ -89,35 +84,7 @@ def wrong_encoding(path: Path, encoding: str, error: UnicodeError) -> ValueError
     return hinted(ValueError, problem, "give its encoding, which often is {encoding}", encoding="latin-1")
 
 
-def guessed_delimiter(path: Path, text: str, decimal: str) -> str:
-    r"""Return the delimiter that cuts most of the first lines as the header; a tab where the suffix says so.
-
-    Blanks are a delimiter only where nothing else is and nearly all lines have as many values.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from uptonoise.engines.files.text import guessed_delimiter
-    >>> guessed_delimiter(Path("a.csv"), "x;y\n1,5;2,5\n", "."), guessed_delimiter(Path("a.csv"), "x\n1\n", ".")
-    (';', ',')
-    >>> guessed_delimiter(Path("a.dat"), "x  y\n1  2\n", ".")
-    ' '
-    """
-    candidates = [delimiter for delimiter in _DELIMITERS if delimiter != decimal]
-    lines = [line for line in text.splitlines()[:_SAMPLE_LINES] if line.strip()]
-    if any("\t" in line for line in lines) and suffix_of(path) in (".tsv", ".tab"):
-        return "\t"
-    best, best_fit = candidates[0], (0, 0)
-    for delimiter in candidates:
-        widths: list[int] = []
-        with contextlib.suppress(csv.Error):  # a value that is far too long
-            widths.extend(len(row) for row in csv.reader(lines, delimiter=delimiter))
-        if widths and widths[0] > 1 and (widths.count(widths[0]), widths[0]) > best_fit:
-            best, best_fit = delimiter, (widths.count(widths[0]), widths[0])
-    return BLANKS if best_fit[0] < max(2, len(lines) / 2) and _has_blanks(lines) else best
-
-
-def _has_blanks(lines: list[str]) -> bool:
+def has_blanks(lines: list[str]) -> bool:
     """Tell whether lines are numbers or words between blanks, as many in nearly all of them."""
     widths = [len(line.split()) for line in lines]
     if not widths:
