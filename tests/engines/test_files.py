@@ -413,7 +413,7 @@ def test_nothing_is_left(tmp_path):
     refused(
         "no rows without a missing value .2 rows with one", scan_csv, text_file(tmp_path, "x\nNA\nNA\n"), missing="drop"
     )
-    refused('missing must be "error" or "drop"', scan_csv, text_file(tmp_path, "x\n1\n"), missing="fill")
+    refused("missing must be one of error, drop", scan_csv, text_file(tmp_path, "x\n1\n"), missing="fill")
 
 
 # Groups

@@ -197,39 +197,32 @@ def _next_length(trials: list[_Trial], is_bracketed: bool, bounds: tuple[float, 
     """Return the next length, and whether a minimum lies between the best place and the one tried."""
     best, other, tried = trials
     to_best = best.at - tried.at
-    if tried.value > best.value:
-        cubic = best.at - _cubic_share(best, tried)[0] * to_best
-        fall = (tried.value - best.value) / to_best + best.slope
-        parabola = best.at - best.slope / fall / 2 * to_best
-        if abs(cubic - best.at) < abs(parabola - best.at):
-            return cubic, True
-        return cubic + (parabola - cubic) / 2, True
     furthest = bounds[1] if to_best < 0 else bounds[0]
-    if tried.slope * best.slope < 0 or abs(tried.slope) < abs(best.slope):
-        share, has_minimum = _cubic_share(tried, best)
-        secant = tried.at + tried.slope / (tried.slope - best.slope) * to_best
-        if tried.slope * best.slope < 0:
-            cubic = tried.at + share * to_best
-            return (cubic if abs(cubic - tried.at) > abs(secant - tried.at) else secant), True
-        cubic = tried.at + share * to_best if has_minimum else furthest
-        is_cubic_nearer = abs(cubic - tried.at) < abs(secant - tried.at)
-        if not is_bracketed:
-            return min(max(secant if is_cubic_nearer else cubic, bounds[0]), bounds[1]), False
-        length, limit = cubic if is_cubic_nearer else secant, tried.at + _SHRINK * (other.at - tried.at)
-        return (min(limit, length) if to_best < 0 else max(limit, length)), False
-    if is_bracketed:
-        return tried.at + _cubic_share(tried, other)[0] * (other.at - tried.at), False
-    return furthest, False
-
-
-def _cubic_share(first: _Trial, second: _Trial) -> tuple[float, bool]:
-    """Return where the cubic through two places has its minimum, 0 at the first and 1 at the second.
-
-    And whether it has one beyond the first place, as seen from the second.
-    """
+    is_higher, is_turned = tried.value > best.value, tried.slope * best.slope < 0
+    is_flatter = is_turned or abs(tried.slope) < abs(best.slope)
+    if not (is_higher or is_flatter or is_bracketed):
+        return furthest, False
+    # Where the cubic through two places has its minimum.
+    first, second = (best, tried) if is_higher else (tried, best if is_flatter else other)
     theta = 3 * (first.value - second.value) / (second.at - first.at) + first.slope + second.slope
     size = max(abs(theta), abs(first.slope), abs(second.slope))
     root = size * math.sqrt(max(0.0, (theta / size) ** 2 - first.slope / size * (second.slope / size)))
     root = math.copysign(root, second.at - first.at)
     share = (root - first.slope + theta) / (root - first.slope + root + second.slope)
-    return share, share < 0 and root != 0
+    cubic = first.at + share * (second.at - first.at)
+    if is_higher:
+        fall = (tried.value - best.value) / to_best + best.slope
+        parabola = best.at - best.slope / fall / 2 * to_best
+        return (cubic if abs(cubic - best.at) < abs(parabola - best.at) else cubic + (parabola - cubic) / 2), True
+    if not is_flatter:
+        return cubic, False
+    secant = tried.at + tried.slope / (tried.slope - best.slope) * to_best
+    if is_turned:
+        return (cubic if abs(cubic - tried.at) > abs(secant - tried.at) else secant), True
+    if share >= 0 or root == 0:  # no minimum beyond the place tried, as seen from the best one
+        cubic = furthest
+    is_cubic_nearer = abs(cubic - tried.at) < abs(secant - tried.at)
+    if not is_bracketed:
+        return min(max(secant if is_cubic_nearer else cubic, bounds[0]), bounds[1]), False
+    length, limit = cubic if is_cubic_nearer else secant, tried.at + _SHRINK * (other.at - tried.at)
+    return (min(limit, length) if to_best < 0 else max(limit, length)), False

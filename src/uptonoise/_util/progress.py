@@ -8,7 +8,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sized
-from contextlib import AbstractContextManager
+from contextlib import ExitStack, closing
 from importlib import import_module
 from typing import Any, TextIO, TypeVar
 
@@ -22,12 +22,13 @@ _PATIENCE = 1.0  # seconds of work before a bar appears unasked
 _BETWEEN_LINES = 0.2  # seconds
 
 
-class Progress(AbstractContextManager["Progress"]):
+class Progress(ExitStack):
     """A progress bar, for a ``with`` block or around an iterable.
 
     The label says what is done, and `units` what is counted: "rows", "runs", "epochs", ... Without a total only what
     :meth:`advance` is told gives a percentage. `show` True shows the bar, False does not; None shows it in a terminal
-    or a notebook, after about a second. It goes to stderr, or to another stream.
+    or a notebook, after about a second. It goes to stderr, or to another stream. At the end the bar is cleared in a
+    terminal; elsewhere it is left, with how far the work has come.
     """
 
     def __init__(
@@ -40,13 +41,14 @@ class Progress(AbstractContextManager["Progress"]):
     ) -> None:
         if show is not None and not isinstance(show, bool):
             raise ValueError(f"progress must be True, False or None; got {show!r}")
+        super().__init__()
         file = sys.stderr if stream is None else stream
         self.done = 0
         self._bar: Any = None
         if show is False or file is None:  # there is no stream at all under pythonw
             return
         if os.environ.get(PROGRESS_VARIABLE):
-            self._bar = _Lines(label, total, file)
+            self._bar = self.enter_context(closing(_Lines(label, total, file)))
             return
         is_terminal = not file.closed and file.isatty()
         # Where a kernel runs the code; without widgets the bar is text there, below the cell.
@@ -59,7 +61,7 @@ class Progress(AbstractContextManager["Progress"]):
             tqdm = import_module("tqdm.autonotebook").tqdm
         delay = 0 if show else _PATIENCE
         options = {"unit": f" {units}", "delay": delay, "leave": not is_terminal, "dynamic_ncols": True}
-        self._bar = tqdm(total=total, desc=label, file=file, **options)
+        self._bar = self.enter_context(closing(tqdm(total=total, desc=label, file=file, **options)))
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items, and count one unit after each; their number is the total where it is known."""
@@ -77,12 +79,6 @@ class Progress(AbstractContextManager["Progress"]):
             if fraction:
                 self._bar.total = max(self.done, round(self.done / fraction))
             self._bar.update(n)
-
-    def __exit__(self, *_: object) -> None:
-        """Clear the bar in a terminal; elsewhere leave how far the work has come."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
 
 
 class _Lines:

@@ -12,7 +12,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import threadpoolctl
@@ -51,6 +52,7 @@ def ordered_map(function: Callable[[Item], Result], items: Iterable[Item], most:
         yield from map(function, items)
         return
     # Where BLAS counts threads for each caller (with OpenMP), every thread of the pool needs the limit.
+    limit_blas = partial(_blas_controller().limit, limits=1, user_api="blas")
     with ThreadPoolExecutor(threads, initializer=limit_blas) as pool:
         ahead: deque[Future[Result]] = deque()
         for item in items:
@@ -67,41 +69,40 @@ def _blas_controller() -> Any:
 
 
 class SharedLimit:
-    """A limit on threads while any caller wants it; `limit` sets it, and `restore` gets what that returned.
+    """A limit on threads while any caller wants it; `limited` gives the context in which it is set.
 
     The limit is one setting of the whole process: callers in several threads that each restored what they had found
     would leave it at one.
     """
 
-    def __init__(self, limit: Callable[[], Any], restore: Callable[[Any], None]) -> None:
-        self.limit, self.restore, self.before = limit, restore, None
+    def __init__(self, limited: Callable[[], AbstractContextManager[None]]) -> None:
+        self.limited = limited
         self.start_again()
 
     def __enter__(self) -> None:
         with self.lock:
             if self.callers == 0:
-                self.before = self.limit()
+                self.held.enter_context(self.limited())
             self.callers += 1
 
     def start_again(self) -> None:
         """Forget the callers: none of them, nor who held the lock, came along to a process that was forked."""
         self.lock = threading.Lock()
-        self.callers = 0
+        self.callers, self.held = 0, ExitStack()
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
             self.callers -= 1
             if self.callers == 0:
-                self.restore(self.before)
+                self.held.close()
 
 
-def limit_blas() -> Any:
-    """Set BLAS to one thread, and return what restores the number that it had."""
-    return _blas_controller().limit(limits=1, user_api="blas")
-
-
-def _restore_blas(limiter: Any) -> None:
-    """Restore the number of threads: newer versions of threadpoolctl let only the thread do so that set it."""
+@contextmanager
+def _limited_blas() -> Iterator[None]:
+    """Set BLAS to one thread, and restore the number that it had."""
+    limiter = _blas_controller().limit(limits=1, user_api="blas")
+    yield
+    # Newer versions of threadpoolctl let only the thread restore it that set it.
     controller: Any = getattr(threadpoolctl, "OpenBLASController", None)
     clear = getattr(controller, "clear_controlling_thread", lambda force: None)
     clear(force=True)
@@ -109,7 +110,7 @@ def _restore_blas(limiter: Any) -> None:
     clear(force=True)
 
 
-single_threaded_blas = SharedLimit(limit_blas, _restore_blas)
+single_threaded_blas = SharedLimit(_limited_blas)
 """Keeps BLAS to one thread: ours already use the cores, and its splits would change the order of sums."""
 
 if hasattr(os, "register_at_fork"):

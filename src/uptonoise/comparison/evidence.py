@@ -19,14 +19,14 @@ from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
-from uptonoise._util.results import Result
+from uptonoise._util.results import Result, computed
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.comparison.places import Place
 from uptonoise.comparison.steps import Symmetry
 from uptonoise.fourier import Sketch
-from uptonoise.rows import InputRecord, split_name
+from uptonoise.rows import InputRecord, SourceRecord, split_name
 from uptonoise.twosample import (
     POSITIVITY_SHARE,
     EffectSize,
@@ -168,7 +168,7 @@ class Evidence(Result):
 
     not_compared: ClassVar[tuple[str, ...]] = ("input",)  # the same rows may come from files or from memory
     hidden: ClassVar[tuple[str, ...]] = (
-        *("sketches", "differences", "shown", "summaries", "symmetries", "own_columns"),
+        *("sketches", "differences", "shown", "summaries", "symmetries", "own_columns", "records"),
         *("differs_at_all", "differs_beyond_noise", "differs_beyond_offset", "only_symmetric"),
     )
 
@@ -198,7 +198,8 @@ class Evidence(Result):
     n_clusters: tuple[int, int] | None = None
     independent_rows: tuple[float, float] | None = None
     dependent: tuple[str, ...] = ()
-    input: InputRecord = field(default_factory=InputRecord)
+    records: Sequence[SourceRecord]
+    input: InputRecord = computed(lambda self: InputRecord.of(self.names, self.sizes, self.columns, self.records))
 
     at_all_pvalue: float = field(init=False)
     beyond_noise_pvalue: float = field(init=False)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
-from uptonoise._util.validation import checked_column, checked_columns
+from uptonoise._util.validation import checked_choice, checked_column, checked_columns
 from uptonoise.comparison.evidence import MARGIN, check_options
 from uptonoise.comparison.group_result import GroupComparison
 from uptonoise.comparison.group_rows import MixedGroups, Records, SeparateGroups, read_coded_groups, read_groups
 from uptonoise.comparison.ladder import compare
 from uptonoise.comparison.result import Comparison
 from uptonoise.fourier import Sketch
-from uptonoise.rows import Coding, InputRecord, Missing, SourceRecord, check_coding, check_missing
+from uptonoise.rows import Coding, InputRecord, Missing, SourceRecord, check_coding
 from uptonoise.twosample import Adjustment, pairwise_phase_test
 
 
@@ -65,7 +65,7 @@ def compare_groups(
     check_options(margin, alpha)
     by = None if by is None else checked_column(by, "by")
     columns = None if columns is None else checked_columns(columns, "columns")
-    check_missing(missing)
+    checked_choice(missing, get_args(Missing), "missing")
     check_coding(categories)
     generator, seed = seeded_generator(random_state)
     numbers: dict[str, Any] = {"margin": float(margin), "alpha": float(alpha)}

@@ -6,12 +6,13 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_choice
 from uptonoise._util.warning import warn
 from uptonoise.fourier import FewerFrequenciesWarning, Sketch
 from uptonoise.rows import (
@@ -23,7 +24,6 @@ from uptonoise.rows import (
     RowSource,
     SharedClustersWarning,
     SourceRecord,
-    check_missing,
     find_dependence,
     read_rows,
     some_rows,
@@ -82,7 +82,7 @@ def read_inputs(
 ) -> Inputs:
     """Read two samples: the first pass scales the frequencies, the second one makes the sketches."""
     check_weights(weights)
-    check_missing(missing)
+    checked_choice(missing, get_args(Missing), "missing")
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
         if n_frequencies is not None:
             raise ValueError("n_frequencies must be left out for sketches, which bring their own frequencies")
@@ -261,7 +261,9 @@ class KeptRows(RowSource):
 
     def head(self, n_rows: int = 1_000) -> Floats:
         """Return the first rows, at most `n_rows`."""
-        return self.source.head(n_rows) if self.all_rows is None else super().head(n_rows)
+        if self.all_rows is None:
+            return self.source.head(n_rows)
+        return self.checked(Block(self.all_rows.values[:n_rows])).values
 
     def pick(self, n_rows: int, generator: np.random.Generator) -> Callable[[], Floats]:
         """Choose rows at random for the next pass to keep, and return what gives them then."""

@@ -23,7 +23,7 @@ from uptonoise.comparison.pairs import swap_test
 from uptonoise.comparison.places import Place, differing_places
 from uptonoise.comparison.result import Comparison
 from uptonoise.comparison.steps import Symmetry, phase_steps
-from uptonoise.rows import Coding, DependentRowsWarning, InputRecord, Missing, split_name, two_coded
+from uptonoise.rows import Coding, DependentRowsWarning, Missing, split_name, two_coded
 from uptonoise.twosample import (
     NEEDS_SINGLE_COLUMNS,
     Samples,
@@ -97,7 +97,7 @@ def compare(
     check_options(margin, alpha, names)
     generator, seed = seeded_generator(random_state)
     read = read_pairs if checked_flag(paired, "paired") else read_inputs
-    X, Y, coded = two_coded(X, Y, categories, weights, clusters)
+    X, Y, coded = (X, Y, {}) if categories is None else two_coded(X, Y, categories, weights, clusters)
     inputs = read(X, Y, weights, clusters, missing, n_frequencies, generator)
     if coded:
         inputs = inputs._replace(records=[record._replace(categories=coded) for record in inputs.records])
@@ -120,14 +120,12 @@ def climb(
     pair, samples, missing = inputs.pair, inputs.samples, list[str]()
     if names is None:
         names = inputs.names if inputs.names[0] != inputs.names[1] else ("X", "Y")
-    record = InputRecord.of(names, pair.sizes, pair.columns, inputs.records)
     of_rows = _tests_of_rows(inputs, missing, generator)
     # Columns of 0 and 1 that stand for categories have no offset.
-    coded = [split_name(name, record.categories) is not None for name in pair.columns]
+    categories = {column for record in inputs.records for column in record.categories}
+    movable = np.array([split_name(name, categories) is None for name in pair.columns]) if categories else None
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
-        phase, up_to_offset, effect_beyond_offset, why_no_offset = phase_steps(
-            pair, inputs.differences, ~np.array(coded) if record.categories else None, seed
-        )
+        phase, up_to_offset, effect_beyond_offset, why_no_offset = phase_steps(pair, inputs.differences, movable, seed)
     if why_no_offset is not None:
         missing.append(f"the test up to an offset: {why_no_offset}")
     single = pair.X.frequencies[np.count_nonzero(pair.X.frequencies, axis=1) == 1]
@@ -157,7 +155,7 @@ def climb(
         dependent=tuple(map(str, inputs.dependent)),
         **pair.cluster_counts,
         **of_rows,
-        input=record,
+        records=inputs.records,
     )
     if isinstance(samples, Samples) and not comparison.paired and comparison.differs_beyond_noise:
         return replace(comparison, places=_places(samples, comparison, generator))

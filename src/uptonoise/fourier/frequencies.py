@@ -174,7 +174,7 @@ def as_frequencies(frequencies: Any, n_columns: int | None = None) -> Floats:
             "frequencies must be an array with its columns in the order of the data's; got a data frame. Select its "
             "columns in that order and call .to_numpy()"
         )
-    if is_tensor(frequencies):
+    if not isinstance(frequencies, np.ndarray) and is_tensor(frequencies):
         frequencies = frequencies.detach().cpu()  # from whatever device: they are few
     array = as_real_array(frequencies, "frequencies")
     if array.ndim == 1:

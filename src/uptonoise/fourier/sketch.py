@@ -312,7 +312,8 @@ class Sketch(SketchStatistics):
         Sketch(100 rows in 20 clusters, 1 frequency, 1 column: x0)
         """
         with self._lock:  # so that several threads may update one sketch
-            return self._updated(clustered_rows(X, clusters, weights=weights), complete)
+            source = as_rows(X, weights=weights) if clusters is None else clustered_rows(X, clusters, weights=weights)
+            return self._updated(source, complete)
 
     def _updated(self, source: RowSource, complete: bool) -> Sketch:
         if len(source.columns) != self.n_columns:

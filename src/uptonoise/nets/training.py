@@ -278,13 +278,15 @@ def validation_split(
     return np.setdiff1d(order, validation), np.sort(validation)
 
 
-def _limit_threads() -> int:
+@contextmanager
+def _limited_torch() -> Iterator[None]:
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    return before
+    yield
+    torch.set_num_threads(before)
 
 
-_one_thread = SharedLimit(_limit_threads, torch.set_num_threads)
+_one_thread = SharedLimit(_limited_torch)
 
 
 @contextmanager

@@ -51,7 +51,6 @@ from uptonoise.rows.derived import (
     Missing,
     RowsByBag,
     SelectedRows,
-    check_missing,
     difference,
     select_columns,
     with_weights,

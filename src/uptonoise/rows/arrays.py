@@ -14,7 +14,7 @@ _LARGEST_EXACT = 2**53
 
 def as_real_array(X: Any, name: str) -> NDArray[Any]:
     """Return `X` as an array of real numbers, or raise with what is wrong."""
-    if is_tensor(X):
+    if not isinstance(X, np.ndarray) and is_tensor(X):
         if X.device.type != "cpu":
             raise ValueError(
                 f"{name} must be in this machine's memory; got a tensor on {X.device}. Call its .cpu() first"

@@ -152,11 +152,9 @@ def coded_samples(
 
 
 def two_coded(
-    X: Any, Y: Any, categories: Coding | None, weights: Any = (), clusters: Any = None
+    X: Any, Y: Any, categories: Coding, weights: Any = (), clusters: Any = None
 ) -> tuple[Any, Any, dict[str, tuple[str, ...]]]:
-    """Return two samples, with columns of 0 and 1 in the place of text where that was asked for, and the categories."""
-    if categories is None:
-        return X, Y, {}
+    """Return two samples with columns of 0 and 1 in the place of text, and the categories."""
     check_coding(categories)
     apart = [clusters, *(weights if isinstance(weights, tuple | list) else ())]
     (X, Y), known = coded_samples((X, Y), ("X", "Y"), apart)

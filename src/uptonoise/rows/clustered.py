@@ -262,7 +262,10 @@ def two_clustered(
         raise ValueError(
             f"clusters must be the ids of the rows of X and those of Y, or the name of a column of both; got {came}"
         )
-    left, right = map(clustered_rows, (X, Y), (clusters, clusters) if of_both else clusters, ("X", "Y"), weights)
+    if clusters is None:
+        left, right = as_rows(X, name="X", weights=weights[0]), as_rows(Y, name="Y", weights=weights[1])
+    else:
+        left, right = map(clustered_rows, (X, Y), (clusters, clusters) if of_both else clusters, ("X", "Y"), weights)
     if (left.bag_ids is None) != (right.bag_ids is None):
         with_clusters, without = (left, right) if right.bag_ids is None else (right, left)
         raise ValueError(

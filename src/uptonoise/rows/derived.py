@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import scipy
@@ -40,12 +40,6 @@ def with_weights(source: RowSource, weights: Any) -> RowSource:
     """
     here = WeightColumnRows if isinstance(weights, str) else WeightedRows
     return source.weighted(weights) or here(source, weights)
-
-
-def check_missing(missing: Any) -> None:
-    """Raise on an unknown treatment of rows with missing values."""
-    if not isinstance(missing, str) or missing not in get_args(Missing):
-        raise ValueError(f'missing must be "error" or "drop"; got {missing!r}')
 
 
 def without_missing(source: RowSource) -> RowSource:

@@ -102,7 +102,7 @@ class RowSource(ABC):
             start, n_chunk = 0, len(chunk.values)
             while start < n_chunk:
                 stop = min(n_chunk, start + wanted - held)
-                pieces.append(chunk.at(slice(start, stop)))
+                pieces.append(chunk if stop - start == n_chunk else chunk.at(slice(start, stop)))
                 held += stop - start
                 start = stop
                 if held == wanted:

@@ -12,7 +12,7 @@ from uptonoise.engines.dask.cluster import dask_module, is_collection
 from uptonoise.engines.dask.rows import Part, RemoteRows
 from uptonoise.engines.dask.tasks import Opening
 from uptonoise.engines.files import FileRows
-from uptonoise.rows import FrameRows, RowSource, as_column_names, as_frame, numbered_columns, register_rows
+from uptonoise.rows import FileStamp, FrameRows, RowSource, as_column_names, as_frame, numbered_columns, register_rows
 
 _PART_ROWS = 2**20  # of a file, at least
 _MOST_PARTS = 20_000  # of files: more would keep the scheduler busy for longer than the workers
@@ -82,7 +82,8 @@ def _of_files(source: FileRows) -> RemoteRows:
     sizes = [part.n_rows for part in parts if part.n_rows is not None]
     known = len(sizes) == len(parts) and source.missing == "error"
     read = [Part(part, str(part.path)) for part in parts]
-    return RemoteRows(read, opening, sizes if known else None, source.record())
+    record = source.record()._replace(files=tuple(FileStamp.of(file.path) for file in source.files))
+    return RemoteRows(read, opening, sizes if known else None, record)
 
 
 def _of_frame(X: Any, columns: Sequence[str] | None, by: str | None, name: str) -> RemoteRows:

@@ -6,7 +6,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from uptonoise._util.docs import described
 from uptonoise._util.errors import hinted
 from uptonoise._util.progress import Progress
 from uptonoise._util.typing import Floats
+from uptonoise._util.validation import checked_choice
 from uptonoise._util.wording import counted
 from uptonoise.engines.files.columns import used_columns, with_coded_columns
 from uptonoise.engines.files.groups import GroupIds, Groups, NoGroupError
@@ -28,7 +29,6 @@ from uptonoise.rows import (
     RowSource,
     SourceRecord,
     categories_in,
-    check_missing,
     no_measurement,
 )
 
@@ -81,7 +81,7 @@ class FileRows(RowSource):
         left_out: Mapping[str, str] | None = None,
         called: Sequence[str] | None = None,
     ) -> None:
-        check_missing(missing)
+        checked_choice(missing, get_args(Missing), "missing")
         files = list(files) if columns is None else [with_coded_columns(file, columns) for file in files]
         self.name, self.named = name, files[0].named
         self._file_columns = used_columns(files, columns, by, exclude)
@@ -93,7 +93,7 @@ class FileRows(RowSource):
             others = [name for file in files for name in file.data_names if name not in taken]
             left_out = {name: "excluded" if name in exclude else NOT_CHOSEN for name in others}
         self._left_out = left_out
-        self._stamps: dict[Path, tuple[int, int]] = {}
+        self._stamps: dict[Path, tuple[int, int]] = {}  # size and time of change of each file when it was first read
         if by is not None:
             self.groups = GroupIds()
             self.bag_ids = self.groups.ids
@@ -175,7 +175,7 @@ class FileRows(RowSource):
             for called, name in zip(self.columns, self._file_columns, strict=True):
                 if why := no_measurement(called, values[name]):
                     suspected[called] = why
-        stamps = tuple(FileStamp.of(file.path) for file in self.files)
+        stamps = tuple(FileStamp(str(path), str(path), *stamp) for path, stamp in self._stamps.items())
         coded = [name for name in self._file_columns if name in self.files[0].origins]
         categories = categories_in(coded) if coded else {}
         return SourceRecord(

@@ -88,7 +88,7 @@ def phase_test(
     if not isinstance(invariant_to, str) or invariant_to not in get_args(Invariance):
         raise ValueError(f"invariant_to must be one of {', '.join(get_args(Invariance))}; got {invariant_to!r}")
     positivity = checked_flag(positivity, "positivity")
-    X, Y, coded = two_coded(X, Y, categories, weights, clusters)
+    X, Y, coded = (X, Y, {}) if categories is None else two_coded(X, Y, categories, weights, clusters)
     left, right, seed = as_sketches(X, Y, weights, frequencies, random_state, clusters)
     movable = movable_columns(X, left.columns, coded) if invariant_to != "noise" else None
     with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
