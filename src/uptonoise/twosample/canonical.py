@@ -19,18 +19,16 @@ _DIGITS = 9  # that rounding does not change
 
 
 class Canonical(NamedTuple):
-    """Samples in their own order, and the way back."""
+    """Samples in their own order, and the way back.
+
+    Of values by column in the last axis, ``values.take(places, axis=-1) * units`` are in the order and the units that
+    the columns came in.
+    """
 
     samples: Samples
     is_swapped: bool
-    order: NDArray[np.intp]  # of the columns
+    places: NDArray[np.intp]  # of the columns, in the order that they came in
     units: Floats  # of the columns as they came, 1 where values were not divided
-
-    def as_given(self, values: Floats) -> Floats:
-        """Return values by column, in the last axis, in the order and the units that the columns came in."""
-        given = np.empty_like(values)
-        given[..., self.order] = values
-        return np.asarray(given * self.units)
 
 
 def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool = True) -> Canonical:
@@ -89,4 +87,4 @@ def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool 
     is_swapped = (samples.sizes[0], means[0]) > (samples.sizes[1], means[1])
     columns = tuple(samples.columns[place] for place in order)
     ordered = Samples(Y, X, columns) if is_swapped else Samples(X, Y, columns)
-    return Canonical(ordered, is_swapped, order, units)
+    return Canonical(ordered, is_swapped, np.argsort(order), units)

@@ -99,10 +99,15 @@ def test_a_clear_difference_is_not_too_noisy(rng):
     assert "too noisy" not in repr(un.phase_test(np.zeros(5000), rng.normal(1, size=5000)))
 
 
-def test_shrinkage_from_traces_is_that_of_the_statistic(rng):
+def test_the_ridge_from_traces_is_the_shrinkage_of_the_statistic(rng):
     X, Y = rng.gamma(2, size=(2, 300, 2))
     left = un.Sketch.for_samples(X, Y).update(X)
     pair = fitted_shift(left, un.Sketch.like(left).update(Y[:200]))
     decomposition = decomposed(pair.left, pair.right, nuisance=pair.nuisance)
-    for lam in (np.asarray(1.0), np.asarray(0.2)):
-        np.testing.assert_allclose(decomposition.shrinkage(lam), decomposition.ridge(lam).shrinkage, rtol=1e-9)
+    lam = np.asarray(1.0)
+    for _ in range(4):
+        lam = decomposition.ridge(lam).shrinkage
+    expected, found = decomposition.ridge(lam), decomposition.noncentral()
+    assert found.nu == pytest.approx(expected.nu, rel=1e-9)
+    assert found.shrinkage == pytest.approx(expected.shrinkage, rel=1e-9)
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-9)

@@ -5,7 +5,7 @@ import pytest
 
 import uptonoise as un
 from uptonoise.twosample.phase.pair import SampleMoments
-from uptonoise.twosample.phase.positivity import positivity
+from uptonoise.twosample.phase.positivity import positivity_test
 
 RADII = np.array([1.5, 2.4, 1.1, 1.75, 3.3, 2.05, 1.3, 2.8])
 
@@ -17,7 +17,7 @@ def sample(rows, frequencies):
 
 
 def run(X, Y, frequencies=RADII[:, None]):
-    return positivity(sample(X, frequencies), sample(Y, frequencies), np.random.default_rng(0))
+    return positivity_test(1.0, sample(X, frequencies), sample(Y, frequencies))
 
 
 def share_below(alpha, draw, n_runs):

@@ -73,7 +73,17 @@ def learn_bumps(X: Floats, Y: Floats, n_locations: int, generator: np.random.Gen
     wide = float(wide) if wide > 0 else 1.0
     median = float(median) if median > 0 else wide
     log_width, column_width = np.log(_START_WIDTH * median), median / np.sqrt(d)
-    starts = [np.append(_start_locations(n_locations, d, column_width, generator), log_width) for _ in range(_N_STARTS)]
+    # Half of the locations start near the centre, and half far out on the axes, one column after the other. Central
+    # bumps span the bump and its slopes: they see shifts. A bump at distance a on an axis weighs the rows by
+    # exp(a x_c / s^2): it sees scale and skewness of column c. As s^2 grows with d, a must too. A column that comes
+    # again is taken on its other side, nearer in. Rows of the data as starts did worse: they follow outliers.
+    starts, out = [], np.arange(n_locations // 2)
+    for _ in range(_N_STARTS):
+        V = 0.15 * generator.standard_normal((n_locations, d))
+        lap, column = out // d, np.resize(generator.permutation(d), len(out))
+        side = np.where(lap % 2, -1.0, 1.0) * generator.choice([-1.0, 1.0], d)[column]
+        V[out, column] += side * column_width * max(5.0, 0.6 * d) / (1 + 0.35 * lap)
+        starts.append(np.append(V, log_width))
     # Other widths pay the pull from the start: they win only where the usual one is hopeless, as with far clusters.
     starts += [np.append(starts[0][:-1], log_width + np.log(ratio)) for ratio in (*_OTHER_WIDTHS, wide / median)]
     best_value = -np.inf
@@ -123,21 +133,6 @@ def noncentrality(
     by_location = E.T @ rows - E.sum(axis=0)[:, None] * V + 2 * (B @ V - B.sum(axis=1)[:, None] * V)
     by_width = np.vdot(E, distances) + np.vdot(B, between)
     return float(S @ u), np.append(by_location.ravel(), by_width) / squared_width
-
-
-def _start_locations(n_locations: int, d: int, column_width: float, generator: np.random.Generator) -> Floats:
-    """Draw half of the locations near the centre, and half far out on the axes, one column after the other.
-
-    Central bumps span the bump and its slopes: they see shifts. A bump at distance a on an axis weighs the rows by
-    exp(a x_c / s^2): it sees scale and skewness of column c. As s^2 grows with d, a must too. A column that comes
-    again is taken on its other side, nearer in. Rows of the data as starts did worse: they follow outliers.
-    """
-    V = 0.15 * generator.standard_normal((n_locations, d))
-    out = np.arange(n_locations // 2)
-    lap, column = out // d, np.resize(generator.permutation(d), len(out))
-    side = np.where(lap % 2, -1.0, 1.0) * generator.choice([-1.0, 1.0], d)[column]
-    V[out, column] += side * column_width * max(5.0, 0.6 * d) / (1 + 0.35 * lap)
-    return V.ravel()
 
 
 def _squared_distances(rows: Floats, locations: Floats) -> Floats:

@@ -126,9 +126,7 @@ def me_test(
     checked_choice(null, get_args(Null), "null")
     checked_number(train_size, "train_size", above=True, most=1.0)
     samples = read_samples(X, Y, needed=4, why="the ME test (2 to learn from and 2 to test)", clusters=clusters)
-    if samples.clusters is None:
-        _check_held_out(samples, J, train_size)
-    elif null != "f":
+    if samples.clusters is not None and null != "f":
         raise ValueError(f'null must be "f" where rows come in clusters; got {null!r}')
     generator, seed = seeded_generator(random_state)
     return me_of_samples(samples, generator, J, train_size, null, optimizer, seed)
@@ -144,12 +142,22 @@ def me_of_samples(
     seed: int | None = None,
 ) -> MeResult:
     """Learn bumps on a part of the rows, and test on the others."""
+    # How many rows or clusters of a sample of each size the bumps are learnt on.
+    n_train = {size: min(max(2, round(train_size * size)), size - 2, _ENOUGH_TO_LEARN) for size in samples.n_units}
+    if samples.clusters is None:
+        n, k = (size - n_train[size] for size in samples.sizes)
+        if n + k < n_locations + 3:
+            raise ValueError(
+                f"X and Y must have at least {n_locations + 3} rows together beside those that {n_locations} locations "
+                f"are learnt on; train_size={train_size:g} leaves {n} of X and {k} of Y. Give more rows, or a smaller "
+                "n_locations or train_size"
+            )
     own = canonical(samples, keep_units=False)
     rows, clusters = (own.samples.X, own.samples.Y), own.samples.clusters
     train, test = [], []  # places in X and in Y
     for sample, size in enumerate(own.samples.n_units):
-        order, n_train = generator.permutation(size), _n_train(size, train_size)
-        parts = [order[:n_train], order[n_train:]]
+        order = generator.permutation(size)
+        parts = [order[: n_train[size]], order[n_train[size] :]]
         if clusters is not None:  # which stay whole
             parts = [np.flatnonzero(np.isin(clusters[sample], part)) for part in parts]
         train.append(parts[0])
@@ -177,24 +185,10 @@ def me_of_samples(
         else f"chi-squared with {first:.3g} degrees of freedom",
         seed=seed,
         n_clusters=samples.n_clusters,
-        locations=own.as_given(bumps.locations),
-        widths=own.as_given(bumps.widths),
+        locations=bumps.locations.take(own.places, axis=-1) * own.units,
+        widths=bumps.widths.take(own.places, axis=-1) * own.units,
         contributions=hotelling.contributions,
-        regions=own.as_given(regions),
+        regions=regions.take(own.places, axis=-1) * own.units,
         differences=(F.mean(axis=0) - G.mean(axis=0)) * (-1 if own.is_swapped else 1),
         n_train=(sizes[1], sizes[0]) if own.is_swapped else sizes,
     )
-
-
-def _check_held_out(samples: Samples, n_locations: int, train_size: float) -> None:
-    held_out = [size - _n_train(size, train_size) for size in samples.sizes]
-    if sum(held_out) < n_locations + 3:
-        raise ValueError(
-            f"X and Y must have at least {n_locations + 3} rows together beside those that {n_locations} locations are "
-            f"learnt on; train_size={train_size:g} leaves {held_out[0]} of X and {held_out[1]} of Y. Give more rows, "
-            "or a smaller n_locations or train_size"
-        )
-
-
-def _n_train(n_rows: int, train_size: float) -> int:
-    return min(max(2, round(train_size * n_rows)), n_rows - 2, _ENOUGH_TO_LEARN)

@@ -22,11 +22,10 @@ from uptonoise.twosample.docs import explained
 from uptonoise.twosample.permutation import (
     check_permutations,
     feature_means_by_label,
-    permutation_fields,
     permutation_pvalue,
 )
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import resident_samples
+from uptonoise.twosample.samples import Samples, resident_samples
 
 _WARNING_ALPHA = 0.01
 _CONSEQUENCE = (
@@ -113,6 +112,18 @@ def phd_test(
     check_permutations(n_permutations, n_frequencies)
     samples = resident_samples(X, Y, needed=2, why="the PhD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
+    return _phd_of_samples(samples, generator, n_frequencies, n_permutations, frequencies, seed)
+
+
+def _phd_of_samples(
+    samples: Samples,
+    generator: np.random.Generator,
+    n_frequencies: int,
+    n_permutations: int,
+    frequencies: Any,
+    seed: int | None,
+) -> PhdResult:
+    """Test by permutations whether the phases of two samples differ."""
     own = canonical(samples, keep_columns=frequencies is not None)
     if frequencies is None:
         variances = column_variances(own.samples.X, own.samples.Y)
@@ -126,5 +137,16 @@ def phd_test(
     if amplitude_pvalue < _WARNING_ALPHA:
         problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"
         warn(f"{problem}; {_CONSEQUENCE}", UnequalNoiseWarning)
-    fields = permutation_fields(samples, squared_phd(phi_X, phi_Y), seed)
-    return PhdResult(**fields, amplitude_pvalue=amplitude_pvalue, frequencies=own.as_given(used))
+    statistics = squared_phd(phi_X, phi_Y)
+    return PhdResult(
+        statistic=float(statistics[0]),
+        pvalue=permutation_pvalue(statistics),
+        sizes=samples.sizes,
+        columns=samples.columns,
+        null=f"{n_permutations:,} permutations" + ("" if samples.clusters is None else " of clusters"),
+        seed=seed,
+        n_clusters=samples.n_clusters,
+        permuted=statistics[1:],
+        amplitude_pvalue=amplitude_pvalue,
+        frequencies=used.take(own.places, axis=-1) * own.units,
+    )

@@ -85,7 +85,13 @@ class EffectSize(Result):
     hidden: ClassVar[tuple[str, ...]] = ("parts",)
 
     estimate: float = computed(
-        lambda self: math.sqrt(max((part.square for part in self.parts if part.seen > 0), default=math.nan))
+        # The squared effect of what was seen, without what errors add; that of all, if the rest is alike.
+        lambda self: math.sqrt(
+            max(
+                (max(0.0, float(np.sum(p.scores**2 - p.variances))) / p.seen for p in self.parts if p.seen > 0),
+                default=math.nan,
+            )
+        )
     )
     low: float = computed(lambda self: max((part.lower(_LOWER / len(self.parts)) for part in self.parts), default=0.0))
     high: float = computed(lambda self: self.upper_bound(_UPPER))
@@ -108,6 +114,17 @@ class EffectSize(Result):
     def __repr__(self) -> str:
         interval = f"95 % interval {self.low:.2g} to {self.high:.2g}"
         return f"effect {self.estimate:.2g} SD, {interval}" + ("" if self.seen == 1 else f"; {self.seen:.0%} seen")
+
+
+class _Form(NamedTuple):
+    """A squared effect as a quadratic form of nearly normal values, and what was seen of it, as in a part."""
+
+    name: str
+    form: Floats
+    values: Floats
+    covariance: Floats
+    seen: float
+    unseen: float
 
 
 class Phases(NamedTuple):
@@ -181,17 +198,17 @@ class Phases(NamedTuple):
 
         Only the columns that are movable may have an offset, by default all.
         """
-        parts = []
+        forms: list[_Form] = []
         for column, places in enumerate(_own_frequencies(self.frequencies)):
             if not len(places):
                 continue
             has_offset = up_to_offset and (movable is None or bool(movable[column]))
             if self.spreads[column] > 0:
-                parts.append(self._column_part(column, places, has_offset))
+                forms.append(self._column_form(column, places, has_offset))
             else:  # constant in both samples
                 differ = not has_offset and bool(np.abs(self.values[places]).max() > _ROUNDING)
-                scores = np.array([math.inf if differ else 0.0])
-                parts.append(Part(self.columns[column], scores, np.zeros(1), 1.0, 0.0, 1.0))
+                value = np.array([math.inf if differ else 0.0])
+                forms.append(_Form(self.columns[column], np.eye(1), value, np.zeros((1, 1)), 1.0, 0.0))
         u = self.frequencies * self.spreads
         lengths = np.linalg.norm(u, axis=1)
         joint = (np.count_nonzero(u, axis=1) > 1) & (lengths <= 1) & (lengths >= _LEAST_JOINT)
@@ -205,11 +222,19 @@ class Phases(NamedTuple):
                 form = form - explained @ np.linalg.pinv(explained) / total
             seen = float(squares[known].sum()) / total
             unseen = float(np.sum((np.abs(self.values[unknown]) + np.pi) ** 2)) / total
-            scores, variances = _uncorrelated(form, self.values[known], self.covariance[np.ix_(known, known)])
-            parts.append(Part("columns together", scores, variances, seen, unseen, self.freedom))
+            covariance = self.covariance[np.ix_(known, known)]
+            forms.append(_Form("columns together", form, self.values[known], covariance, seen, unseen))
+        parts = []
+        for name, form, values, covariance, seen, unseen in forms:
+            # Scores without correlations, whose squares add up to the form, and their variances.
+            weights, basis = np.linalg.eigh(form)
+            root = np.sqrt(np.maximum(weights, 0))[:, None] * basis.T
+            variances, turn = np.linalg.eigh(root @ covariance @ root.T)
+            scores = turn.T @ (root @ values)
+            parts.append(Part(name, scores, np.maximum(variances, 0), seen, unseen, self.freedom))
         return EffectSize(parts=tuple(parts))
 
-    def _column_part(self, column: int, places: NDArray[np.intp], up_to_offset: bool) -> Part:
+    def _column_form(self, column: int, places: NDArray[np.intp], up_to_offset: bool) -> _Form:
         """Return the effect in one column, at its own frequencies, the lowest first."""
         u = self.frequencies[places, column] * self.spreads[column]
         signs, u, seen = np.sign(u), np.abs(u), self.seen[places]  # a phase is odd
@@ -230,18 +255,9 @@ class Phases(NamedTuple):
         terms = u[:, None] ** _POWERS[: len(form)] * roots[:, None]
         sizes = np.sqrt(np.sum(terms**2, axis=0))
         fit = np.linalg.pinv(terms / sizes) * roots / sizes[:, None]
-        scores, variances = _uncorrelated(form, fit @ values, fit @ covariance @ fit.T)
         # Beyond the reach a phase may be off by half a turn from the line that it was on.
         unseen = slope**2 * (1 - reach**3) + 3 * slope * np.pi * (1 - reach**2) + 3 * np.pi**2 * (1 - reach)
-        return Part(self.columns[column], scores, variances, reach**3, unseen, self.freedom)
-
-
-def _uncorrelated(form: Floats, values: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Return scores whose squares add up to values' form, and their variances."""
-    weights, basis = np.linalg.eigh(form)
-    root = np.sqrt(np.maximum(weights, 0))[:, None] * basis.T
-    variances, turn = np.linalg.eigh(root @ covariance @ root.T)
-    return turn.T @ (root @ values), np.maximum(variances, 0)
+        return _Form(self.columns[column], form, fit @ values, fit @ covariance @ fit.T, reach**3, unseen)
 
 
 def column_spreads(X: Sketch, Y: Sketch) -> Floats:

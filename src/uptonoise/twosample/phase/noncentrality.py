@@ -38,7 +38,6 @@ _RELIABLE = 3.0  # times its sampling error, for an amplitude whose phase descri
 _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _TINY = np.finfo(np.float64).tiny
 _UNBOUNDED = 1e3  # times the value of a statistic: no noncentrality is looked for beyond
-_STEPS = 4  # towards the ridge, each of which leaves less than a tenth of the error
 
 
 class NoncentralF(NamedTuple):
@@ -170,7 +169,7 @@ def noncentrality_of(pair: Pair, decomposition: Decomposition) -> Noncentrality:
         products, unit = (left.phi * right.phi.conj())[reliable], decomposition.unit[reliable]
         variances = np.divide(1, unit * np.abs(products), out=np.zeros(len(unit)), where=unit > 0) ** 2
         discrepancy = float(max(0.0, np.mean(2 * (1 - np.cos(np.angle(products))) - variances)))
-    block, distribution = noncentral(decomposition), None
+    block, distribution = decomposition.noncentral(), None
     if block.has_rank:
         s1, s2, statistic = float(block.null.s1), float(block.null.s2), float(block.statistic)
         distribution = NoncentralF(
@@ -187,14 +186,6 @@ def noncentrality_of(pair: Pair, decomposition: Decomposition) -> Noncentrality:
         distribution=distribution,
         rows=rows,
     )
-
-
-def noncentral(decomposition: Decomposition) -> Ridge:
-    """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c."""
-    lam = np.ones(decomposition.S.shape[:-1])
-    for _ in range(_STEPS):
-        lam = decomposition.shrinkage(lam)
-    return decomposition.ridge(lam)
 
 
 def reference_power(pair: Pair, statistics: Iterable[Ridge], level: float) -> float:

@@ -23,7 +23,6 @@ from uptonoise._util.wording import counted
 from uptonoise.fourier import FewerFrequenciesWarning, Sketch, pair_seconds
 from uptonoise.rows import aligned, clustered_rows
 from uptonoise.twosample.docs import explained
-from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import (
     FrequencyBlocks,
     SampleMoments,
@@ -31,7 +30,7 @@ from uptonoise.twosample.phase.pair import (
     check_size,
     warn_of_shared_clusters,
 )
-from uptonoise.twosample.phase.positivity import combined_pvalue, quick_pvalues
+from uptonoise.twosample.phase.positivity import positivity_test, quick_pvalues
 from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import cauchy_combination
 
@@ -249,10 +248,10 @@ def _one_with_others(
 ) -> tuple[Floats, Floats]:
     block_pvalues = []
     for place in blocks.places.values():
-        decomposition = decomposed(left.at(place), right.at(place))
+        decomposition = decomposed(left, right, place=place)
         block_pvalues.append(decomposition.test().pvalue())
         if place == blocks.largest:
-            block = noncentral(decomposition)
+            block = decomposition.noncentral()
             noncentralities = np.maximum(0.0, block.shrinkage * block.statistic - block.null.s1) * (
                 1 / left.size + 1 / right.size
             )
@@ -261,7 +260,7 @@ def _one_with_others(
         pvalues = quick_pvalues(pvalues, left, right)
     elif positivity:
         others = zip(pvalues.tolist(), right.each(), strict=True)
-        pvalues = np.array([combined_pvalue(pvalue, left, other)[0] for pvalue, other in others])
+        pvalues = np.array([positivity_test(pvalue, left, other).merged for pvalue, other in others])
     return pvalues, noncentralities
 
 

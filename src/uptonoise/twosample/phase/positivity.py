@@ -46,20 +46,24 @@ _CHANCE = 4.0  # of n abs(phi)^2, which is exponential with mean 1 where phi is 
 
 
 class Positivity(NamedTuple):
-    """How far C is below 0: the largest score, its p-value, and the score -C/se of every frequency."""
+    """How far C is below 0: the largest score, its p-value, and the score -C/se of every frequency.
+
+    `merged` is the p-value of phases and positivity together, valid however they depend.
+    """
 
     statistic: float
     pvalue: float
     scores: Floats
+    merged: float
 
 
-def positivity(
-    left: SampleMoments, right: SampleMoments, generator: np.random.Generator, doubt: Floats | None = None
+def positivity_test(
+    of_phases: float, left: SampleMoments, right: SampleMoments, doubt: Floats | None = None
 ) -> Positivity:
-    """Test whether Re(phi_X conj phi_Y) is at least 0 at every frequency.
+    """Test whether Re(phi_X conj phi_Y) is at least 0 at every frequency, beside phases with a p-value of their own.
 
     Where neither sample varies at a frequency, it has score 0 and no part in the test. Where a shift was fitted,
-    `doubt` is how far its error may turn phases, in radians.
+    `doubt` is how far its error may turn phases, in radians. The draws have the same seed for all samples.
     """
     of_X, of_Y = left.phi, right.phi
     if doubt is not None:
@@ -78,8 +82,8 @@ def positivity(
     scores = np.divide(-product, errors, out=np.zeros(len(product)), where=errors > 0)
     compared = (errors > 0) & (scores > -_CLEAR) & heard
     if not compared.any():
-        return Positivity(float(scores.max()), 1.0, scores)
-    statistic = float(scores[compared].max())
+        return Positivity(float(scores.max()), 1.0, scores, min(1.0, of_phases / (1 - POSITIVITY_SHARE)))
+    generator, statistic = np.random.default_rng(_SEED), float(scores[compared].max())
     freedom = max(float(np.minimum(left.size, right.size)) - 1, 1.0)
     scaled = covariance[np.ix_(compared, compared)] / np.outer(errors[compared], errors[compared])
     w, V = np.linalg.eigh(scaled)
@@ -88,18 +92,8 @@ def positivity(
     resampled = (1 + np.count_nonzero(largest >= statistic)) / (1 + _DRAWS)
     # Draws cannot tell how small a p-value is; where it is that small the sum is close, and never too small.
     pvalue = float(np.maximum(min(resampled, len(w) * stdtr(freedom, -statistic)), SMALLEST_PVALUE))
-    return Positivity(statistic, pvalue, scores)
-
-
-def combined_pvalue(
-    of_phases: float, left: SampleMoments, right: SampleMoments, doubt: Floats | None = None
-) -> tuple[float, float]:
-    """Return the p-value of phases and positivity together, valid however they depend, and that of positivity.
-
-    The draws have the same seed for all samples.
-    """
-    of_positivity = positivity(left, right, np.random.default_rng(_SEED), doubt).pvalue
-    return min(1.0, of_phases / (1 - POSITIVITY_SHARE), of_positivity / POSITIVITY_SHARE), of_positivity
+    merged = min(1.0, of_phases / (1 - POSITIVITY_SHARE), pvalue / POSITIVITY_SHARE)
+    return Positivity(statistic, pvalue, scores, merged)
 
 
 def quick_pvalues(of_phases: Floats, left: SampleMoments, right: SampleMoments) -> Floats:

@@ -35,11 +35,10 @@ from uptonoise._util.validation import checked_flag, checked_number, positive_in
 from uptonoise.fourier import Sketch, as_complex, turned
 from uptonoise.rows import read_rows, some_rows, two_clustered
 from uptonoise.twosample.docs import explained
-from uptonoise.twosample.phase.noncentrality import noncentral
 from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, centre_of, comparable
-from uptonoise.twosample.phase.positivity import combined_pvalue
+from uptonoise.twosample.phase.positivity import positivity_test
 from uptonoise.twosample.phase.statistic import decomposed
-from uptonoise.twosample.phase.test import cauchy_combination, decomposed_at
+from uptonoise.twosample.phase.test import cauchy_combination
 
 _LEAST_ROWS = 20
 _LEAST_CLUSTERS = 10
@@ -199,7 +198,7 @@ def _expected(pilot: _Pilot) -> list[SampleMoments]:
     """Return the pilot with the noise, its phase differences shrunk by what sampling errors add."""
     W, centre = pilot.X.frequencies, centre_of(pilot.X)
     left, right = (SampleMoments.of(sketch, centre) for sketch in (pilot.X, pilot.Y))
-    statistic = noncentral(decomposed(left, right))
+    statistic = decomposed(left, right).noncentral()
     whole = float(statistic.shrinkage * statistic.statistic)
     kept = np.sqrt(max(0.0, whole - float(statistic.null.s1)) / whole) if whole > 0 else 1.0
     # Phases that are opposite, which positivity sees, stay so.
@@ -259,10 +258,10 @@ def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws:
             sketches.append(Sketch.like(pilot.X).update(noisy))
         pair, block_pvalues = Pair.of(sketches[0], sketches[1]), []
         for place in blocks.places.values():
-            decomposition = decomposed_at(pair, place)
+            decomposition = decomposed(pair.left, pair.right, rows=pair.features, place=place)
             block_pvalues.append(decomposition._replace(S=decomposition.S + moved[place]).test().pvalue())
         pvalue = float(cauchy_combination(np.array(block_pvalues), blocks.weights))
-        pvalues[draw] = combined_pvalue(pvalue, pair.left, pair.right)[0] if positivity else pvalue
+        pvalues[draw] = positivity_test(pvalue, pair.left, pair.right).merged if positivity else pvalue
     return pvalues
 
 
@@ -307,12 +306,12 @@ def _from_means(
         X, Y = drawn
         block_pvalues = []
         for place in blocks.places.values():
-            block = decomposed(X.at(place), Y.at(place)).test()
+            block = decomposed(X, Y, place=place).test()
             plain = block.without_caution
             spread = (plain.null.denominator - 2) / generator.chisquare(plain.null.denominator)
             block_pvalues.append(block.pvalue(block.statistic / plain.shrinkage * spread))
         merged = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights).tolist()
         if positivity:
-            merged = [combined_pvalue(*parts)[0] for parts in zip(merged, X.each(), Y.each(), strict=True)]
+            merged = [positivity_test(*parts).merged for parts in zip(merged, X.each(), Y.each(), strict=True)]
         pvalues += merged
     return np.array(pvalues)

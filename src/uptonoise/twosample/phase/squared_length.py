@@ -45,11 +45,6 @@ class Part(NamedTuple):
     unseen: float
     freedom: float
 
-    @property
-    def square(self) -> float:
-        """The squared effect of what was seen, without what errors add; that of all, if the rest is alike."""
-        return max(0.0, float(np.sum(self.scores**2 - self.variances))) / self.seen
-
     def upper(self, alpha: float) -> float:
         """Return what the effect is below, with confidence 1 - alpha.
 

@@ -55,6 +55,7 @@ _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _LEAST_RIDGE = 0.1  # in units of a correlation: where there are many rows
 _LEAST_VARIANCE = 0.25  # of that for Gaussian influences
 _ALL_ERROR = 1 / 3  # of A + B: what Cov(S) is on average where phi is nothing but error
+_STEPS = 4  # towards the ridge of the noncentrality, each of which leaves less than a tenth of the error
 _TINY = np.finfo(np.float64).tiny
 
 
@@ -234,20 +235,27 @@ class Decomposition(NamedTuple):
         ones, none = np.ones_like(nu), np.zeros_like(nu)
         return Ridge(self.S, basis, whitening, variances, twice, (from_A, from_B), nu, self.few_rows, ones, none)
 
-    def shrinkage(self, lam: Floats) -> Floats:
-        """Return c of :meth:`ridge`; where there is a nuisance, from traces, which need no further eigenvectors."""
-        if self.nuisance is None:
-            return self.ridge(lam).shrinkage
-        whitening = 1 / np.sqrt(self.w + lam[..., None])
-        directions = _directions((self.basis * whitening[..., None, :]).mT @ self.nuisance)
-        left_over = []
-        for matrix in ((self.w * whitening**2)[..., None] * np.eye(self.w.shape[-1]), scaled(self.A, whitening)):
-            half = matrix - directions @ (directions.mT @ matrix)
-            left_over.append(half - (half @ directions) @ directions.mT)
-        H, G = left_over
-        whole, *parts = ((np.trace(part, axis1=-2, axis2=-1), np.sum(part**2, axis=(-2, -1))) for part in (H, G, H - G))
-        nu = self._satterthwaite(whole, parts)
-        return np.asarray(np.maximum(1 - whole[0] / np.maximum(nu, _TINY), _SMALLEST_C))
+    def noncentral(self) -> Ridge:
+        """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c, which some steps find."""
+        lam = np.ones(self.S.shape[:-1])
+        for _ in range(_STEPS):
+            if self.nuisance is None:
+                lam = self.ridge(lam).shrinkage
+                continue
+            # c of the ridge from traces, which need no further eigenvectors.
+            whitening = 1 / np.sqrt(self.w + lam[..., None])
+            directions = _directions((self.basis * whitening[..., None, :]).mT @ self.nuisance)
+            left_over = []
+            for matrix in ((self.w * whitening**2)[..., None] * np.eye(self.w.shape[-1]), scaled(self.A, whitening)):
+                half = matrix - directions @ (directions.mT @ matrix)
+                left_over.append(half - (half @ directions) @ directions.mT)
+            H, G = left_over
+            whole, *parts = (
+                (np.trace(part, axis1=-2, axis2=-1), np.sum(part**2, axis=(-2, -1))) for part in (H, G, H - G)
+            )
+            nu = self._satterthwaite(whole, parts)
+            lam = np.asarray(np.maximum(1 - whole[0] / np.maximum(nu, _TINY), _SMALLEST_C))
+        return self.ridge(lam)
 
     def _satterthwaite(self, whole: Traces, parts: Sequence[Traces]) -> Floats:
         """Return the degrees of freedom of a sum of two Wishart matrices, from the traces of it and of its parts."""
@@ -263,8 +271,12 @@ def decomposed(
     constants: Constants = CONSTANTS,
     rows: Rows = (None, None),
     nuisance: Floats | None = None,
+    place: slice | None = None,
 ) -> Decomposition:
-    """Return S of two samples at the same frequencies, and its covariance decomposed."""
+    """Return S of two samples at the same frequencies, or at a block of these, and its covariance decomposed."""
+    if place is not None:
+        left, right, nuisance = left.at(place), right.at(place), None if nuisance is None else nuisance[place]
+        rows = rows[0] if rows[0] is None else rows[0][:, place], rows[1] if rows[1] is None else rows[1][:, place]
     of_X, of_Y = covariance_part(left, right, constants), covariance_part(right, left, constants)
     variances = np.linalg.diagonal(of_X.covariance) + np.linalg.diagonal(of_Y.covariance)
     used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]

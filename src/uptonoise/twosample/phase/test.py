@@ -23,9 +23,9 @@ from uptonoise.twosample.phase.effect import EffectSize, Phases
 from uptonoise.twosample.phase.noncentrality import noncentrality_of, reference_power
 from uptonoise.twosample.phase.offset import fitted_shift
 from uptonoise.twosample.phase.pair import Pair, as_sketches, movable_columns
-from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, combined_pvalue
+from uptonoise.twosample.phase.positivity import POSITIVITY_SHARE, positivity_test
 from uptonoise.twosample.phase.result import PhaseResult
-from uptonoise.twosample.phase.statistic import Decomposition, Ridge, decomposed
+from uptonoise.twosample.phase.statistic import Ridge, decomposed
 from uptonoise.twosample.result import SMALLEST_PVALUE
 
 Invariance = Literal["noise", "noise+shift"]
@@ -103,7 +103,7 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
     statistics: dict[str, Ridge] = {}
     contributions = np.zeros(pair.X.n_frequencies)
     for (name, place), weight in zip(blocks.places.items(), blocks.weights, strict=True):
-        decomposition = decomposed_at(pair, place)
+        decomposition = decomposed(left, right, rows=pair.features, nuisance=pair.nuisance, place=place)
         block = statistics[name] = decomposition.test()
         added = block.S * np.einsum("...mr,...r->...m", block.root, block.z)
         contributions[place] += weight * (added / np.maximum(block.null.mean, np.finfo(np.float64).tiny))
@@ -112,7 +112,8 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
     of_phases = pvalue = phase_pvalue(pair, statistics)
     positivity_pvalue, level = None, _ALPHA
     if positivity:
-        pvalue, positivity_pvalue = combined_pvalue(of_phases, left, right, pair.doubt)
+        tested = positivity_test(of_phases, left, right, pair.doubt)
+        pvalue, positivity_pvalue = tested.merged, tested.pvalue
         level = _ALPHA * (1 - POSITIVITY_SHARE)
     # The error of arg(phi_X conj phi_Y) is that of S over abs(phi_X phi_Y).
     product = left.phi * right.phi.conj()
@@ -148,7 +149,10 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
 def phase_pvalue(pair: Pair, statistics: dict[str, Ridge] | None = None) -> float:
     """Return the p-value of the phases alone; `statistics` are those of the blocks, where they are known."""
     if statistics is None:
-        statistics = {name: decomposed_at(pair, place).test() for name, place in pair.blocks.places.items()}
+        statistics = {
+            name: decomposed(pair.left, pair.right, rows=pair.features, nuisance=pair.nuisance, place=place).test()
+            for name, place in pair.blocks.places.items()
+        }
     if pair.shift is None and not any(block.has_rank for block in statistics.values()):
         # No row differs from the others of its sample: the p-value is that of the flip test.
         differ = bool(np.abs(pair.left.S(pair.right)).max() > _ROUNDING)
@@ -161,17 +165,10 @@ def phase_pvalue(pair: Pair, statistics: dict[str, Ridge] | None = None) -> floa
     return float(cauchy_combination(pvalues, pair.blocks.weights))
 
 
-def decomposed_at(pair: Pair, place: slice) -> Decomposition:
-    """Return S and its covariance in a block of frequencies."""
-    X, Y = (None if features is None else features[:, place] for features in pair.features)
-    nuisance = None if pair.nuisance is None else pair.nuisance[place]
-    return decomposed(pair.left.at(place), pair.right.at(place), rows=(X, Y), nuisance=nuisance)
-
-
 def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
     """Return the p-value of :func:`phase_result`, and nothing else."""
     of_phases = phase_pvalue(pair)
-    return combined_pvalue(of_phases, pair.left, pair.right, pair.doubt)[0] if positivity else of_phases
+    return positivity_test(of_phases, pair.left, pair.right, pair.doubt).merged if positivity else of_phases
 
 
 def cauchy_combination(pvalues: Floats, weights: Floats) -> Floats:
