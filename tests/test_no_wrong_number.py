@@ -33,8 +33,8 @@ def test_a_stream_gives_the_numbers_of_the_array(rng, units, way):
 
 
 def test_a_stream_whose_scale_changes_is_told(rng, monkeypatch):
-    for name in ("_FIRST_NUMBERS", "_SCALE_NUMBERS"):
-        monkeypatch.setattr(f"uptonoise.rows.sampling.{name}", 1_000)
+    for name in ("rows.sampling._FIRST_NUMBERS", "fourier.sketch._SCALE_NUMBERS"):
+        monkeypatch.setattr(f"uptonoise.{name}", 1_000)
     X = np.r_[rng.normal(size=2_000), 50 * rng.normal(size=20_000)]
     with pytest.warns(un.SuspiciousValuesWarning, match=r"the first 2,000 rows of X.* another scale than all 22,000"):
         un.phase_test(iter(np.split(X, 11)), rng.normal(size=500))
@@ -49,7 +49,7 @@ def test_missing_values_of_a_stream_are_left_out(rng):
 
 @pytest.mark.parametrize("units", [1e-6, 1e-4, 1e4, 1e6])
 def test_rare_events_do_not_depend_on_units(rng, units, monkeypatch):
-    monkeypatch.setattr("uptonoise.rows.sampling._SCALE_NUMBERS", 20)  # so that hardly any event is among the rows
+    monkeypatch.setattr("uptonoise.fourier.sketch._SCALE_NUMBERS", 20)  # so that hardly any event is among the rows
     n = 20_000
     X, Y = rng.normal(size=(2, n, 2))
     X[:, 0] = Y[:, 0] = 0.0

@@ -123,9 +123,8 @@ def test_a_column_alone_is_compared_as_by_itself():
     left = un.Sketch.for_samples(X, Y).update(X)
     right = un.Sketch.like(left).update(Y)
     found = un.compare(left, right)
-    margins = [un.Sketch(left.select(["x1"]).frequencies).update(rows[:, 1]) for rows in (X, Y)]
-    for margin, sketch in zip(margins, (left, right), strict=True):
-        margin.provenance = sketch.select(["x1"]).provenance
+    alone = left.select(["x1"])
+    margins = [un.Sketch(alone.frequencies, provenance=alone.provenance).update(rows[:, 1]) for rows in (X, Y)]
     assert found.by_column[1].beyond_noise == pytest.approx(un.phase_test(*margins).pvalue, rel=1e-6)
 
 

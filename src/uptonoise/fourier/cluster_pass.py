@@ -7,7 +7,7 @@ more. The hashes tell whether two sketches hold rows of the same cluster; they t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.wording import shown
 from uptonoise.fourier.cluster_sums import KEPT_NUMBERS, ClusterPart, ClusterReturnedError, ClusterSums, OpenClusters
 from uptonoise.fourier.cosine_sine import CosineSine
-from uptonoise.fourier.moments import Moments
+from uptonoise.fourier.moments import Moments, MomentSum
 from uptonoise.rows import GroupedClusters, RowsByBag, RowSource, cluster_hashes
 
 Hashes = NDArray[np.uint64]
@@ -79,8 +79,9 @@ class ClusterPass:
     ) -> None:
         self.source, self.features, self.frequencies, self.before = source, features, frequencies, before
         self.near, self.centre = near, centre
-        self.known = (before.open or OpenClusters(2 * features.n_frequencies)).recentred(frequencies, centre, near)
-        self.moments = Moments.none(features.n_frequencies)
+        self._no_clusters = OpenClusters(2 * features.n_frequencies)
+        self.known = (before.open or self._no_clusters).recentred(frequencies, centre, near)
+        self.moments = self._no_clusters.moments
         self.hashes: list[Hashes] = []
         self.taken: list[Any] = []
 
@@ -89,8 +90,17 @@ class ClusterPass:
 
         With `complete` all clusters end, also those of earlier passes that have rows here.
         """
+        source = self.source
+        is_of_single_rows = _is_array(source) and not source.is_remote and source.weights is None
+        if complete and is_of_single_rows and source.n_rows == len(np.asarray(source.bag_ids)):
+            # Every cluster is known to have one row: then rows are clusters, to the last bit.
+            moments = source.fold(MomentSum(self.features, self.near, keeps_few=True)).total()
+            moments = replace(moments, n_clusters=moments.n_rows, cross=np.zeros_like(moments.mean))
+            ids = self._ids(np.arange(source.n_rows or 0))
+            hashes = _no_hashes() if source.ids_are_local else self._checked_hashes(ids)
+            return moments, SketchClusters(self.before.open, _joined(self.before.ended, hashes))
         rest = self._read()
-        if complete:
+        if complete or source.ids_are_local:
             self._end(rest)
             kept = self.known.without(self.taken)
         else:
@@ -108,12 +118,6 @@ class ClusterPass:
         kept = kept.recentred(self.frequencies, self.near, self.centre)
         return self.moments, SketchClusters(kept if len(kept) else None, hashes)
 
-    def single_rows(self) -> SketchClusters:
-        """Return the clusters of the sketch with those of these rows, each of which has one row."""
-        ids = self._ids(np.arange(self.source.n_rows or 0))
-        hashes = _no_hashes() if self.source.ids_are_local else self._checked_hashes(ids)
-        return SketchClusters(self.before.open, _joined(self.before.ended, hashes))
-
     def _read(self) -> ClusterPart:
         source, keep_all = self.source, ClusterSums(self.features, self.near)
         if source.is_remote or (_is_array(source) and not source.bags_in_order):
@@ -128,7 +132,7 @@ class ClusterPass:
                     f"were not kept; but the cluster {cluster} came back. Sort the rows by cluster, or give a source "
                     "that can be read again"
                 ) from None
-        self.moments, self.hashes, self.taken = Moments.none(self.features.n_frequencies), [], []
+        self.moments, self.hashes, self.taken = self._no_clusters.moments, [], []
         return RowsByBag(source).fold(keep_all).total()
 
     def _ids(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[Any]:
@@ -180,9 +184,3 @@ def moments_by_group(
 def _is_array(source: RowSource) -> bool:
     """Tell whether the ids of all clusters are known before a pass, and with them the order of the rows."""
     return isinstance(source.bag_ids, np.ndarray)
-
-
-def is_of_single_rows(source: RowSource) -> bool:
-    """Tell whether every cluster is known to have one row: then rows are clusters, to the last bit."""
-    known = _is_array(source) and not source.is_remote and source.weights is None
-    return known and source.n_rows == len(np.asarray(source.bag_ids))

@@ -66,11 +66,6 @@ class Moments:
             cross += weight[here] @ beyond
         return cls(n_rows, total, float(weight @ weight), mean, scatter, int(np.count_nonzero(weight)), cross)
 
-    @classmethod
-    def none(cls, n_frequencies: int, n_rows: int = 0) -> Moments:
-        """Return the moments before any row, or of rows without weight."""
-        return cls(n_rows, 0.0, 0.0, np.zeros(2 * n_frequencies), np.zeros((2 * n_frequencies, 2 * n_frequencies)))
-
     def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of rows together."""
         n_rows, weight = self.n_rows + other.n_rows, self.weight + other.weight
@@ -102,14 +97,6 @@ class Moments:
         crossed = np.outer(cross, apart)
         scaled = np.sqrt(self.weight_squares) * apart
         return self.scatter + (crossed + crossed.T) + np.outer(scaled, scaled), cross + self.weight_squares * apart
-
-    def at(self, frequencies: NDArray[np.intp]) -> Moments:
-        """Return the moments at some of the frequencies."""
-        places = np.concatenate([frequencies, len(self.mean) // 2 + frequencies])
-        cross = None if self.cross is None else self.cross[places]
-        features = None if self.features is None else self.features[:, places]
-        scatter = self.scatter[np.ix_(places, places)]
-        return replace(self, mean=self.mean[places], scatter=scatter, cross=cross, features=features)
 
     def recentred(self, frequencies: Floats, centre: Floats, other: Floats) -> Moments:
         """Return the moments of rows minus `centre` as those of the same rows minus another centre."""
@@ -193,7 +180,7 @@ class MomentSum(Accumulator[Moments]):
         `weights` is the sum of the weights and that of their squares.
         """
         if weights[0] == 0:
-            self.add(Moments.none(self.features.n_frequencies, n_rows))
+            self.add(Moments(n_rows, 0.0, 0.0, np.zeros_like(sums), np.zeros_like(products)))
             return
         beyond = sums / weights[0]
         scaled = np.sqrt(weights[0]) * beyond  # so that the product is symmetric to the last bit
@@ -220,12 +207,6 @@ class GroupMoments(Accumulator[GroupParts]):
         # A block may have rows of all groups.
         self.part_bytes = self.groups[0].part_bytes + 8 * len(centres) * (2 * features.n_frequencies) ** 2
 
-    @property
-    def moments(self) -> list[Moments]:
-        """The moments of all rows so far, for each group."""
-        none = Moments.none(self.features.n_frequencies)
-        return [none if group.added is None else group.added for group in self.groups]
-
     def part(self, block: Block) -> GroupParts:
         """Return the moments of the rows of each group in the block."""
         bags = bags_of_rows(block, self.features.name)
@@ -247,7 +228,7 @@ class GroupMoments(Accumulator[GroupParts]):
 
     def total(self) -> GroupParts:
         """Return the moments of the groups that have rows so far."""
-        return [(number, moments) for number, moments in enumerate(self.moments) if moments.n_rows]
+        return [(number, group.added) for number, group in enumerate(self.groups) if group.added is not None]
 
     def empty(self) -> GroupMoments:
         """Return the same without any rows."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
@@ -23,7 +22,7 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Precision
 from uptonoise._util.validation import checked_choice
 from uptonoise._util.wording import counted, shown
-from uptonoise.fourier.cluster_pass import ClusterPass, is_of_single_rows, moments_by_group
+from uptonoise.fourier.cluster_pass import ClusterPass, moments_by_group
 from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.fourier.designs import affordable_frequencies, check_design, check_groups, scaled_design
 from uptonoise.fourier.docs import described
@@ -42,8 +41,11 @@ from uptonoise.rows import (
     as_rows,
     clustered_rows,
     numbered_columns,
-    rows_for_scale,
+    some_rows,
+    warn_of_codes,
 )
+
+_SCALE_NUMBERS = 200_000  # numbers that are looked at for the scale where they are there
 
 
 @described
@@ -96,7 +98,8 @@ class Sketch(SketchStatistics):
         self.columns = as_column_names(names, "columns", self.n_columns)
         self._centre_is_given = centre is not None
         given = None if centre is None else checked_centre(centre, self.n_columns)
-        self._hold(Moments.none(self.n_frequencies), given)
+        width = 2 * self.n_frequencies
+        self._hold(Moments(0, 0.0, 0.0, np.zeros(width), np.zeros((width, width))), given)
         self._lock = threading.RLock()
 
     @classmethod
@@ -138,13 +141,19 @@ class Sketch(SketchStatistics):
         ]
         sources = [aligned(source, sources[0]) for source in sources]
         check_design(sources[0].columns, sources[0].name, n_frequencies)
-        most = None
+        most, rare = None, partial(rare_lengths, sources)
         if n_frequencies is None and len(sources) > 2:
             check_groups(len(sources), len(sources[0].columns))
             most = affordable_frequencies(len(sources))
         generator, seed = seeded_generator(random_state)
-        rows = rows_for_scale(sources, int(generator.integers(2**63)))  # how they are sampled changes no frequencies
-        rare = partial(rare_lengths, sources)
+        # All rows where these are not many, so that their order does not matter; with weights a few, in proportion to
+        # these. How they are sampled changes no frequencies.
+        samples_seed, rows = int(generator.integers(2**63)), []
+        for source in sources:
+            n_rows = SCALE_ROWS if source.is_weighted else max(SCALE_ROWS, _SCALE_NUMBERS // len(source.columns))
+            rows.append(some_rows(source, n_rows, np.random.default_rng(samples_seed)))
+        for source, some in zip(sources, rows, strict=True):
+            warn_of_codes(some, source.columns, source.name)
         frequencies, provenance = scaled_design(rows, rare, generator, seed, n_frequencies, most)
         columns = next((source.columns for source in sources if source.named), None)
         return cls(frequencies, columns=columns, provenance=provenance, precision=precision)
@@ -203,13 +212,13 @@ class Sketch(SketchStatistics):
                 raise ValueError(f"clusters must be a RowSource of the same rows; got a {type(clusters).__name__}")
             rows, centre = GroupedClusters(source, clusters), np.median(np.concatenate(of_groups), axis=0)
             parts = moments_by_group(rows, features, centre)
-            return {name: copy(empty)._hold(*part) for name, part in parts.items()}
+            return {name: cls.like(empty)._hold(*part) for name, part in parts.items()}
         centres, sketches = np.stack([np.median(rows, axis=0) for rows in of_groups]), {}
-        sums = source.fold(GroupMoments(features, centres)).moments
-        for name, centre, moments in zip(source.bag_ids, centres, sums, strict=True):
-            if moments.weight == 0:
+        sums = source.fold(GroupMoments(features, centres)).groups
+        for name, centre, group in zip(source.bag_ids, centres, sums, strict=True):
+            if group.added is None or group.added.weight == 0:
                 raise ValueError(f"weights of the group {shown(name)} must not all be 0")
-            sketches[name.item() if isinstance(name, np.generic) else name] = copy(empty)._hold(moments, centre)
+            sketches[name.item() if isinstance(name, np.generic) else name] = cls.like(empty)._hold(group.added, centre)
         return sketches
 
     @classmethod
@@ -227,8 +236,10 @@ class Sketch(SketchStatistics):
         """
         if not isinstance(other, Sketch):
             raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
-        none, centre = Moments.none(other.n_frequencies), other._centre if other._centre_is_given else None
-        return copy(other)._hold(none, centre)
+        centre = other._centre if other._centre_is_given else None
+        new = cls(other.frequencies, centre=centre, provenance=other.provenance, precision=other.precision)
+        new.columns, new.named = other.columns, other.named
+        return new
 
     @described
     def select(self, columns: Sequence[str]) -> Sketch:
@@ -256,13 +267,14 @@ class Sketch(SketchStatistics):
         kept = np.flatnonzero((others == 0).all(axis=1) & (self.frequencies[:, places] != 0).any(axis=1))
         if len(kept) == 0:
             raise ValueError(f"columns must have frequencies of their own in the sketch; {list(wanted)} have none")
-        new = copy(self)._hold(self._moments.at(kept), None if self._centre is None else self._centre[places])
+        new = Sketch.like(self)
         new.frequencies, new.columns = self.frequencies[kept][:, places], wanted
         new.frequencies.flags.writeable = False
         new.n_frequencies, new.n_columns = new.frequencies.shape
         if new.provenance is not None and "blocks" in new.provenance:
             new.provenance["blocks"] = blocks_at(new.provenance["blocks"], kept)
-        return new
+        centre = None if self._centre is None else self._centre[places]
+        return new._hold(self._moments_about(kept=kept), centre)
 
     def mirrored(self) -> Sketch:
         """Return the sketch of the same rows with their signs turned.
@@ -275,12 +287,12 @@ class Sketch(SketchStatistics):
         >>> bool(np.allclose(s.mirrored().ecf, un.Sketch([[1.0]]).update([-1.0, -2.0]).ecf))
         True
         """
-        moments, signs = self._moments, np.repeat([1.0, -1.0], self.n_frequencies)  # of cosines, and of sines
+        moments, signs = self._moments_about(), np.repeat([1.0, -1.0], self.n_frequencies)  # of cosines, and of sines
         scatter = moments.scatter * np.outer(signs, signs)
         cross = None if moments.cross is None else signs * moments.cross
         features = None if moments.features is None else signs * moments.features
         moments = replace(moments, mean=signs * moments.mean, scatter=scatter, cross=cross, features=features)
-        return copy(self)._hold(moments, None if self._centre is None else -self._centre)
+        return Sketch.like(self)._hold(moments, None if self._centre is None else -self._centre)
 
     def update(self, X: Any, weights: Any = None, clusters: Any = None, *, complete: bool = False) -> Sketch:
         """Add rows to this sketch and return it.
@@ -313,37 +325,29 @@ class Sketch(SketchStatistics):
         """
         with self._lock:  # so that several threads may update one sketch
             source = as_rows(X, weights=weights) if clusters is None else clustered_rows(X, clusters, weights=weights)
-            return self._updated(source, complete)
-
-    def _updated(self, source: RowSource, complete: bool) -> Sketch:
-        if len(source.columns) != self.n_columns:
-            raise ValueError(
-                f"X must have {counted(self.n_columns, 'column')}, as the frequencies have; got {len(source.columns)}: "
-                f"{', '.join(source.columns[:8])}"
-            )
-        source = aligned(source, self)
-        self._check_clustered(source.bag_ids is not None, source.name)
-        # Rows are centred where they lie, also those of a later chunk far from the first; merging costs no accuracy.
-        given = self._centre if self._centre_is_given else None
-        near = np.median(source.head(), axis=0) if given is None else given
-        centre = near if self._centre is None else self._centre
-        features, kept = CosineSine(self.frequencies, self.precision, source.name), self._clusters
-        has_single_rows = source.bag_ids is None or (complete and is_of_single_rows(source))
-        if has_single_rows:
-            added = source.fold(MomentSum(features, near, keeps_few=True)).added or Moments.none(self.n_frequencies)
-            if added.weight == 0:
-                raise ValueError("weights of X must not all be 0")
-        if source.bag_ids is not None:
-            clusters_pass = ClusterPass(source, features, self.frequencies, near, centre, kept)
-            if has_single_rows:
-                added = replace(added, n_clusters=added.n_rows, cross=np.zeros_like(added.mean))
-                kept = clusters_pass.single_rows()
+            if len(source.columns) != self.n_columns:
+                raise ValueError(
+                    f"X must have {counted(self.n_columns, 'column')}, as the frequencies have; got "
+                    f"{len(source.columns)}: {', '.join(source.columns[:8])}"
+                )
+            source, is_clustered = aligned(source, self), source.bag_ids is not None
+            if self.n_rows and self.is_clustered != is_clustered:
+                raise self._wrong_clusters(source.name)
+            # Rows are centred where they lie, also those of a chunk far from the first; merging costs no accuracy.
+            given = self._centre if self._centre_is_given else None
+            near = np.median(source.head(), axis=0) if given is None else given
+            centre = near if self._centre is None else self._centre
+            features, kept = CosineSine(self.frequencies, self.precision, source.name), self._clusters
+            if not is_clustered:
+                added = source.fold(MomentSum(features, near, keeps_few=True)).added
+                if added is None or added.weight == 0:
+                    raise ValueError("weights of X must not all be 0")
             else:
-                added, kept = clusters_pass.run(complete or source.ids_are_local)
-        self._hold(self._ended + added.recentred(self.frequencies, near, centre), centre, kept)
-        if source.named and not self.named:
-            self.columns, self.named = source.columns, True
-        return self
+                added, kept = ClusterPass(source, features, self.frequencies, near, centre, kept).run(complete)
+            self._hold(self._ended + added.recentred(self.frequencies, near, centre), centre, kept)
+            if source.named and not self.named:
+                self.columns, self.named = source.columns, True
+            return self
 
     def merge(self, other: Sketch) -> Sketch:
         """Return a new sketch of the rows of both.
@@ -357,11 +361,11 @@ class Sketch(SketchStatistics):
         (3, 3, 3)
         """
         self.check_comparable(other)
-        if other.n_rows:
-            self._check_clustered(other.is_clustered, "the other sketch")
+        if self.n_rows and other.n_rows and self.is_clustered != other.is_clustered:
+            raise self._wrong_clusters("the other sketch")
         clusters = self._clusters.merged(other._clusters)
-        moments = self._moments + other._moments_about(self._centre)
-        new = copy(self)._hold(moments, other._centre if self._centre is None else self._centre, clusters)
+        moments = self._moments_about() + other._moments_about(self._centre)
+        new = Sketch.like(self)._hold(moments, other._centre if self._centre is None else self._centre, clusters)
         if other.named and not self.named:
             new.columns, new.named = other.columns, True
         return new

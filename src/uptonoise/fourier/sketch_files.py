@@ -24,7 +24,7 @@ _VERSION = 3  # version 1 has "drawn" for "provenance"; versions below 3 have no
 
 def save_sketch(sketch: SketchStatistics, path: str | os.PathLike[str], *, force: bool = True) -> None:
     """Write a sketch, whole or not at all; its clusters have ended then."""
-    moments = sketch._moments
+    moments = sketch._moments_about()
     header = {
         "columns": list(sketch.columns),
         "named": sketch.named,

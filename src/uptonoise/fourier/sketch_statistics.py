@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -46,6 +47,10 @@ class SketchStatistics:
     """The sum of the squared weights of rows, or of clusters."""
     effective_size: float
     """The number of equally weighted rows, or clusters, that would give the mean the same variance."""
+    blocks: dict[str, slice]
+    """The named blocks of frequencies, which tests look at one by one; a single block where none were named."""
+    centre: Floats | None
+    """What was subtracted from the rows; None before the first rows."""
     _centre: Floats | None
     _centre_is_given: bool
     _ended: Moments  # of rows, or of clusters that get no more rows
@@ -67,6 +72,9 @@ class SketchStatistics:
     def _hold(self, ended: Moments, centre: Floats | None, clusters: SketchClusters = NO_CLUSTERS) -> Self:
         """Hold these moments in place of those before, and return this sketch."""
         self._ended, self._centre, self._clusters, more = ended, centre, clusters, clusters.open
+        self.centre = None if centre is None else centre.copy()  # whoever changes it does not change the sketch
+        blocks = (self.provenance or {}).get("blocks", {"all frequencies": (0, self.n_frequencies)})
+        self.blocks = {name: slice(start, stop) for name, (start, stop) in blocks.items()}
         self._whole = ended if more is None else None  # those of clusters that may get more rows take long
         self.is_clustered = ended.cross is not None or more is not None
         self.n_rows = ended.n_rows + (0 if more is None else int(more.counts.sum()))
@@ -76,13 +84,6 @@ class SketchStatistics:
         self.weight_squares = ended.weight_squares + (0.0 if more is None else float(more.weight @ more.weight))
         self.effective_size = self.weight**2 / self.weight_squares if self.weight else 0.0
         return self
-
-    @property
-    def _moments(self) -> Moments:
-        """The moments of all rows, also of clusters that may get more."""
-        if self._whole is None and self._clusters.open is not None:
-            self._whole = self._ended + self._clusters.open.moments
-        return self._whole or self._ended
 
     def check_comparable(self, other: Any) -> None:
         """Raise where another sketch has other frequencies or columns."""
@@ -103,22 +104,10 @@ class SketchStatistics:
                     f"{list(other.columns)}. {_ADVICE}"
                 )
 
-    def _check_clustered(self, is_clustered: bool, name: str) -> None:
-        """Raise where rows come with clusters and the others did not, or the other way round."""
-        if self.n_rows and self.is_clustered != is_clustered:
-            came, wanted = ("with", "without") if is_clustered else ("without", "with")
-            raise ValueError(f"{name} must come {wanted} clusters, as the rows of the sketch did; got it {came} them")
-
-    @property
-    def blocks(self) -> dict[str, slice]:
-        """The named blocks of frequencies, which tests look at one by one; a single block where none were named."""
-        blocks = (self.provenance or {}).get("blocks", {"all frequencies": (0, self.n_frequencies)})
-        return {name: slice(start, stop) for name, (start, stop) in blocks.items()}
-
-    @property
-    def centre(self) -> Floats | None:
-        """What was subtracted from the rows; None before the first rows."""
-        return None if self._centre is None else self._centre.copy()
+    def _wrong_clusters(self, name: str) -> ValueError:
+        """Return the error for rows with clusters where those of the sketch came without, or the other way round."""
+        came, wanted = ("without", "with") if self.is_clustered else ("with", "without")
+        return ValueError(f"{name} must come {wanted} clusters, as the rows of the sketch did; got it {came} them")
 
     @property
     def cluster_hashes(self) -> NDArray[np.uint64]:
@@ -202,14 +191,26 @@ class SketchStatistics:
         >>> un.Sketch([[1.0], [2.0]]).update([0.5, 1.0, 3.0]).features_about([1.0]).shape
         (3, 2)
         """
-        features = None if self._moments.features is None else self._moments_about(centre).features
+        if self._moments_about().features is None:
+            return None
+        features = self._moments_about(centre).features
         return None if features is None else as_complex(features)
 
-    def _moments_about(self, centre: ArrayLike | None, block: slice | None = None) -> Moments:
-        """Return the moments of rows minus a centre, or minus their own; at all frequencies or at a block of them."""
-        moments, frequencies = self._moments, self.frequencies
-        if block is not None and len(frequencies[block]) < len(frequencies):
-            moments, frequencies = moments.at(np.arange(len(frequencies))[block]), frequencies[block]
+    def _moments_about(self, centre: ArrayLike | None = None, kept: slice | NDArray[np.intp] | None = None) -> Moments:
+        """Return the moments of rows minus a centre, or minus their own; at all frequencies or at those to be kept."""
+        if self._whole is None and self._clusters.open is not None:
+            self._whole = self._ended + self._clusters.open.moments
+        moments, frequencies = self._whole or self._ended, self.frequencies
+        if kept is not None and len(frequencies[kept]) < len(frequencies):
+            numbers, frequencies = np.arange(len(frequencies))[kept], frequencies[kept]
+            places = np.concatenate([numbers, self.n_frequencies + numbers])  # of cosines, and of sines
+            moments = replace(
+                moments,
+                mean=moments.mean[places],
+                scatter=moments.scatter[np.ix_(places, places)],
+                cross=None if moments.cross is None else moments.cross[places],
+                features=None if moments.features is None else moments.features[:, places],
+            )
         other = None if centre is None else checked_centre(centre, self.n_columns)
         if self._centre is None or other is None:
             return moments
@@ -223,8 +224,8 @@ class SketchStatistics:
             for sketch in (self, other)
         )
         arrays = (
-            (sketch.frequencies, sketch._centre, sketch._moments.mean, sketch._moments.scatter)
-            for sketch in (self, other)
+            (sketch.frequencies, sketch._centre, moments.mean, moments.scatter)
+            for sketch, moments in ((self, self._moments_about()), (other, other._moments_about()))
         )
         return known == others and all(map(np.array_equal, *arrays))
 

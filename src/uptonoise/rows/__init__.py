@@ -69,6 +69,6 @@ from uptonoise.rows.record import (
     check_dropped,
     left_out_text,
 )
-from uptonoise.rows.sampling import SCALE_ROWS, rows_for_scale, sample_rows, some_rows
+from uptonoise.rows.sampling import SCALE_ROWS, sample_rows, some_rows
 from uptonoise.rows.source import RowSource, read_rows
 from uptonoise.rows.suspicious import SuspiciousValuesWarning, warn_of_codes

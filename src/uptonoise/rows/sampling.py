@@ -10,13 +10,11 @@ from uptonoise._util.typing import Floats
 from uptonoise.rows.block import Block
 from uptonoise.rows.keys import keyed_rows
 from uptonoise.rows.source import RowSource
-from uptonoise.rows.suspicious import warn_of_codes
 
 SCALE_ROWS = 200
 """How many rows of a sample are enough for its scale."""
 
 _FIRST_NUMBERS = 2**22  # numbers that are held of what can be read only once, for its scale
-_SCALE_NUMBERS = 200_000  # numbers that are looked at for the scale where they are there
 
 
 def sample_rows(sources: Sequence[RowSource], n_rows: int, generator: np.random.Generator) -> Floats:
@@ -40,18 +38,3 @@ def some_rows(source: RowSource, n_rows: int, generator: np.random.Generator) ->
     if source.weights is not None:
         first = first._replace(weights=source.weights[: len(first.values)])
     return keyed_rows([first], len(source.columns), n_rows, generator)[1]
-
-
-def rows_for_scale(sources: Sequence[RowSource], seed: int) -> list[Floats]:
-    """Return rows of each source that tell its scale, after a look for codes in them.
-
-    They are all rows where these are not many, so that their order does not matter. Of rows with weights a few are
-    sampled in proportion to these.
-    """
-    samples = []
-    for source in sources:
-        n_rows = SCALE_ROWS if source.is_weighted else max(SCALE_ROWS, _SCALE_NUMBERS // len(source.columns))
-        samples.append(some_rows(source, n_rows, np.random.default_rng(seed)))
-    for source, rows in zip(sources, samples, strict=True):
-        warn_of_codes(rows, source.columns, source.name)
-    return samples
