@@ -105,7 +105,7 @@ def _target(here: _Place, model: _Model, low: Floats, high: Floats) -> Floats:
     """Return the minimum of the model, bounded."""
     # The first minimum along x - t g, whose numbers stop at their bounds (the Cauchy point).
     way = -here.gradient
-    ends = _room(here.x, way, low, high)
+    ends = np.divide(np.where(way < 0, low, high) - here.x, way, out=np.full_like(way, np.inf), where=way != 0)
     free = ends > 0
     way = np.where(free, way, 0.0)
     moved, now = np.zeros_like(way), 0.0
@@ -129,15 +129,11 @@ def _target(here: _Place, model: _Model, low: Floats, high: Floats) -> Floats:
     move = np.zeros_like(bent)
     move[free] = (right - vectors @ np.linalg.solve(small, right @ vectors)) / model.theta
     target = np.asarray(np.clip(bent + move, low, high))
-    if (target == bent + move).all() or float((target - here.x) @ here.gradient) <= 0:
+    is_cut = target != bent + move
+    if not is_cut.any() or float((target - here.x) @ here.gradient) <= 0:
         return target
-    share = min(1.0, float(_room(bent, move, low, high).min()))
+    share = min(1.0, float(((target - bent)[is_cut] / move[is_cut]).min()))  # that leads to the first bound
     return np.asarray(np.clip(bent + share * move, low, high))
-
-
-def _room(x: Floats, move: Floats, low: Floats, high: Floats) -> Floats:
-    """Return for each number how much of its move leads to its bound."""
-    return np.divide(np.where(move < 0, low, high) - x, move, out=np.full_like(x, np.inf), where=move != 0)
 
 
 def _searched(
@@ -151,7 +147,9 @@ def _searched(
     start = best = other = _Trial(0.0, here.value, float(direction @ here.gradient))
     if not start.slope < 0:
         return None, 0.0
-    longest = 1.0 if is_first else min(_LONGEST, float(_room(here.x, direction, low, high).min()))
+    moves = direction != 0
+    to_bounds = (np.where(direction < 0, low, high) - here.x)[moves] / direction[moves]
+    longest = 1.0 if is_first else min(_LONGEST, float(to_bounds.min()))
     length = min(1 / float(np.linalg.norm(direction)) if is_first else 1.0, longest)
     asked_slope, is_bracketed, has_fallen = _LESS * start.slope, False, False
     least, most = 0.0, (1 + _FURTHER) * length
