@@ -15,7 +15,7 @@ import numpy as np
 from uptonoise.engines.files.groups import Groups
 from uptonoise.engines.files.paths import Paths, data_files
 from uptonoise.engines.files.rows import FileRows, with_row_options
-from uptonoise.engines.files.table import Piece, TableFile, arrow, first_line
+from uptonoise.engines.files.table import NEEDS_ARROW, Piece, TableFile, first_line
 from uptonoise.rows import Missing, RowSource, chunk_rows
 
 PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -82,7 +82,8 @@ class TypedFile(TableFile):
         labels = labels if isinstance(labels, list) else []
         self.data_names = tuple(name for name in self.names if name not in labels)
         self.not_numbers, self.not_groups, self.group_kinds = {}, {}, {}
-        types = arrow().types
+        from pyarrow import types
+
         for name, kind in dict(zip(schema.names, schema.types, strict=True)).items():
             plain = kind.value_type if types.is_dictionary(kind) else kind
             is_number = types.is_integer(plain) or types.is_floating(plain)
@@ -96,7 +97,8 @@ class TypedFile(TableFile):
 
     def pieces(self, columns: Sequence[str], groups: Sequence[str] = ()) -> Generator[Piece, None, None]:
         """Yield the file's batches."""
-        pa = arrow()
+        import pyarrow as pa
+
         try:
             with closing(self._batches([*columns, *groups])) as batches:
                 for batch, fraction in batches:
@@ -123,7 +125,10 @@ class ArrowFile(TypedFile):
     format = "a file in Arrow's format (Feather version 2)"
 
     def __init__(self, path: Path) -> None:
-        pa = arrow()
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise ImportError(NEEDS_ARROW) from None
         self.path = path
         with path.open("rb") as start:  # for Python's own word where it cannot be opened
             self._has_directory = start.read(len(_DIRECTORY)) == _DIRECTORY
@@ -137,9 +142,11 @@ class ArrowFile(TypedFile):
             raise self.unreadable(error) from None
 
     def _batches(self, wanted: Sequence[str]) -> Generator[tuple[Any, float], None, None]:
+        import pyarrow as pa
+
         chosen, done = set(wanted), 0
         fields = [place for place, name in enumerate(self.names) if name in chosen]
-        with arrow().OSFile(str(self.path)) as file, self._reader(file, fields) as reader:
+        with pa.OSFile(str(self.path)) as file, self._reader(file, fields) as reader:
             for batch in _all_batches(reader):
                 batch.validate(full=True)  # damaged files may have buffers that are shorter than their columns
                 at_once = chunk_rows(batch.num_columns)
@@ -151,7 +158,8 @@ class ArrowFile(TypedFile):
                 _check_end(self.path)
 
     def _reader(self, file: Any, fields: Sequence[int] = ()) -> Any:
-        pa = arrow()
+        import pyarrow as pa
+
         options = pa.ipc.IpcReadOptions(included_fields=list(fields))
         return (pa.ipc.open_file if self._has_directory else pa.ipc.open_stream)(file, options=options)
 
@@ -162,7 +170,11 @@ class ParquetFile(TypedFile):
     format = "a Parquet file"
 
     def __init__(self, path: Path) -> None:
-        pa, pq = arrow(), arrow("pyarrow.parquet")
+        try:
+            import pyarrow as pa
+            from pyarrow import parquet as pq
+        except ImportError:
+            raise ImportError(NEEDS_ARROW) from None
         self.path = path
         path.open("rb").close()  # for Python's own word where it cannot be opened
         try:
@@ -187,10 +199,12 @@ class ParquetFile(TypedFile):
         return parts
 
     def _batches(self, wanted: Sequence[str]) -> Generator[tuple[Any, float], None, None]:
+        from pyarrow import parquet as pq
+
         # pre_buffer, the default of recent versions, would read the whole file ahead.
         buffer, done = min(_READ_BYTES, _MOST_READ_BYTES // max(len(wanted), 1)), 0
         options = {"buffer_size": buffer, "pre_buffer": False, "page_checksum_verification": True}
-        with arrow("pyarrow.parquet").ParquetFile(self.path, **options) as file:
+        with pq.ParquetFile(self.path, **options) as file:
             for batch in file.iter_batches(chunk_rows(len(wanted)), row_groups=self._groups, columns=wanted):
                 done += batch.num_rows
                 yield batch, done / max(self.n_rows or 0, 1)
@@ -217,7 +231,8 @@ def batch_piece(batch: Any, path: Path, columns: Sequence[str], groups: Sequence
 
     The values lie column by column, as Arrow has them; whoever computes turns them, block by block and in threads.
     """
-    pa = arrow()
+    import pyarrow as pa
+
     values = np.empty((len(columns), batch.num_rows))
     for number, name in enumerate(columns):
         column = batch.column(name)
@@ -240,11 +255,13 @@ def batch_piece(batch: Any, path: Path, columns: Sequence[str], groups: Sequence
 
 
 def _groups(column: Any) -> Groups:
-    pa = arrow()
+    import pyarrow as pa
+
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
-        compute = arrow("pyarrow.compute")
+        from pyarrow import compute
+
         column = compute.if_else(compute.is_nan(column), None, column)
     if pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type) and column.null_count == 0:
         return Groups(np.from_dlpack(column).astype(np.int64), None)
@@ -255,7 +272,8 @@ def _groups(column: Any) -> Groups:
 
 def _described(kind: Any) -> str:
     """Return what a column of a type holds, in words."""
-    pa = arrow()
+    import pyarrow as pa
+
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view():
         return "text"
     return f"dates or times ({kind})" if pa.types.is_temporal(kind) else f"values of the type {kind}"

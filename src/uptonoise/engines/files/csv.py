@@ -25,7 +25,7 @@ from uptonoise.engines.files.layout import CsvFormat, Layout
 from uptonoise.engines.files.lines import CleanedBytes, Sheet, unpacked
 from uptonoise.engines.files.paths import Paths, data_files
 from uptonoise.engines.files.rows import FileRows, with_row_options
-from uptonoise.engines.files.table import SAMPLE_ROWS, Piece, TableFile, arrow, first_line
+from uptonoise.engines.files.table import NEEDS_ARROW, SAMPLE_ROWS, Piece, TableFile, first_line
 from uptonoise.engines.files.text import (
     NULL_VALUES,
     OTHER_DECIMAL,
@@ -113,7 +113,10 @@ class CsvFile(TableFile):
     is_text = True
 
     def __init__(self, path: Path, csv_format: CsvFormat) -> None:
-        arrow()  # to say at once that it is missing
+        try:  # to say at once that it is missing
+            import pyarrow  # noqa: F401
+        except ImportError:
+            raise ImportError(NEEDS_ARROW) from None
         self.path, self._decimal = path, csv_format.decimal
         self._layout = layout = Layout(path, csv_format)
         self.names = self.data_names = layout.names
@@ -183,8 +186,10 @@ class CsvFile(TableFile):
                 f"{self._too_long[name]}, which float64 would round"
             )
             raise hinted(ValueError, problem, "subtract a constant, or leave it out with {exclude}", exclude=[name])
-        pa, pa_csv, layout, n_rows = arrow(), arrow("pyarrow.csv"), self._layout, 0
-        texts = dict.fromkeys(groups)
+        import pyarrow as pa
+        from pyarrow import csv as pa_csv
+
+        layout, n_rows, texts = self._layout, 0, dict.fromkeys(groups)
         wanted = [*columns, *texts]
         types = {"percentage": pa.string(), "truth": pa.bool_()}
         marked = [name for name in columns if self._kinds[name] == "percentage"]
@@ -230,9 +235,11 @@ class CsvFile(TableFile):
 
     def _without_percent_sign(self, batch: Any, name: str) -> Any:
         """Return a batch in which a column is numbers, without percent signs."""
-        compute = arrow("pyarrow.compute")  # here: its import takes longer than a small file
+        import pyarrow as pa
+        from pyarrow import compute  # here: its import takes longer than a small file
+
         text = compute.utf8_trim_whitespace(compute.replace_substring(batch.column(name), "%", ""))
-        numbers = compute.replace_substring(text, self._decimal, ".").cast(arrow().float64())
+        numbers = compute.replace_substring(text, self._decimal, ".").cast(pa.float64())
         return batch.set_column(batch.schema.get_field_index(name), name, numbers)
 
     def _explained(self, error: Exception, columns: Sequence[str], n_rows: int) -> ValueError:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from uptonoise.engines.files.table import arrow, first_line
+from uptonoise.engines.files.table import first_line
 
 EXCEL_SUFFIXES = (".xlsx", ".xlsm", ".xls", ".xlsb", ".ods")
 _MOST_UNPACKED = 1 << 29  # bytes of a workbook, which is held in memory
@@ -42,7 +42,9 @@ def unpacked(path: Path, packing: Packing) -> BinaryIO:
         return io.BytesIO(sheet_as_csv(path, packing.name))
     if packing == "gzip":
         return cast(BinaryIO, gzip.open(path))
-    return cast(BinaryIO, arrow().CompressedInputStream(arrow().OSFile(str(path)), packing))
+    import pyarrow as pa
+
+    return cast(BinaryIO, pa.CompressedInputStream(pa.OSFile(str(path)), packing))
 
 
 def without_comments(text: str, comment: str) -> str:

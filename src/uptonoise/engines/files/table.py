@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +14,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.engines.files.groups import Groups
 
 SAMPLE_ROWS = 1_000  # the first rows, which tell what the columns hold
-
-
-def arrow(module: str = "pyarrow") -> Any:
-    """Return a module of pyarrow, or say how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise ImportError('reading files needs pyarrow: pip install "uptonoise[io]"') from None
+NEEDS_ARROW = 'reading files needs pyarrow: pip install "uptonoise[io]"'
 
 
 def first_line(error: BaseException) -> str:
