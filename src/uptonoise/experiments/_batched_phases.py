@@ -17,7 +17,7 @@ from torch import Tensor
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import NamedCell
-from uptonoise.fourier import BLOCK_WEIGHTS, column_order, default_design, lengths_of
+from uptonoise.fourier import BLOCK_WEIGHTS, default_design, lengths_and_order
 from uptonoise.twosample import Constants, cauchy_combination
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -118,8 +118,7 @@ def cell_pvalues(cell: PairCell, variants: Sequence[Constants], seed: int, runs:
     for run in runs:
         generator = cell.generator(seed, run)
         X, Y = cell.draw(generator)
-        lengths = lengths_of([X, Y])
-        order = column_order([X, Y], lengths)
+        lengths, order = lengths_and_order([X, Y])
         design = default_design(lengths[order], generator)
         centre = np.median(X, axis=0)
         pairs.append((X - centre, Y - centre))

@@ -14,7 +14,6 @@ from uptonoise.fourier.designs import (
     BLOCK_WEIGHTS,
     FewerFrequenciesWarning,
     check_design,
-    column_order,
     default_design,
     joint_frequencies,
     pair_seconds,
@@ -32,7 +31,7 @@ from uptonoise.fourier.discrepancy import (
 )
 from uptonoise.fourier.frequencies import Law, Method, as_frequencies, sample_frequencies
 from uptonoise.fourier.kernels import embedding_kernel, fourier_kernel, phase_kernel
-from uptonoise.fourier.lengths import lengths_of
+from uptonoise.fourier.lengths import lengths_and_order
 from uptonoise.fourier.moments import MomentSum
 from uptonoise.fourier.resampling import FlipSums, Signs, column_variances, labelled_feature_sums
 from uptonoise.fourier.scale import median_scale

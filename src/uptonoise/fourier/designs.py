@@ -15,14 +15,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import positive_int
 from uptonoise._util.warning import warn
 from uptonoise._util.wording import counted
-from uptonoise.fourier.lengths import RareLengths, lengths_of
+from uptonoise.fourier.lengths import RareLengths, lengths_and_order
 from uptonoise.fourier.spread import spread_of_amplitudes
 
 MOST_FREQUENCIES = 2_000
@@ -46,7 +45,6 @@ _SCALE_RATIO = 1.7  # of two scales at which many samples are measured
 _MOST_SCALES = 3
 _POINTS = 1_000  # values of a column, at equal steps of their ranks, that tell its spread
 _GRID = np.geomspace(0.01, 30, 60)  # frequencies, times the length of the column, at which they are looked at
-_DIGITS = 9  # of a mean, which rounding does not change
 _EFFECT_SHARE = 4  # the effect gets at most one in this many of a given number of frequencies
 BLOCK_WEIGHTS = {
     "single columns": 2.0,
@@ -82,7 +80,7 @@ def scaled_design(
     constant in these. Columns get their frequencies in an order that only their values decide, so that another order
     of the columns changes nothing.
     """
-    lengths = lengths_of(samples, rare_lengths)
+    lengths, order = lengths_and_order(samples, rare_lengths)
     spreads = np.zeros((len(samples), len(lengths)))
     for sample, rows in enumerate(samples):
         if len(rows) < 2:
@@ -95,7 +93,7 @@ def scaled_design(
                 squares = np.cos(phases).mean(axis=1) ** 2 + np.sin(phases).mean(axis=1) ** 2
             spreads[sample, column] = spread_of_amplitudes(_GRID / length, squares, len(rows))
     spreads = np.where((spreads > 0).any(axis=0), spreads, lengths)
-    order, beginning = column_order(samples, lengths), generator.bit_generator.state
+    beginning = generator.bit_generator.state
     design = default_design(lengths[order], generator, n_frequencies, spreads[:, order])
     wanted, most = len(design.frequencies), most or MOST_FREQUENCIES
     if wanted > most:
@@ -169,25 +167,6 @@ def check_groups(n_groups: int, n_columns: int) -> None:
             f"groups must be fewer, or have fewer columns: all pairs of {n_groups:,} groups with {n_columns:,} columns "
             f"take about {bytes_needed / 2**30:.1f} GB and {seconds / 60:,.0f} minutes. Choose groups or columns"
         )
-
-
-def column_order(samples: Sequence[Floats], lengths: Floats) -> NDArray[np.intp]:
-    """Return the columns in an order that depends on their values alone, in units of their lengths.
-
-    Neither the order of the samples, of the rows or of the columns changes it, nor do units.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.fourier.designs import column_order
-    >>> X = np.random.default_rng(0).exponential(size=(100, 3))
-    >>> order, turned = column_order([X], np.ones(3)), column_order([1_000 * X[::-1, ::-1]], np.full(3, 1_000.0))
-    >>> np.array_equal(X[:, order], X[:, ::-1][:, turned])
-    True
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        means = [np.arctan((rows - np.median(rows, axis=0)) / lengths).mean(axis=0) for rows in samples]
-    return np.argsort(np.round(np.sum(means, axis=0), _DIGITS), kind="stable")
 
 
 def default_design(

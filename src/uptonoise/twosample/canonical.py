@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import column_order, lengths_of
+from uptonoise.fourier import lengths_and_order
 from uptonoise.twosample.samples import Samples
 
 _DIGITS = 9  # that rounding does not change
@@ -62,8 +62,9 @@ def canonical(samples: Samples, *, keep_columns: bool = False, keep_units: bool 
         rows if isinstance(rows, np.ndarray) else np.asarray(rows.cpu().numpy(), dtype=np.float64)
         for rows in (samples.X, samples.Y)
     ]
-    lengths = lengths_of(values)
-    order = np.arange(d) if keep_columns else column_order(values, lengths)
+    lengths, order = lengths_and_order(values)
+    if keep_columns:
+        order = np.arange(d)
     # Sums and differences of rows may be equal up to rounding, which units change.
     rounded = [np.round(rows / lengths, _DIGITS) for rows in values]
     # The sort keys of rows: sums over columns of powers of their ranks among all rows.
