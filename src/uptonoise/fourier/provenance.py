@@ -5,7 +5,6 @@ An array of frequencies carries the note to the sketch, so that no caller has to
 
 from __future__ import annotations
 
-import json
 import zlib
 from typing import Any
 
@@ -52,31 +51,6 @@ class Frequencies(np.ndarray):
 
 def _checksum(values: NDArray[Any]) -> int:
     return zlib.crc32(np.ascontiguousarray(values).tobytes())
-
-
-def checked_provenance(provenance: Any, n_frequencies: int) -> Provenance | None:
-    """Return a copy of a provenance, as JSON gives it back, or raise with what is wrong."""
-    try:
-        copied = json.loads(json.dumps(provenance))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"provenance must be a dict that JSON can hold; {error}") from None
-    if copied is None:
-        return None
-    if not isinstance(copied, dict):
-        raise ValueError(f"provenance must be a dict; got {provenance!r}")
-    if "blocks" not in copied:
-        return copied
-    blocks = copied["blocks"]
-    if not isinstance(blocks, dict) or not blocks:
-        raise ValueError(f"provenance['blocks'] must name at least one block of frequencies; got {blocks!r}")
-    for name, place in blocks.items():
-        is_place = isinstance(place, list) and len(place) == 2 and all(type(end) is int for end in place)
-        if not is_place or not 0 <= place[0] < place[1] <= n_frequencies:
-            raise ValueError(
-                f"provenance['blocks'] must have a start and a stop within {n_frequencies} frequencies for each block; "
-                f"got {place!r} for {name!r}"
-            )
-    return copied
 
 
 def blocks_at(blocks: dict[str, Any], kept: NDArray[np.intp]) -> dict[str, list[int]]:

@@ -9,29 +9,25 @@ not in its file, a sketch of few rows has their features, too.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Precision
-from uptonoise._util.validation import checked_choice
 from uptonoise._util.wording import counted, shown
 from uptonoise.fourier.cluster_pass import ClusterPass, moments_by_group
 from uptonoise.fourier.cosine_sine import CosineSine
 from uptonoise.fourier.designs import affordable_frequencies, check_design, check_groups, scaled_design
 from uptonoise.fourier.docs import described
-from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.lengths import rare_lengths
-from uptonoise.fourier.moments import GroupMoments, Moments, MomentSum
-from uptonoise.fourier.provenance import Provenance, blocks_at, checked_provenance
+from uptonoise.fourier.moments import GroupMoments, MomentSum
+from uptonoise.fourier.provenance import blocks_at
 from uptonoise.fourier.sketch_files import load_sketch, save_sketch
-from uptonoise.fourier.sketch_statistics import SketchStatistics, checked_centre
+from uptonoise.fourier.sketch_statistics import SketchStatistics
 from uptonoise.rows import (
     SCALE_ROWS,
     GroupedClusters,
@@ -40,7 +36,6 @@ from uptonoise.rows import (
     as_column_names,
     as_rows,
     clustered_rows,
-    numbered_columns,
     some_rows,
     warn_of_codes,
 )
@@ -77,30 +72,6 @@ class Sketch(SketchStatistics):
     >>> np.allclose(s.covariance, t.covariance, atol=1e-6)
     True
     """
-
-    def __init__(
-        self,
-        frequencies: Any,
-        *,
-        columns: Sequence[str] | None = None,
-        centre: ArrayLike | None = None,
-        provenance: Provenance | None = None,
-        precision: Precision = "fast",
-    ) -> None:
-        self.frequencies = as_frequencies(frequencies)
-        self.frequencies.flags.writeable = False
-        self.n_frequencies, self.n_columns = self.frequencies.shape
-        known = getattr(frequencies, "provenance", None) if provenance is None else provenance
-        self.provenance = checked_provenance(known, self.n_frequencies)
-        self.precision = checked_choice(precision, get_args(Precision), "precision")
-        self.named = columns is not None
-        names = numbered_columns(self.n_columns) if columns is None else columns
-        self.columns = as_column_names(names, "columns", self.n_columns)
-        self._centre_is_given = centre is not None
-        given = None if centre is None else checked_centre(centre, self.n_columns)
-        width = 2 * self.n_frequencies
-        self._hold(Moments(0, 0.0, 0.0, np.zeros(width), np.zeros((width, width))), given)
-        self._lock = threading.RLock()
 
     @classmethod
     @described

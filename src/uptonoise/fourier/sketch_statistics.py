@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.typing import Complex, Floats, Precision
+from uptonoise._util.validation import checked_choice
 from uptonoise._util.wording import counted
 from uptonoise.fourier.cluster_pass import NO_CLUSTERS, SketchClusters
 from uptonoise.fourier.cosine_sine import as_complex
+from uptonoise.fourier.frequencies import as_frequencies
 from uptonoise.fourier.moments import Moments
 from uptonoise.fourier.provenance import Provenance
-from uptonoise.rows import as_real_array, check_same_columns
+from uptonoise.rows import as_column_names, as_real_array, check_same_columns, numbered_columns
 
 _ADVICE = "Make one of them with Sketch.like(the other), so that both have the same frequencies and columns"
 
@@ -57,6 +61,45 @@ class SketchStatistics:
     _clusters: SketchClusters
     _whole: Moments | None  # of all rows, once somebody has asked for them
     _lock: Any  # of the thread that adds rows; it stays where it is
+
+    def __init__(
+        self,
+        frequencies: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        centre: ArrayLike | None = None,
+        provenance: Provenance | None = None,
+        precision: Precision = "fast",
+    ) -> None:
+        self.frequencies = as_frequencies(frequencies)
+        self.frequencies.flags.writeable = False
+        self.n_frequencies, self.n_columns = self.frequencies.shape
+        known = getattr(frequencies, "provenance", None) if provenance is None else provenance
+        try:
+            self.provenance = json.loads(json.dumps(known))  # a copy, as files give it back
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"provenance must be a dict that JSON can hold; {error}") from None
+        if not isinstance(self.provenance, dict | None):
+            raise ValueError(f"provenance must be a dict; got {known!r}")
+        blocks = (self.provenance or {}).get("blocks", {"all frequencies": [0, self.n_frequencies]})
+        if not isinstance(blocks, dict) or not blocks:
+            raise ValueError(f"provenance['blocks'] must name at least one block of frequencies; got {blocks!r}")
+        for name, place in blocks.items():
+            is_place = isinstance(place, list) and len(place) == 2 and all(type(end) is int for end in place)
+            if not is_place or not 0 <= place[0] < place[1] <= self.n_frequencies:
+                raise ValueError(
+                    f"provenance['blocks'] must have a start and a stop within {self.n_frequencies} frequencies for "
+                    f"each block; got {place!r} for {name!r}"
+                )
+        self.precision = checked_choice(precision, get_args(Precision), "precision")
+        self.named = columns is not None
+        names = numbered_columns(self.n_columns) if columns is None else columns
+        self.columns = as_column_names(names, "columns", self.n_columns)
+        self._centre_is_given = centre is not None
+        given = None if centre is None else checked_centre(centre, self.n_columns)
+        width = 2 * self.n_frequencies
+        self._hold(Moments(0, 0.0, 0.0, np.zeros(width), np.zeros((width, width))), given)
+        self._lock = threading.RLock()
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_lock"}
