@@ -102,13 +102,39 @@ class TypedFile(TableFile):
         try:
             with closing(self._batches([*columns, *groups])) as batches:
                 for batch, fraction in batches:
-                    yield batch_piece(batch, self.path, columns, groups, fraction)
+                    # The values lie column by column, as Arrow has them; whoever computes turns them, block by block.
+                    values = np.empty((len(columns), batch.num_rows))
+                    for place, name in enumerate(columns):
+                        column = batch.column(name)
+                        if pa.types.is_dictionary(column.type):
+                            column = column.dictionary_decode()
+                        if pa.types.is_integer(column.type) and column.type.bit_width == 64:
+                            column = self._exact(column, name)
+                        elif not pa.types.is_floating(column.type):
+                            column = column.cast(pa.float64(), safe=False)
+                        if column.null_count:
+                            column = column.cast(pa.float64()).fill_null(np.nan)
+                        # Arrow's own way to numpy imports pandas where there is one, and an interruption during that
+                        # import is lost.
+                        values[place] = np.from_dlpack(column)
+                    yield Piece(values.T, tuple(groups_of(batch.column(name)) for name in groups), fraction)
         except FileNotFoundError:
             raise  # it was there when it was opened first; the message names it
         except (pa.ArrowException, OSError) as error:
             raise self.unreadable(error) from None
         finally:
             pa.default_memory_pool().release_unused()  # some 200 MB, for rows that are not read again
+
+    def _exact(self, column: Any, name: str) -> Any:
+        """Return whole numbers as float64; raise where it would round them."""
+        import pyarrow as pa
+
+        try:
+            return column.cast(pa.float64())
+        except pa.ArrowInvalid as error:
+            problem = f"the column {name!r} must have whole numbers up to 2^53 in size, which float64 holds exactly"
+            hint = "Subtract a constant first, such as the smallest value of both samples"
+            raise ValueError(f"{self.path}: {problem}: {first_line(error)}. {hint}") from None
 
     @abstractmethod
     def _batches(self, wanted: Sequence[str]) -> Generator[tuple[Any, float], None, None]:
@@ -226,35 +252,8 @@ def _all_batches(reader: Any) -> Iterator[Any]:
     return iter(reader)
 
 
-def batch_piece(batch: Any, path: Path, columns: Sequence[str], groups: Sequence[str], fraction: float) -> Piece:
-    """Return a record batch as a piece of rows.
-
-    The values lie column by column, as Arrow has them; whoever computes turns them, block by block and in threads.
-    """
-    import pyarrow as pa
-
-    values = np.empty((len(columns), batch.num_rows))
-    for number, name in enumerate(columns):
-        column = batch.column(name)
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if pa.types.is_integer(column.type) and column.type.bit_width == 64:
-            try:
-                column = column.cast(pa.float64())
-            except pa.ArrowInvalid as error:
-                problem = f"the column {name!r} must have whole numbers up to 2^53 in size, which float64 holds exactly"
-                hint = "Subtract a constant first, such as the smallest value of both samples"
-                raise ValueError(f"{path}: {problem}: {first_line(error)}. {hint}") from None
-        elif not pa.types.is_floating(column.type):
-            column = column.cast(pa.float64(), safe=False)
-        if column.null_count:
-            column = column.cast(pa.float64()).fill_null(np.nan)
-        # Arrow's own way to numpy imports pandas where there is one, and an interruption during that import is lost.
-        values[number] = np.from_dlpack(column)
-    return Piece(values.T, tuple(_groups(batch.column(name)) for name in groups), fraction)
-
-
-def _groups(column: Any) -> Groups:
+def groups_of(column: Any) -> Groups:
+    """Return a column as groups."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):

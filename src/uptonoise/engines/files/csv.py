@@ -20,7 +20,7 @@ import numpy as np
 from uptonoise._util.errors import hinted
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
-from uptonoise.engines.files.arrow import batch_piece
+from uptonoise.engines.files.arrow import groups_of
 from uptonoise.engines.files.layout import CsvFormat, Layout
 from uptonoise.engines.files.lines import CleanedBytes, Sheet, unpacked
 from uptonoise.engines.files.paths import Paths, data_files
@@ -189,10 +189,9 @@ class CsvFile(TableFile):
         import pyarrow as pa
         from pyarrow import csv as pa_csv
 
-        layout, n_rows, texts = self._layout, 0, dict.fromkeys(groups)
-        wanted = [*columns, *texts]
-        types = {"percentage": pa.string(), "truth": pa.bool_()}
-        marked = [name for name in columns if self._kinds[name] == "percentage"]
+        layout, n_rows = self._layout, 0
+        kinds = {"percentage": pa.string(), "truth": pa.bool_()}
+        types = {name: kinds.get(self._kinds[name], pa.float64()) for name in columns}
         try:
             reading = pa_csv.ReadOptions(
                 block_size=max(_BLOCK_BYTES, _BLOCK_PER_HEADER * sum(len(name) + 1 for name in self.names)),
@@ -202,11 +201,8 @@ class CsvFile(TableFile):
                 encoding="utf8" if layout.encoding == "utf-8" or not layout.is_clean else layout.encoding,
             )
             converting = pa_csv.ConvertOptions(
-                include_columns=wanted,
-                column_types={
-                    name: pa.string() if name in texts else types.get(self._kinds[name], pa.float64())
-                    for name in wanted
-                },
+                include_columns=[*columns, *dict.fromkeys(groups)],
+                column_types=types | dict.fromkeys(groups, pa.string()),
                 null_values=NULL_VALUES,
                 strings_can_be_null=True,
                 decimal_point=self._decimal,
@@ -225,22 +221,27 @@ class CsvFile(TableFile):
                         at_once = chunk_rows(batch.num_columns)
                         for start in range(0, batch.num_rows, at_once):
                             rows = batch.slice(start, at_once)
-                            for name in marked:
-                                rows = self._without_percent_sign(rows, name)
-                            piece = batch_piece(rows, self.path, columns, groups, file.tell() / size)
+                            values = np.empty((len(columns), rows.num_rows))
+                            for place, name in enumerate(columns):
+                                numbers = rows.column(name)
+                                if self._kinds[name] == "percentage":
+                                    numbers = self._without_percent_signs(numbers)
+                                if numbers.null_count or not pa.types.is_float64(numbers.type):
+                                    numbers = numbers.cast(pa.float64()).fill_null(np.nan)
+                                values[place] = np.from_dlpack(numbers)  # without pandas, as in arrow.py
+                            labels = tuple(groups_of(rows.column(name)) for name in groups)
                             n_rows += rows.num_rows
-                            yield piece
+                            yield Piece(values.T, labels, file.tell() / size)
         except (pa.ArrowException, OSError, UnicodeError) as error:
             raise self._explained(error, columns, n_rows) from None
 
-    def _without_percent_sign(self, batch: Any, name: str) -> Any:
-        """Return a batch in which a column is numbers, without percent signs."""
+    def _without_percent_signs(self, text: Any) -> Any:
+        """Return a column of text as numbers, without percent signs."""
         import pyarrow as pa
         from pyarrow import compute  # here: its import takes longer than a small file
 
-        text = compute.utf8_trim_whitespace(compute.replace_substring(batch.column(name), "%", ""))
-        numbers = compute.replace_substring(text, self._decimal, ".").cast(pa.float64())
-        return batch.set_column(batch.schema.get_field_index(name), name, numbers)
+        text = compute.utf8_trim_whitespace(compute.replace_substring(text, "%", ""))
+        return compute.replace_substring(text, self._decimal, ".").cast(pa.float64())
 
     def _explained(self, error: Exception, columns: Sequence[str], n_rows: int) -> ValueError:
         """Return what is wrong with the file behind the first `n_rows` rows, and where."""
