@@ -237,10 +237,19 @@ def _quadratic(samples: Samples, length: float | Floats, n_permutations: int, ge
         return cluster_mmd(samples, _kernel_blocks(rows, whole=True), n_permutations, generator)
     n_rows, (n, k) = len(rows), samples.sizes
     labels = next(label_blocks(samples.sizes, [n_rows], n_permutations, generator))
-    factor = kernel_factor(rows)
-    if factor is not None:
-        sums = np.sum((labels @ (factor - factor.mean(axis=0))) ** 2, axis=1)
-        return np.asarray(np.maximum(sums, 0) * (1 / n + 1 / k) ** 2)
+    # The thin factor F, of shape (n_rows, rank), row by row of its transpose; a wide one would cost more than K.
+    most = n_rows // _LEAST_SAVING if rows.shape[1] <= _MOST_COLUMNS else 0
+    columns, errors = np.empty((most, n_rows)), np.ones(n_rows)
+    for rank in range(most):
+        pivot = int(errors.argmax())
+        if errors[pivot] <= _TOLERANCE:
+            factor = columns[:rank].T
+            sums = np.sum((labels @ (factor - factor.mean(axis=0))) ** 2, axis=1)
+            return np.asarray(np.maximum(sums, 0) * (1 / n + 1 / k) ** 2)
+        column = np.exp(-0.5 * np.sum((rows - rows[pivot]) ** 2, axis=1))
+        column -= columns[:rank, pivot] @ columns[:rank]
+        columns[rank] = column / np.sqrt(errors[pivot])
+        errors -= columns[rank] ** 2
     kept = list(_kernel_blocks(rows, whole=False)) if n_rows <= _KEPT_ROWS else None
     totals, sums = np.zeros(n_rows), np.zeros(len(labels))
     for start, kernel in kept or _kernel_blocks(rows, whole=False):
@@ -269,31 +278,3 @@ def _kernel_blocks(rows: Floats, whole: bool) -> Iterator[tuple[int, NDArray[np.
         with np.errstate(over="ignore"):  # so far apart that the kernel is 0
             exponents = np.minimum(halves, 0).astype(np.float32)
         yield start, np.exp(exponents)
-
-
-def kernel_factor(rows: Floats) -> Floats | None:
-    """Return F of shape (n_rows, rank) with F F' = exp(-|x - y|^2 / 2) for all pairs of rows; None where it is wide.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.twosample.paper.mmd_permutation import kernel_factor
-    >>> rows = np.random.default_rng(0).normal(size=(600, 1))
-    >>> F = kernel_factor(rows)
-    >>> bool(np.abs(F @ F.T - np.exp(-((rows - rows.T) ** 2) / 2)).max() < 1e-7), F.shape[1] < 40
-    (True, True)
-    """
-    n_rows, d = rows.shape
-    most = n_rows // _LEAST_SAVING
-    if d > _MOST_COLUMNS:
-        return None
-    columns, errors = np.empty((most, n_rows)), np.ones(n_rows)
-    for rank in range(most):
-        pivot = int(errors.argmax())
-        if errors[pivot] <= _TOLERANCE:
-            return columns[:rank].T
-        column = np.exp(-0.5 * np.sum((rows - rows[pivot]) ** 2, axis=1))
-        column -= columns[:rank, pivot] @ columns[:rank]
-        columns[rank] = column / np.sqrt(errors[pivot])
-        errors -= columns[rank] ** 2
-    return None

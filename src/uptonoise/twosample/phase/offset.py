@@ -25,14 +25,13 @@ columns of G as nuisance directions; to first order it does not depend on the er
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtri, stdtrit
 
-from uptonoise._util.typing import Complex, Floats
+from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
 from uptonoise.twosample.phase.pair import FrequencyBlocks, Movable, Pair, SampleMoments, Shift, centre_of, even_turns
-from uptonoise.twosample.phase.statistic import Ridge, decomposed
+from uptonoise.twosample.phase.statistic import decomposed
 
 _SPARE_ROWS = 2  # that a sample has beyond one per column
 _GRID_STEPS = 2.0  # per radian of the largest frequency of a column
@@ -60,8 +59,7 @@ def fitted_shift(
     moves = np.ones(X.n_columns, dtype=bool) if movable is None else movable
     if not moves.any():
         return Pair.of(X, Y, worth)
-    missing = why_no_shift(X, Y, moves)
-    if missing is not None:
+    if (missing := why_no_shift(X, Y, moves)) is not None:
         raise ValueError(missing)
     place = FrequencyBlocks.of(X, Y).largest
     origin_Y = centre_of(Y)
@@ -70,10 +68,8 @@ def fitted_shift(
     lengths = (1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0))))[moves]
     W = np.ascontiguousarray(X.frequencies[:, moves] * lengths)
     near, near_W = SampleMoments.of(Y, origin_Y, worth=worth).at(place), W[place]
-    start = SampleMoments.of(X, origin_X, place).phi * near.phi.conj()
-    ahead = _best_aligned(start, near_W, (origin_X - origin_Y)[moves] / lengths)
-    most_steps = most_steps or _MOST_STEPS
-    for number in range(most_steps):
+    ahead = _best_aligned(SampleMoments.of(X, origin_X, place), near, near_W, (origin_X - origin_Y)[moves] / lengths)
+    for _ in range(most_steps or _MOST_STEPS):
         centre = origin_X.copy()
         centre[moves] += lengths * ahead
         moved = SampleMoments.of(X, centre, place, worth)
@@ -81,13 +77,14 @@ def fitted_shift(
         G = -product.real[:, None] * near_W
         here = decomposed(moved, near)
         free = here.test()
-        step: Floats = -np.linalg.pinv(free.root.T @ G) @ free.z
+        inverse = np.linalg.pinv(free.root.T @ G)
+        step: Floats = -inverse @ free.z
         for _ in range(_HALVINGS):  # until T does not grow
             S = (product * np.exp(-1j * (near_W @ step))).imag
             if np.sum((S @ free.root) ** 2) <= free.statistic:
                 break
             step = step / 2
-        if np.linalg.norm(free.root.T @ G @ step) < _CONVERGED or number == most_steps - 1:
+        if np.linalg.norm(free.root.T @ G @ step) < _CONVERGED:
             break
         ahead = ahead + step
     if np.array_equal(origin_X, origin_Y) and float(product.real.sum()) < _ALIGNED * float(np.abs(product).sum()):
@@ -95,14 +92,19 @@ def fitted_shift(
             "X and Y share a centre that was given, and lie too far apart to find their shift from there; sketch each "
             "about a centre of its own, which Sketch.like does where none was given"
         )
+    # The error of the shift, from the scores with and without what a shift explains.
+    bound = here._replace(nuisance=G).test()
+    of_moved = (inverse * free.variances) @ inverse.T / bound.shrinkage**2
+    shift, covariance = centre - origin_Y, np.zeros((len(moves), len(moves)))
+    covariance[np.ix_(moves, moves)] = of_moved * np.outer(lengths, lengths)
+    freedom = max(float(bound.nu * bound.shrinkage), 1.0)
+    half = stdtrit(freedom, 0.975) * np.sqrt(np.diag(covariance))
+    variances = np.einsum("md,de,me->m", X.frequencies, covariance, X.frequencies)
     pair = Pair.of(X, Y, worth, (centre, origin_Y))
-    shift = _estimate(centre - origin_Y, free, here._replace(nuisance=G).test(), G, lengths, moves)
-    variances = np.einsum("md,de,me->m", X.frequencies, shift.covariance, X.frequencies)
-    n_shifted = max(np.count_nonzero(np.diag(shift.covariance)), 1)
     return pair._replace(
-        shift=shift,
+        shift=Shift(shift, covariance, freedom, np.stack([shift - half, shift + half], axis=1)),
         nuisance=-(pair.left.phi * pair.right.phi.conj()).real[:, None] * W,
-        doubt=np.sqrt(chdtri(n_shifted, _BEYOND_DOUBT) * np.maximum(variances, 0)),
+        doubt=np.sqrt(chdtri(max(np.count_nonzero(half), 1), _BEYOND_DOUBT) * np.maximum(variances, 0)),
     )
 
 
@@ -131,8 +133,9 @@ def why_no_shift(X: Sketch, Y: Sketch, movable: Movable = None) -> str | None:
     return None
 
 
-def _best_aligned(product: Complex, W: Floats, apart: Floats) -> Floats:
+def _best_aligned(left: SampleMoments, right: SampleMoments, W: Floats, apart: Floats) -> Floats:
     """Return where phases agree best, from starts at the centres, where the grids say, and at no shift at all."""
+    product = left.phi * right.phi.conj()
     on_grids = np.zeros_like(apart)  # a column without frequencies of its own stays at the centres
     own = np.count_nonzero(W, axis=1) == 1
     for column in range(W.shape[1]):
@@ -164,13 +167,3 @@ def _best_aligned(product: Complex, W: Floats, apart: Floats) -> Floats:
         if reached > best_sum:
             best, best_sum = ahead, reached
     return best
-
-
-def _estimate(shift: Floats, free: Ridge, bound: Ridge, G: Floats, lengths: Floats, moves: NDArray[np.bool_]) -> Shift:
-    """Return a shift with its error, from the scores with and without what a shift explains."""
-    inverse = np.linalg.pinv(free.root.T @ G)
-    covariance, freedom = np.zeros((len(shift), len(shift))), max(float(bound.nu * bound.shrinkage), 1.0)
-    of_moved = (inverse * free.variances) @ inverse.T / bound.shrinkage**2
-    covariance[np.ix_(moves, moves)] = of_moved * np.outer(lengths, lengths)
-    half = stdtrit(freedom, 0.975) * np.sqrt(np.diag(covariance))
-    return Shift(shift, covariance, freedom, np.stack([shift - half, shift + half], axis=1))

@@ -71,10 +71,6 @@ class SampleMoments(NamedTuple):
         covariances = self.covariance if self.covariance.ndim > 2 else repeat(self.covariance)
         return map(SampleMoments, self.phi, covariances, self.size)
 
-    def S(self, other: SampleMoments) -> Floats:  # noqa: N802
-        """Return Im(phi conj phi'), phi' the other sample's."""
-        return np.asarray(self.phi.imag * other.phi.real - self.phi.real * other.phi.imag)
-
     def projected(self, cosines: Floats, sines: Floats) -> Floats:
         """Return the covariance over rows of a cos(w.x) + b sin(w.x), with one factor a and b per frequency."""
         m, C = self.phi.shape[-1], self.covariance

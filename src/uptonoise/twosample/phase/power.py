@@ -191,7 +191,7 @@ def _pvalues(pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positivity: bo
     left, right = _expected(pilot)
     if pilot.rows is None or max(sizes) > _LARGEST_RESAMPLED:
         return _from_means(left, right, pilot, sizes, n_draws, positivity)
-    return _from_rows(pilot, left.S(right), sizes, n_draws, positivity)
+    return _from_rows(left, right, pilot, sizes, n_draws, positivity)
 
 
 def _expected(pilot: _Pilot) -> list[SampleMoments]:
@@ -240,22 +240,24 @@ def between_clusters(clusters: SampleMoments, rows: SampleMoments) -> Floats:
     return np.asarray((vectors * np.maximum(values, 0)) @ vectors.T)
 
 
-def _from_rows(pilot: _Pilot, expected: Floats, sizes: tuple[int, int], n_draws: int, positivity: bool) -> Floats:
+def _from_rows(
+    left: SampleMoments, right: SampleMoments, pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positivity: bool
+) -> Floats:
     """Return p-values of rows of the pilot that are sampled again."""
     assert pilot.rows is not None
     centre, blocks, generator = centre_of(pilot.X), FrequencyBlocks.of(pilot.X, pilot.Y), pilot.generator
-    noisy_X, noisy_Y = (
+    noisy = [
         with_noise(SampleMoments.of(Sketch.like(pilot.X).update(rows), centre), pilot.X.frequencies, sd)
         for rows, sd in zip(pilot.rows, pilot.noise, strict=True)
-    )
-    moved = expected - noisy_X.S(noisy_Y)
+    ]
+    expected, found = (X.phi.imag * Y.phi.real - X.phi.real * Y.phi.imag for X, Y in ((left, right), noisy))
+    moved = expected - found
     pvalues = np.empty(n_draws)
     for draw in range(n_draws):
         sketches = []
         for rows, size, sd in zip(pilot.rows, sizes, pilot.noise, strict=True):
             chosen = rows[generator.integers(len(rows), size=size)]
-            noisy = chosen + sd * generator.standard_normal(chosen.shape)
-            sketches.append(Sketch.like(pilot.X).update(noisy))
+            sketches.append(Sketch.like(pilot.X).update(chosen + sd * generator.standard_normal(chosen.shape)))
         pair, block_pvalues = Pair.of(sketches[0], sketches[1]), []
         for place in blocks.places.values():
             decomposition = decomposed(pair.left, pair.right, rows=pair.features, place=place)

@@ -34,7 +34,6 @@ All arrays may have leading dimensions, one test each.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -52,6 +51,7 @@ _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
+_NO_DIRECTION = 1e-10  # of the largest size: what rounding leaves of a nuisance that others span
 _LEAST_RIDGE = 0.1  # in units of a correlation: where there are many rows
 _LEAST_VARIANCE = 0.25  # of that for Gaussian influences
 _ALL_ERROR = 1 / 3  # of A + B: what Cov(S) is on average where phi is nothing but error
@@ -216,8 +216,10 @@ class Decomposition(NamedTuple):
         whitening = 1 / np.sqrt(self.w + lam[..., None])
         variances, basis, A, twice = self.w * whitening**2, self.basis, self.A, self.twice
         if self.nuisance is not None:
+            # Directions of length 1 that span what the nuisance moves; 0 in place of those that are not needed.
             root = basis * whitening[..., None, :]
-            directions = _directions(root.mT @ self.nuisance)
+            directions, sizes, _ = np.linalg.svd(root.mT @ self.nuisance, full_matrices=False)
+            directions = directions * (sizes > _NO_DIRECTION * sizes[..., :1])[..., None, :]
             left_over = np.eye(root.shape[-1]) - directions @ directions.mT  # projects onto what is orthogonal
             variances, turn = np.linalg.eigh((left_over * variances[..., None, :]) @ left_over)
             turn = left_over @ turn
@@ -231,7 +233,9 @@ class Decomposition(NamedTuple):
         from_A, from_B = (
             (np.sum(part, axis=-1), np.sum(part**2, axis=-1) + off_diagonal) for part in (G, variances - G)
         )
-        nu = self._satterthwaite((np.sum(variances, axis=-1), np.sum(variances**2, axis=-1)), (from_A, from_B))
+        of_H = np.sum(variances, axis=-1), np.sum(variances**2, axis=-1)
+        whole, of_A, of_B = (square + trace**2 for trace, square in (of_H, from_A, from_B))
+        nu = np.asarray(whole / np.maximum(of_A / self.freedoms[0] + of_B / self.freedoms[1], _TINY))
         ones, none = np.ones_like(nu), np.zeros_like(nu)
         return Ridge(self.S, basis, whitening, variances, twice, (from_A, from_B), nu, self.few_rows, ones, none)
 
@@ -242,27 +246,22 @@ class Decomposition(NamedTuple):
             if self.nuisance is None:
                 lam = self.ridge(lam).shrinkage
                 continue
-            # c of the ridge from traces, which need no further eigenvectors.
+            # c of the ridge from traces, which need no further eigenvectors; the directions are those of the ridge.
             whitening = 1 / np.sqrt(self.w + lam[..., None])
-            directions = _directions((self.basis * whitening[..., None, :]).mT @ self.nuisance)
+            moves = (self.basis * whitening[..., None, :]).mT @ self.nuisance
+            directions, sizes, _ = np.linalg.svd(moves, full_matrices=False)
+            directions = directions * (sizes > _NO_DIRECTION * sizes[..., :1])[..., None, :]
             left_over = []
             for matrix in ((self.w * whitening**2)[..., None] * np.eye(self.w.shape[-1]), scaled(self.A, whitening)):
                 half = matrix - directions @ (directions.mT @ matrix)
                 left_over.append(half - (half @ directions) @ directions.mT)
             H, G = left_over
-            whole, *parts = (
-                (np.trace(part, axis1=-2, axis2=-1), np.sum(part**2, axis=(-2, -1))) for part in (H, G, H - G)
+            whole, of_A, of_B = (
+                np.sum(part**2, axis=(-2, -1)) + np.trace(part, axis1=-2, axis2=-1) ** 2 for part in (H, G, H - G)
             )
-            nu = self._satterthwaite(whole, parts)
-            lam = np.asarray(np.maximum(1 - whole[0] / np.maximum(nu, _TINY), _SMALLEST_C))
+            nu = whole / np.maximum(of_A / self.freedoms[0] + of_B / self.freedoms[1], _TINY)
+            lam = np.asarray(np.maximum(1 - np.trace(H, axis1=-2, axis2=-1) / np.maximum(nu, _TINY), _SMALLEST_C))
         return self.ridge(lam)
-
-    def _satterthwaite(self, whole: Traces, parts: Sequence[Traces]) -> Floats:
-        """Return the degrees of freedom of a sum of two Wishart matrices, from the traces of it and of its parts."""
-        spread = sum(
-            (square + trace**2) / freedom for (trace, square), freedom in zip(parts, self.freedoms, strict=True)
-        )
-        return np.asarray((whole[1] + whole[0] ** 2) / np.maximum(spread, _TINY))
 
 
 def decomposed(
@@ -301,7 +300,7 @@ def decomposed(
     elif np.any(of_Y.unguarded):
         borrowed = borrowed_rows(rows[0], left, right, of_Y.across)
     return Decomposition(
-        S=left.S(right),
+        S=left.phi.imag * right.phi.real - left.phi.real * right.phi.imag,
         unit=unit,
         w=np.maximum(w, 0),
         basis=unit[..., None] * V,
@@ -316,9 +315,3 @@ def decomposed(
         unguarded=of_X.unguarded + of_Y.unguarded,
         nuisance=nuisance,
     )
-
-
-def _directions(columns: Floats) -> Floats:
-    """Return orthogonal directions of length 1 that span columns; 0 in place of those that are not needed."""
-    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return np.asarray(directions * (sizes > 1e-10 * sizes[..., :1])[..., None, :])

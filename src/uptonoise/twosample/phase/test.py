@@ -155,7 +155,7 @@ def phase_pvalue(pair: Pair, statistics: dict[str, Ridge] | None = None) -> floa
         }
     if pair.shift is None and not any(block.has_rank for block in statistics.values()):
         # No row differs from the others of its sample: the p-value is that of the flip test.
-        differ = bool(np.abs(pair.left.S(pair.right)).max() > _ROUNDING)
+        differ = bool(np.abs((pair.left.phi * pair.right.phi.conj()).imag).max() > _ROUNDING)
         return (
             float(np.maximum(2.0 ** (1 - np.minimum(pair.left.size, pair.right.size)), SMALLEST_PVALUE))
             if differ
