@@ -41,7 +41,7 @@ from uptonoise._util.results import Result, computed
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_number
 from uptonoise.fourier import Sketch, spread_of_amplitudes
-from uptonoise.twosample.phase.pair import Movable, Pair, SampleMoments, centre_of, even_turns
+from uptonoise.twosample.phase.pair import Movable, Pair, SampleMoments, even_turns
 from uptonoise.twosample.phase.squared_length import Part
 
 _LOWER, _UPPER = 0.03, 0.02  # what the two ends of the 95 % interval miss
@@ -161,13 +161,13 @@ class Phases(NamedTuple):
         """
         W, spreads = pair.X.frequencies, column_spreads(pair.X, pair.Y)
         sketch, freedom = pair.X, min(pair.X.effective_size, pair.Y.effective_size)
-        origin, right = centre_of(pair.Y), SampleMoments.of(pair.Y, centre_of(pair.Y))
+        right = SampleMoments.of(pair.Y)
         if differences is not None:
             m, sketch, freedom = differences.n_frequencies, differences, differences.effective_size
-            origin = np.zeros(sketch.n_columns)
-            right = SampleMoments(np.ones(m, dtype=complex), np.zeros((2 * m, 2 * m)), np.asarray(np.inf))  # certain
-        centre = centre_of(sketch)
-        product = SampleMoments.of(sketch, centre).phi * right.phi.conj()
+            one, certain, origin = np.ones(m, dtype=complex), np.zeros((2 * m, 2 * m)), np.zeros(sketch.n_columns)
+            right = SampleMoments(one, certain, np.asarray(np.inf), centre=origin)
+        left = SampleMoments.of(sketch)
+        product = left.phi * right.phi.conj()
         # A large shift would be lost in whole turns: each column is moved on by where its frequencies agree best.
         ahead = np.zeros(len(spreads))
         for column, places in enumerate(_own_frequencies(W)):
@@ -179,7 +179,7 @@ class Phases(NamedTuple):
                 back, forward = ((turns @ either).real for either in (product[near].conj(), product[near]))
                 agreement = np.concatenate([back[:0:-1], forward])
                 ahead[column] = step * (np.argmax(agreement) - (len(turns) - 1))
-        left = SampleMoments.of(sketch, centre + ahead)
+        left = SampleMoments.of(sketch, left.centre + ahead)
         product = left.phi * right.phi.conj()
         size, angle = np.abs(product), np.angle(product)
         # The error of a phase is that of Im(phi_X conj phi_Y) with its own phase taken off, over the amplitudes.
@@ -190,7 +190,7 @@ class Phases(NamedTuple):
         seen = (np.diag(covariance) < _LARGEST_ERROR**2) & (size > 0)
         for sample in (left, right):
             seen &= np.abs(sample.phi) * np.sqrt(sample.size) > _RELIABLE
-        values = W @ (centre + ahead - origin) + angle
+        values = W @ (left.centre - right.centre) + angle
         return cls(values, covariance, seen, W, spreads, pair.columns, max(freedom - 1, 1.0))
 
     def effect(self, *, up_to_offset: bool, movable: Movable = None) -> EffectSize:
@@ -275,8 +275,7 @@ def column_spreads(X: Sketch, Y: Sketch) -> Floats:
     >>> column_spreads(left, un.Sketch.like(left).update(Y)).round(1)
     array([2.])
     """
-    samples = (SampleMoments.of(sketch, centre_of(sketch)) for sketch in (X, Y))
-    squares = [np.clip(sample.squared_amplitudes, 0, 1) for sample in samples]
+    squares = [np.clip(SampleMoments.of(sketch).squared_amplitudes, 0, 1) for sketch in (X, Y)]
     spreads = np.zeros(X.n_columns)
     for column, places in enumerate(_own_frequencies(X.frequencies)):
         if len(places):

@@ -30,7 +30,7 @@ from scipy.special import chdtri, stdtrit
 from uptonoise._util.typing import Floats
 from uptonoise._util.wording import counted
 from uptonoise.fourier import Sketch
-from uptonoise.twosample.phase.pair import FrequencyBlocks, Movable, Pair, SampleMoments, Shift, centre_of, even_turns
+from uptonoise.twosample.phase.pair import FrequencyBlocks, Movable, Pair, SampleMoments, Shift, even_turns
 from uptonoise.twosample.phase.statistic import decomposed
 
 _SPARE_ROWS = 2  # that a sample has beyond one per column
@@ -62,15 +62,15 @@ def fitted_shift(
     if (missing := why_no_shift(X, Y, moves)) is not None:
         raise ValueError(missing)
     place = FrequencyBlocks.of(X, Y).largest
-    origin_Y = centre_of(Y)
-    origin_X = np.where(moves, centre_of(X), origin_Y)
     units = np.abs(X.frequencies[place]).max(axis=0)
     lengths = (1 / (units * np.sqrt(np.mean((X.frequencies[place] / units) ** 2, axis=0))))[moves]
     W = np.ascontiguousarray(X.frequencies[:, moves] * lengths)
-    near, near_W = SampleMoments.of(Y, origin_Y, worth=worth).at(place), W[place]
-    ahead = _best_aligned(SampleMoments.of(X, origin_X, place), near, near_W, (origin_X - origin_Y)[moves] / lengths)
+    near, near_W = SampleMoments.of(Y, worth=worth).at(place), W[place]
+    assert X.centre is not None  # as there are rows
+    origin = np.where(moves, X.centre, near.centre)
+    ahead = _best_aligned(SampleMoments.of(X, origin, place), near, near_W, (origin - near.centre)[moves] / lengths)
     for _ in range(most_steps or _MOST_STEPS):
-        centre = origin_X.copy()
+        centre = origin.copy()
         centre[moves] += lengths * ahead
         moved = SampleMoments.of(X, centre, place, worth)
         product = moved.phi * near.phi.conj()
@@ -87,7 +87,7 @@ def fitted_shift(
         if np.linalg.norm(free.root.T @ G @ step) < _CONVERGED:
             break
         ahead = ahead + step
-    if np.array_equal(origin_X, origin_Y) and float(product.real.sum()) < _ALIGNED * float(np.abs(product).sum()):
+    if np.array_equal(origin, near.centre) and float(product.real.sum()) < _ALIGNED * float(np.abs(product).sum()):
         raise ValueError(
             "X and Y share a centre that was given, and lie too far apart to find their shift from there; sketch each "
             "about a centre of its own, which Sketch.like does where none was given"
@@ -95,12 +95,12 @@ def fitted_shift(
     # The error of the shift, from the scores with and without what a shift explains.
     bound = here._replace(nuisance=G).test()
     of_moved = (inverse * free.variances) @ inverse.T / bound.shrinkage**2
-    shift, covariance = centre - origin_Y, np.zeros((len(moves), len(moves)))
+    shift, covariance = centre - near.centre, np.zeros((len(moves), len(moves)))
     covariance[np.ix_(moves, moves)] = of_moved * np.outer(lengths, lengths)
     freedom = max(float(bound.nu * bound.shrinkage), 1.0)
     half = stdtrit(freedom, 0.975) * np.sqrt(np.diag(covariance))
     variances = np.einsum("md,de,me->m", X.frequencies, covariance, X.frequencies)
-    pair = Pair.of(X, Y, worth, (centre, origin_Y))
+    pair = Pair.of(X, Y, worth, (centre, near.centre))
     return pair._replace(
         shift=Shift(shift, covariance, freedom, np.stack([shift - half, shift + half], axis=1)),
         nuisance=-(pair.left.phi * pair.right.phi.conj()).real[:, None] * W,

@@ -40,16 +40,22 @@ class SampleMoments(NamedTuple):
     covariance: Floats
     size: Floats
     evenness: Floats = np.asarray(1.0)
+    centre: Floats = np.zeros(())  # that phases are about
 
     @classmethod
-    def of(cls, sketch: Sketch, centre: Floats, block: slice | None = None, worth: float = 1.0) -> SampleMoments:
-        """Return the moments of a sketch, with phases about `centre`, at all frequencies or at a block of them.
+    def of(
+        cls, sketch: Sketch, centre: Floats | None = None, block: slice | None = None, worth: float = 1.0
+    ) -> SampleMoments:
+        """Return the moments of a sketch at all frequencies or at a block of them.
 
-        The sample may be `worth` only a share of its rows.
+        Phases are about `centre`, by default that of the sketch. The sample may be `worth` only a share of its rows.
         """
+        if centre is None:
+            centre = np.zeros(sketch.n_columns) if sketch.centre is None else sketch.centre
         mean, covariance = sketch.moments_about(centre, block)
         evenness = sketch.effective_size / sketch.n_clusters if sketch.n_clusters else 1.0
-        return cls(as_complex(mean), covariance, np.asarray(sketch.effective_size * worth), np.asarray(evenness))
+        size = np.asarray(sketch.effective_size * worth)
+        return cls(as_complex(mean), covariance, size, np.asarray(evenness), centre)
 
     @property
     def squared_amplitudes(self) -> Floats:
@@ -180,11 +186,8 @@ class Pair(NamedTuple):
 
         Two sketches of the same rows, as of a sample and its mirror image, are `worth` half of them.
         """
-        centre = centre_of(X)
-        left, right = (
-            SampleMoments.of(sketch, at, worth=worth)
-            for sketch, at in zip((X, Y), centres or (centre, centre), strict=True)
-        )
+        left = SampleMoments.of(X, centres[0] if centres else None, worth=worth)
+        right = SampleMoments.of(Y, centres[1] if centres else left.centre, worth=worth)
         has_features = worth == 1 and centres is None
         counts: dict[str, Any] = {}
         if X.n_clusters is not None and Y.n_clusters is not None:
@@ -200,13 +203,8 @@ class Pair(NamedTuple):
             columns=(X if X.named else Y).columns,
             is_clustered=X.is_clustered or Y.is_clustered,
             cluster_counts=counts,
-            features=(X.features_about(centre), Y.features_about(centre)) if has_features else (None, None),
+            features=(X.features_about(left.centre), Y.features_about(left.centre)) if has_features else (None, None),
         )
-
-
-def centre_of(sketch: Sketch) -> Floats:
-    """Return the centre of a sketch, 0 where it has none."""
-    return sketch.centre if sketch.centre is not None else np.zeros(sketch.n_columns)
 
 
 def even_turns(n: int, angles: Floats) -> Complex:

@@ -26,7 +26,6 @@ from uptonoise.twosample.docs import explained
 from uptonoise.twosample.phase.pair import (
     FrequencyBlocks,
     SampleMoments,
-    centre_of,
     check_size,
     warn_of_shared_clusters,
 )
@@ -222,11 +221,11 @@ def _all_pairs(group: Sequence[Sketch], positivity: bool) -> tuple[Floats, Float
             "min on one core; fewer columns or groups are faster",
             FewerFrequenciesWarning,
         )
-    centre, blocks, n = centre_of(group[0]), FrequencyBlocks.of(*group), len(group)
-    first = SampleMoments.of(group[0], centre)
+    blocks, n = FrequencyBlocks.of(*group), len(group)
+    first = SampleMoments.of(group[0])
     samples = SampleMoments._make(np.empty((n, *part.shape), dtype=part.dtype) for part in first)
     for number, sketch in enumerate(group):  # each computed into its place: they are most of the memory
-        for place, part in zip(samples, SampleMoments.of(sketch, centre), strict=True):
+        for place, part in zip(samples, SampleMoments.of(sketch, first.centre), strict=True):
             place[number] = part
     at_once = max(1, _AT_ONCE // group[0].n_frequencies ** 2)
     most_threads = max(1, _TESTED_BYTES // (_MATRICES * at_once * samples.covariance[0].nbytes))

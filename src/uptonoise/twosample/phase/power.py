@@ -35,7 +35,7 @@ from uptonoise._util.validation import checked_flag, checked_number, positive_in
 from uptonoise.fourier import Sketch, as_complex, turned
 from uptonoise.rows import read_rows, some_rows, two_clustered
 from uptonoise.twosample.docs import explained
-from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, centre_of, comparable
+from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair, SampleMoments, comparable
 from uptonoise.twosample.phase.positivity import positivity_test
 from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import cauchy_combination
@@ -196,8 +196,8 @@ def _pvalues(pilot: _Pilot, sizes: tuple[int, int], n_draws: int, positivity: bo
 
 def _expected(pilot: _Pilot) -> list[SampleMoments]:
     """Return the pilot with the noise, its phase differences shrunk by what sampling errors add."""
-    W, centre = pilot.X.frequencies, centre_of(pilot.X)
-    left, right = (SampleMoments.of(sketch, centre) for sketch in (pilot.X, pilot.Y))
+    W, left = pilot.X.frequencies, SampleMoments.of(pilot.X)
+    right = SampleMoments.of(pilot.Y, left.centre)
     statistic = decomposed(left, right).noncentral()
     whole = float(statistic.shrinkage * statistic.statistic)
     kept = np.sqrt(max(0.0, whole - float(statistic.null.s1)) / whole) if whole > 0 else 1.0
@@ -210,7 +210,7 @@ def _expected(pilot: _Pilot) -> list[SampleMoments]:
         if pilot.without_clusters is None:
             expected.append(with_noise(moments, W, sd))
         else:  # clusters of the planned size, with the noise to come
-            rows = _turned(SampleMoments.of(pilot.without_clusters[number], centre), turns)
+            rows = _turned(SampleMoments.of(pilot.without_clusters[number], left.centre), turns)
             size = pilot.cluster_size or float(rows.size / moments.size)
             damping = np.tile(np.exp(-np.sum((W * sd) ** 2, axis=1) / 2), 2)  # of the characteristic function
             between = between_clusters(moments, rows) * np.outer(damping, damping)
@@ -245,9 +245,9 @@ def _from_rows(
 ) -> Floats:
     """Return p-values of rows of the pilot that are sampled again."""
     assert pilot.rows is not None
-    centre, blocks, generator = centre_of(pilot.X), FrequencyBlocks.of(pilot.X, pilot.Y), pilot.generator
+    blocks, generator = FrequencyBlocks.of(pilot.X, pilot.Y), pilot.generator
     noisy = [
-        with_noise(SampleMoments.of(Sketch.like(pilot.X).update(rows), centre), pilot.X.frequencies, sd)
+        with_noise(SampleMoments.of(Sketch.like(pilot.X).update(rows), left.centre), pilot.X.frequencies, sd)
         for rows, sd in zip(pilot.rows, pilot.noise, strict=True)
     ]
     expected, found = (X.phi.imag * Y.phi.real - X.phi.real * Y.phi.imag for X, Y in ((left, right), noisy))
