@@ -325,9 +325,14 @@ def test_all_quick_runs(name, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["aerosol-noise", "chi2-small-noise", "conjugate", "noise-sizes", "planning", "networks"]
+    "name",
+    [
+        *("aerosol-noise", "chi2-small-noise", "conjugate", "planning", "networks"),
+        pytest.param("noise-sizes", marks=needs_higgs),
+    ],
 )
-def test_workers_change_no_frame(name, tmp_path):
+def test_workers_change_no_frame(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("UPTONOISE_DATA", str(DATA))
     one, two = (experiment(name).run(tmp_path / str(k), workers=k, quick=True) for k in (1, 2))
     assert one.read_bytes() == two.read_bytes()
 

@@ -84,6 +84,20 @@ def permutation_pvalue(statistics: Floats) -> float:
     return float((1 + np.count_nonzero(others >= observed - rounding)) / (1 + len(others)))
 
 
+def permutation_fields(samples: Samples, statistics: Floats, seed: int | None) -> dict[str, Any]:
+    """Return the fields of a result from the statistics of the data (first) and of all permutations."""
+    return {
+        "statistic": float(statistics[0]),
+        "pvalue": permutation_pvalue(statistics),
+        "sizes": samples.sizes,
+        "columns": samples.columns,
+        "null": f"{len(statistics) - 1:,} permutations" + ("" if samples.clusters is None else " of clusters"),
+        "seed": seed,
+        "n_clusters": samples.n_clusters,
+        "permuted": statistics[1:],
+    }
+
+
 def feature_means_by_label(
     samples: Samples, frequencies: Floats, n_permutations: int, generator: np.random.Generator
 ) -> tuple[Floats, Floats]:

@@ -120,7 +120,7 @@ class TestParts:
         framed = [pd.DataFrame({"x": np.r_[z[:, 0], j[:, 0]], "w": weights}) for z, j in ((X, junk[0]), (Y, junk[1]))]
         assert un.phase_test(*framed, weights=("w", "w")).pvalue == pytest.approx(plain, rel=1e-3)
 
-    @pytest.mark.parametrize("n_runs", [15, pytest.param(500, marks=pytest.mark.slow)])
+    @pytest.mark.parametrize("n_runs", [60, pytest.param(500, marks=pytest.mark.slow)])
     @pytest.mark.parametrize("n", [2, 3, 5, 10])
     def test_few_rows_keep_the_level(self, rng, n, n_runs):
         rejected = sum(

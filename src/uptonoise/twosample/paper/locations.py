@@ -86,7 +86,7 @@ def learn_bumps(X: Floats, Y: Floats, n_locations: int, generator: np.random.Gen
         starts.append(np.append(V, log_width))
     # Other widths pay the pull from the start: they win only where the usual one is hopeless, as with far clusters.
     starts += [np.append(starts[0][:-1], log_width + np.log(ratio)) for ratio in (*_OTHER_WIDTHS, wide / median)]
-    best_value = -np.inf
+    start, best_value = starts[0], -np.inf  # of values that are no numbers, too
     for theta in starts:
         value = noncentrality(theta, rows, n, n_locations)[0] - _PULL_OF_WIDTH * (theta[-1] - log_width) ** 2
         if value > best_value:

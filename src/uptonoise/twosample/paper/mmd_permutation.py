@@ -35,7 +35,7 @@ from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, 
 from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.docs import explained
-from uptonoise.twosample.permutation import check_permutations, feature_means_by_label, label_blocks, permutation_pvalue
+from uptonoise.twosample.permutation import check_permutations, feature_means_by_label, label_blocks, permutation_fields
 from uptonoise.twosample.phase import Pair, comparable
 from uptonoise.twosample.result import SMALLEST_PVALUE, TwoSampleResult
 from uptonoise.twosample.samples import Samples, read_samples
@@ -176,18 +176,8 @@ def mmd_of_samples(
         means_by_label = feature_means_by_label if samples.clusters is None else cluster_means_by_label
         means = means_by_label(own.samples, as_frequencies(frequencies, d), n_permutations, generator)
         statistics = squared_mmd(as_complex(means[0]), as_complex(means[1]))
-    return MmdResult(
-        statistic=float(statistics[0]),
-        pvalue=permutation_pvalue(statistics),
-        sizes=samples.sizes,
-        columns=samples.columns,
-        null=f"{n_permutations:,} permutations" + ("" if samples.clusters is None else " of clusters"),
-        seed=seed,
-        n_clusters=samples.n_clusters,
-        method=method,
-        scale=length.take(own.places) * own.units if isinstance(length, np.ndarray) else length,
-        permuted=statistics[1:],
-    )
+    given = length.take(own.places) * own.units if isinstance(length, np.ndarray) else length
+    return MmdResult(**permutation_fields(samples, statistics, seed), method=method, scale=given)
 
 
 def mmd_of_pair(pair: Pair) -> MmdResult:

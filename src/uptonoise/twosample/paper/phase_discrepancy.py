@@ -22,10 +22,11 @@ from uptonoise.twosample.docs import explained
 from uptonoise.twosample.permutation import (
     check_permutations,
     feature_means_by_label,
+    permutation_fields,
     permutation_pvalue,
 )
 from uptonoise.twosample.result import TwoSampleResult
-from uptonoise.twosample.samples import Samples, resident_samples
+from uptonoise.twosample.samples import resident_samples
 
 _WARNING_ALPHA = 0.01
 _CONSEQUENCE = (
@@ -79,9 +80,8 @@ def phd_test(
 ) -> PhdResult:
     """Test whether two samples differ up to symmetric noise of the same size in both: the paper's PhD test.
 
-    Null hypothesis: the phases of the characteristic functions are equal, and the noises have the same distribution,
-    symmetric with a positive characteristic function. Where the sizes of the two noises differ, it rejects too often; a
-    warning says when the amplitudes point to that.
+    Null hypothesis: the phases are equal, and so are the distributions of the noises, which are symmetric with a positive
+    characteristic function. Where noises differ in size, it rejects too often; a warning says when amplitudes do.
 
     Parameters
     ----------
@@ -112,18 +112,6 @@ def phd_test(
     check_permutations(n_permutations, n_frequencies)
     samples = resident_samples(X, Y, needed=2, why="the PhD test", clusters=clusters)
     generator, seed = seeded_generator(random_state)
-    return _phd_of_samples(samples, generator, n_frequencies, n_permutations, frequencies, seed)
-
-
-def _phd_of_samples(
-    samples: Samples,
-    generator: np.random.Generator,
-    n_frequencies: int,
-    n_permutations: int,
-    frequencies: Any,
-    seed: int | None,
-) -> PhdResult:
-    """Test by permutations whether the phases of two samples differ."""
     own = canonical(samples, keep_columns=frequencies is not None)
     if frequencies is None:
         variances = column_variances(own.samples.X, own.samples.Y)
@@ -137,16 +125,6 @@ def _phd_of_samples(
     if amplitude_pvalue < _WARNING_ALPHA:
         problem = f"the amplitudes of X and Y differ (p = {amplitude_pvalue:.3g}), so the sizes of their noises may"
         warn(f"{problem}; {_CONSEQUENCE}", UnequalNoiseWarning)
-    statistics = squared_phd(phi_X, phi_Y)
-    return PhdResult(
-        statistic=float(statistics[0]),
-        pvalue=permutation_pvalue(statistics),
-        sizes=samples.sizes,
-        columns=samples.columns,
-        null=f"{n_permutations:,} permutations" + ("" if samples.clusters is None else " of clusters"),
-        seed=seed,
-        n_clusters=samples.n_clusters,
-        permuted=statistics[1:],
-        amplitude_pvalue=amplitude_pvalue,
-        frequencies=used.take(own.places, axis=-1) * own.units,
-    )
+    fields = permutation_fields(samples, squared_phd(phi_X, phi_Y), seed)
+    given = used.take(own.places, axis=-1) * own.units
+    return PhdResult(**fields, amplitude_pvalue=amplitude_pvalue, frequencies=given)

@@ -49,6 +49,7 @@ from uptonoise.twosample.result import SMALLEST_PVALUE
 
 _MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _SMALLEST_C = 0.05
+_TWO_PAIRS = 0.5  # two of the four ways to flip the signs of two pairs give the same statistic
 _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _NO_DIRECTION = 1e-10  # of the largest size: what rounding leaves of a nuisance that others span
@@ -165,7 +166,9 @@ class Ridge:
         freedom, ratio = 2 * mean**2 / variance, (self.statistic if statistic is None else statistic) / mean
         with_few = fdtrc(freedom, np.minimum(self.few_rows, _MANY_ROWS), ratio)
         pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
-        return np.asarray(np.where(self.has_rank, np.maximum(pvalue, SMALLEST_PVALUE), 1.0))
+        # Two rows hardly tell their own covariance; the exact test of two pairs has no smaller p-value than this.
+        least = np.where(self.few_rows <= 1, _TWO_PAIRS, SMALLEST_PVALUE)
+        return np.asarray(np.where(self.has_rank, np.maximum(pvalue, least), 1.0))
 
 
 class Decomposition(NamedTuple):
@@ -216,10 +219,8 @@ class Decomposition(NamedTuple):
         whitening = 1 / np.sqrt(self.w + lam[..., None])
         variances, basis, A, twice = self.w * whitening**2, self.basis, self.A, self.twice
         if self.nuisance is not None:
-            # Directions of length 1 that span what the nuisance moves; 0 in place of those that are not needed.
             root = basis * whitening[..., None, :]
-            directions, sizes, _ = np.linalg.svd(root.mT @ self.nuisance, full_matrices=False)
-            directions = directions * (sizes > _NO_DIRECTION * sizes[..., :1])[..., None, :]
+            directions = _directions(root.mT @ self.nuisance)
             left_over = np.eye(root.shape[-1]) - directions @ directions.mT  # projects onto what is orthogonal
             variances, turn = np.linalg.eigh((left_over * variances[..., None, :]) @ left_over)
             turn = left_over @ turn
@@ -246,11 +247,9 @@ class Decomposition(NamedTuple):
             if self.nuisance is None:
                 lam = self.ridge(lam).shrinkage
                 continue
-            # c of the ridge from traces, which need no further eigenvectors; the directions are those of the ridge.
+            # c of the ridge from traces, which need no further eigenvectors.
             whitening = 1 / np.sqrt(self.w + lam[..., None])
-            moves = (self.basis * whitening[..., None, :]).mT @ self.nuisance
-            directions, sizes, _ = np.linalg.svd(moves, full_matrices=False)
-            directions = directions * (sizes > _NO_DIRECTION * sizes[..., :1])[..., None, :]
+            directions = _directions((self.basis * whitening[..., None, :]).mT @ self.nuisance)
             left_over = []
             for matrix in ((self.w * whitening**2)[..., None] * np.eye(self.w.shape[-1]), scaled(self.A, whitening)):
                 half = matrix - directions @ (directions.mT @ matrix)
@@ -315,3 +314,9 @@ def decomposed(
         unguarded=of_X.unguarded + of_Y.unguarded,
         nuisance=nuisance,
     )
+
+
+def _directions(columns: Floats) -> Floats:
+    """Return orthogonal directions of length 1 that span columns; 0 in place of those that are not needed."""
+    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(directions * (sizes > _NO_DIRECTION * sizes[..., :1])[..., None, :])
