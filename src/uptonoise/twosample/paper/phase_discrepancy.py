@@ -80,7 +80,7 @@ def phd_test(
 ) -> PhdResult:
     """Test whether two samples differ up to symmetric noise of the same size in both: the paper's PhD test.
 
-    Null hypothesis: the phases are equal, and so are the distributions of the noises, which are symmetric with a positive
+    Null hypothesis: the phases are equal, and so are the distributions of the noises, symmetric with a positive
     characteristic function. Where noises differ in size, it rejects too often; a warning says when amplitudes do.
 
     Parameters
