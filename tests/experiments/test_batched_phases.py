@@ -9,7 +9,7 @@ from uptonoise.experiments._batched_phases import pvalues
 from uptonoise.fourier import Sketch
 from uptonoise.twosample.phase.covariance import CONSTANTS
 from uptonoise.twosample.phase.pair import FrequencyBlocks, Pair
-from uptonoise.twosample.phase.statistic import Rows, decomposed
+from uptonoise.twosample.phase.statistic import decomposed
 from uptonoise.twosample.phase.test import cauchy_combination
 
 VARIANTS = [
@@ -33,20 +33,12 @@ def test_batches_agree_with_the_statistic(sizes: tuple[int, int], signal: str) -
         smaller += rng.normal(size=smaller.shape)
     sketch = Sketch.for_samples(X, Y, random_state=0, precision="float64")
     blocks = FrequencyBlocks.of(sketch)
-    batch = pvalues((X[None], Y[None]), sketch.frequencies[None], blocks.places, blocks.weights, VARIANTS)
+    places = {name: block.place for name, block in blocks.tested.items()}
+    batch = pvalues((X[None], Y[None]), sketch.frequencies[None], places, blocks.weights, VARIANTS)
     pair = Pair.of(*(Sketch.like(sketch).update(rows) for rows in (X, Y)))
     for constants, pvalue in zip(VARIANTS, batch[:, 0], strict=True):
         single = [
-            float(
-                decomposed(pair.left.at(place), pair.right.at(place), constants, features_at(pair, place))
-                .test()
-                .pvalue()
-            )
-            for place in blocks.places.values()
+            float(decomposed(pair.left, pair.right, constants, pair.features, block=block).test().pvalue())
+            for block in blocks.tested.values()
         ]
         assert pvalue == pytest.approx(cauchy_combination(np.array(single), blocks.weights), rel=1e-5)
-
-
-def features_at(pair: Pair, place: slice) -> Rows:
-    X, Y = (None if features is None else features[:, place] for features in pair.features)
-    return X, Y

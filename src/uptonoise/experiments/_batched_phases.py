@@ -17,7 +17,7 @@ from torch import Tensor
 
 from uptonoise._util.typing import Floats
 from uptonoise.experiments._experiment import NamedCell
-from uptonoise.fourier import BLOCK_WEIGHTS, default_design, lengths_and_order
+from uptonoise.fourier import BLOCK_WEIGHTS, SKEWNESS, default_design, lengths_and_order
 from uptonoise.twosample import Constants, cauchy_combination
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -26,8 +26,8 @@ _SMALLEST_C = 0.05
 _ROUNDING = 1e-12
 _NO_RANK = 1e-9
 _LEAST_RIDGE = 0.1
-_LEAST_VARIANCE = 0.25
 _ALL_ERROR = 1 / 3
+_MOST_ERROR = 10.0
 _FEW_ROWS = 1_000
 _NUMBERS, _GPU_NUMBERS = 3e7, 3e8  # that a batch may hold
 _MATRICES = 20  # of the squared number of frequencies, at a time
@@ -86,23 +86,32 @@ class Moments(NamedTuple):
         crossed = a[:, :, None] * b[:, None, :] * C[:, :m, m:]
         return _scaled(C[:, :m, :m], a) + _scaled(C[:, m:, m:], b) + crossed + crossed.mT
 
-    def influences(self, directions: Tensor, unit: Tensor) -> Tensor | None:
-        """Return what each row adds across directions, in units of S."""
+    def influences(self, directions: Tensor) -> Tensor | None:
+        """Return what each row adds across directions."""
         if self.features is None:
             return None
         m = self.cos.shape[-1]
-        a, b = (-directions.imag * unit)[:, None], (directions.real * unit)[:, None]
+        a, b = -directions.imag[:, None], directions.real[:, None]
         return a * self.features[..., :m] + b * self.features[..., m:]
+
+    def relative_errors(self) -> tuple[Tensor, Tensor]:
+        """Return the variances of phi across its phase and along it, over its square."""
+        phase = self.phi / self.phi.abs().clamp(min=_TINY)
+        squares = (self.size * self.phi.abs() ** 2).clamp(min=_TINY)
+        v, u = ((_diagonal(self.across(turned)) / squares).clamp(0, _MOST_ERROR) for turned in (phase, 1j * phase))
+        return v, u
 
 
 class _Parts(NamedTuple):
-    """The parts of the correlations of S that come from X and from Y, and what is in both, and S itself."""
+    """The parts of the correlations of S, or of its combinations, that come from X and from Y, and S itself."""
 
     A: Tensor
     B: Tensor
-    twice: Tensor
     freedoms: tuple[Tensor, Tensor]
     S: Tensor
+    L: Tensor  # what combines S, in units of standard deviations
+    covariance: Tensor  # of S, as the rows have it
+    bending: tuple[Tensor, Tensor]
     influences: tuple[Tensor | None, Tensor | None]
     sizes: tuple[int, int]
     borrowed: Tensor | None
@@ -124,6 +133,7 @@ def cell_pvalues(cell: PairCell, variants: Sequence[Constants], seed: int, runs:
         pairs.append((X - centre, Y - centre))
         designs.append(design._replace(frequencies=design.frequencies[:, np.argsort(order)]))
     blocks = {name: slice(*place) for name, place in designs[0].blocks.items() if BLOCK_WEIGHTS[name] > 0}
+    blocks[SKEWNESS] = blocks["single columns"]
     weights = np.array([BLOCK_WEIGHTS[name] for name in blocks])
     tested = max(place.stop for place in blocks.values())
     numbers = _GPU_NUMBERS if torch.cuda.is_available() else _NUMBERS
@@ -148,99 +158,131 @@ def pvalues(
     device = "cuda" if torch.cuda.is_available() else "cpu"
     X, Y, W = (torch.tensor(array, dtype=torch.float64, device=device) for array in (*samples, frequencies))
     left, right = Moments.of(X, W), Moments.of(Y, W)
-    of_blocks = [_block_pvalues(left.at(place), right.at(place), variants) for place in blocks.values()]
+    of_blocks = [
+        _block_pvalues(left.at(place), right.at(place), W[:, place] if name == SKEWNESS else None, variants)
+        for name, place in blocks.items()
+    ]
     return np.asarray(cauchy_combination(np.stack(of_blocks, axis=-1), weights))
 
 
-def _block_pvalues(left: Moments, right: Moments, variants: Sequence[Constants]) -> Floats:
+def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, variants: Sequence[Constants]) -> Floats:
     smaller, larger = sorted((left.size, right.size))
     freedom = (1 / smaller + 1 / larger) ** 2 / (1 / smaller**3 + 1 / larger**3)
     parts: dict[tuple[float, ...], _Parts] = {}
     traces: dict[tuple[float, ...], list[Floats]] = {}
     rows = []
+    weights = _weights(left, right, columns)
     for constants in variants:
-        lam = max(_LEAST_RIDGE, constants.ridge * left.cos.shape[-1] / freedom)
+        lam = max(_LEAST_RIDGE, constants.ridge * weights.shape[-1] / freedom)
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
         guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard)
         if of_parts not in parts:
-            parts[of_parts] = _parts(left, right, constants)
+            parts[of_parts] = _parts(left, right, weights, constants)
         if (*of_parts, lam) not in traces:
             traces[*of_parts, lam] = [trace.cpu().numpy() for trace in _traces(parts[of_parts], lam)]
-        T, trace, s1, s2, nu, excess, *skewness = traces[*of_parts, lam]
+        T, trace, squares, bent, bent_variance, nu, excess, *skewness = traces[*of_parts, lam]
         balance = np.minimum(1, nu / (smaller + larger - 2))
         caution = 1 - constants.caution * (1 - balance)
-        rows.append(_pvalues(T, (trace, s1, s2), balance * excess, skewness, caution * nu, (smaller - 1) ** 2))
+        less = bent, 2 * balance * excess + bent_variance
+        rows.append(_pvalues(T, (trace, squares), less, skewness, caution * nu, (smaller - 1) ** 2))
     return np.stack(rows)
 
 
 def _pvalues(
-    T: Floats, of_H: Sequence[Floats], excess: Floats, skewness: Sequence[Floats], nu: Floats, few_rows: float
+    T: Floats,
+    of_H: Sequence[Floats],
+    less: Sequence[Floats],
+    skewness: Sequence[Floats],
+    nu: Floats,
+    few_rows: float,
 ) -> Floats:
     """Return the p-values of statistics."""
-    trace, s1, s2 = of_H
+    trace, squares = of_H
     c = np.maximum(1 - trace / np.maximum(nu, _TINY), _SMALLEST_C)
-    mean = np.maximum((s1 + skewness[0]) / c, _TINY)
-    gaussian = np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
-    excess = excess * (s1 / np.maximum(trace, _TINY)) ** 2
-    variance = np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian)
+    mean = np.maximum((np.maximum(trace - less[0], _ALL_ERROR * trace) + skewness[0]) / c, _TINY)
+    gaussian = np.maximum(2 * (trace / c**3 - (trace - squares) / c**4), 2 * squares / c**2)
+    variance = np.maximum(gaussian - less[1] / c**3, _ALL_ERROR**2 * gaussian)
     variance = np.maximum(variance + skewness[1] / c**2, _TINY)
     freedom, ratio = 2 * mean**2 / variance, T / mean
     tail = fdtrc(freedom, few_rows, ratio) if few_rows < _MANY_ROWS else chdtrc(freedom, ratio * freedom)
     return np.where(trace > _NO_RANK, np.maximum(tail, _TINY), 1.0)
 
 
-def _parts(left: Moments, right: Moments, constants: Constants) -> _Parts:
+def _weights(left: Moments, right: Moments, columns: Tensor | None) -> Tensor:
+    """Return what combines S: nothing, or the skewness of each column."""
+    a = left.phi.abs() * right.phi.abs()
+    if columns is None:
+        return torch.eye(a.shape[-1], dtype=a.dtype, device=a.device).expand(len(a), -1, -1)
+    w = columns / columns.abs().amax(dim=1, keepdim=True)
+    of_shift, of_skewness = a[:, :, None] * w, a[:, :, None] * w**3
+    slopes = (of_shift * of_skewness).sum(1) / (of_shift**2).sum(1).clamp(min=_TINY)
+    return of_skewness - of_shift * slopes[:, None]
+
+
+def _parts(left: Moments, right: Moments, weights: Tensor, constants: Constants) -> _Parts:
     across_A, across_B = _across(left, right, constants), _across(right, left, constants)
-    A, freedom_A, unguarded_A = _covariance_part(left, right, across_A, constants)
-    B, freedom_B, unguarded_B = _covariance_part(right, left, across_B, constants)
+    A, freedom_A, unguarded_A = _covariance_part(left, right, across_A, weights, constants)
+    B, freedom_B, unguarded_B = _covariance_part(right, left, across_B, weights, constants)
     variances = _diagonal(A) + _diagonal(B)
-    used = variances > _ROUNDING / min(left.size, right.size)
+    used = variances > _ROUNDING / min(left.size, right.size) * (weights**2).sum(1)
     unit = torch.where(used, variances.clamp(min=_TINY).rsqrt(), torch.zeros_like(variances))
-    S = left.sin * right.cos - left.cos * right.sin
-    influences = left.influences(across_A, unit), right.influences(across_B, unit)
-    freedoms, sizes = (freedom_A, freedom_B), (left.size, right.size)
-    A, B, twice = (_scaled(matrices, unit) for matrices in (A, B, _of_both_errors(left, right)))
+    A, B, L = _scaled(A, unit), _scaled(B, unit), weights * unit[:, None]
+    covariance = left.across(across_A) / left.size + right.across(across_B) / right.size
+    (v_X, u_X), (v_Y, u_Y) = left.relative_errors(), right.relative_errors()
+    of_X, of_Y = (v / (v_X + v_Y).clamp(min=_TINY) for v in (v_X, v_Y))
+    v, v_r = 4 * of_X * v_Y, 4 * of_X * of_Y * (u_X + u_Y)
+    bending = ((3 * v + v_r) / 4).clamp(max=1 - _ALL_ERROR), (3 * v).clamp(max=1 - _ALL_ERROR**2)
     small, large, across = (left, right, across_A) if left.size < right.size else (right, left, across_B)
-    borrowed = None if left.size == right.size else large.influences(across, unit)
+    borrowed = None if left.size == right.size else large.influences(across)
     if borrowed is not None:
         shorter = (small.phi.abs() / large.phi.abs().clamp(min=_TINY)).clamp(max=1)
-        borrowed = borrowed * shorter[:, None] / small.size
-    return _Parts(A, B, twice, freedoms, unit * S, influences, sizes, borrowed, unguarded_A + unguarded_B)
-
-
-def _of_both_errors(left: Moments, right: Moments) -> Tensor:
-    """Return the covariance of the part of S that is a product of the errors of both samples' means."""
-    m, X, Y = left.cos.shape[-1], left.covariance / left.size, right.covariance / right.size
-    crossed = X[:, m:, :m] * Y[:, :m, m:]
-    return X[:, m:, m:] * Y[:, :m, :m] + X[:, :m, :m] * Y[:, m:, m:] - crossed - crossed.mT
+        borrowed = (borrowed * shorter[:, None] / small.size) @ L
+    moved = left.influences(across_A), right.influences(across_B)
+    return _Parts(
+        A=A,
+        B=B,
+        freedoms=(freedom_A, freedom_B),
+        S=left.sin * right.cos - left.cos * right.sin,
+        L=L,
+        covariance=covariance,
+        bending=bending,
+        influences=(None if moved[0] is None else moved[0] @ L, None if moved[1] is None else moved[1] @ L),
+        sizes=(left.size, right.size),
+        borrowed=borrowed,
+        unguarded=unguarded_A + unguarded_B,
+    )
 
 
 def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
-    """Return T, tr H, s1, s2, nu, the excess, and what skewness adds to the mean and variance."""
-    A, B, twice, freedoms, S, influences, sizes, borrowed, unguarded = parts
-    K = torch.linalg.inv(A + B + lam * torch.eye(S.shape[-1], dtype=S.dtype, device=S.device))
+    """Return T, tr H and tr H^2, what bent phases take off, nu, the excess, and what skewness adds."""
+    A, B, L, sizes = parts.A, parts.B, parts.L, parts.sizes
+    z = (L.mT @ parts.S[:, :, None])[:, :, 0]
+    K = torch.linalg.inv(A + B + lam * torch.eye(z.shape[-1], dtype=z.dtype, device=z.device))
     G, rest = A @ K, B @ K
     H = G + rest
     whole, from_A, from_B = (_square_trace(part) + _trace(part) ** 2 for part in (H, G, rest))
-    nu = whole / (from_A / freedoms[0] + from_B / freedoms[1]).clamp(min=_TINY)
+    nu = whole / (from_A / parts.freedoms[0] + from_B / parts.freedoms[1]).clamp(min=_TINY)
     excess = torch.zeros_like(nu)
-    for of_rows, part, size in zip(influences, (G, rest), sizes, strict=True):
+    for of_rows, part, size in zip(parts.influences, (G, rest), sizes, strict=True):
         if of_rows is not None:
             lengths = ((of_rows @ K) * of_rows).sum(-1)
             expected = torch.maximum(lengths.mean(-1), size * _trace(part))
             kappa = ((lengths**2).mean(-1) / (expected**2).clamp(min=_TINY)).clamp(min=1)
             excess += ((kappa - 1) * _trace(part) ** 2 - 2 * _square_trace(part)) / size
-    covariance = H - twice @ K
-    s1 = torch.maximum(_trace(covariance), _ALL_ERROR * _trace(H))
-    s2 = torch.maximum(_square_trace(covariance), _ALL_ERROR**2 * _square_trace(H))
-    T, skewness = (S * (K @ S[:, :, None])[:, :, 0]).sum(-1), torch.zeros(2, *nu.shape, dtype=S.dtype, device=S.device)
+    C = parts.covariance
+    KC = L @ K @ L.mT @ C
+    through, back = _diagonal(KC), _diagonal(C @ KC) / _diagonal(C).clamp(min=_TINY)
+    twice = (L @ K @ H @ L.mT * C).sum(-1)
+    bent = (parts.bending[0] * through).sum(-1), (parts.bending[1] * (through * back + twice)).sum(-1)
+    T, skewness = (z * (K @ z[:, :, None])[:, :, 0]).sum(-1), torch.zeros(2, *nu.shape, dtype=z.dtype, device=z.device)
+    borrowed = parts.borrowed
     if borrowed is not None:
         at_once = max(1, int(_PAIRS / borrowed.shape[1] ** 2))
         for start in range(0, len(borrowed), at_once):
             some = slice(start, start + at_once)
             skewness[:, some] = _skewness(borrowed[some], K[some], H[some], min(sizes))
-    return T, _trace(H), s1, s2, nu, excess, *(unguarded * skewness)
+    return T, _trace(H), _square_trace(H), *bent, nu, excess, *(parts.unguarded * skewness)
 
 
 def _skewness(rows: Tensor, K: Tensor, H: Tensor, size: int) -> Tensor:
@@ -264,25 +306,44 @@ def _across(sample: Moments, other: Moments, constants: Constants) -> Tensor:
 
 
 def _covariance_part(
-    sample: Moments, other: Moments, across: Tensor, constants: Constants
+    sample: Moments, other: Moments, across: Tensor, weights: Tensor, constants: Constants
 ) -> tuple[Tensor, Tensor, Tensor]:
-    covariance = sample.across(across) / sample.size
+    covariance = weights.mT @ (sample.across(across) / sample.size) @ weights
     freedom = torch.full_like(covariance[:, 0, 0], sample.size - 1)
     if sample.size >= other.size:
         return covariance, freedom, torch.zeros_like(freedom)
-    expected, unequal = other.across(across) / sample.size, 1 - sample.size / other.size
+    expected = weights.mT @ (other.across(across) / sample.size) @ weights
+    unequal = 1 - sample.size / other.size
     variances, wanted = (_diagonal(matrix).clamp(min=_TINY) for matrix in (covariance, expected))
-    kurtosis = other.phi.abs() ** 2 / (sample.size * wanted)
-    error, gap = wanted * (kurtosis / sample.size).sqrt(), wanted - variances
+    own, others = sample.influences(across), other.influences(across)
+    if others is None:
+        most = (weights * other.phi.abs()[:, :, None]).abs().sum(1)
+        error = wanted * ((most**2 / (sample.size * wanted) - 1).clamp(min=0) / sample.size).sqrt()
+        together = torch.ones_like(wanted)
+    else:
+        excess, together = _fourth_and_third_moments(others @ weights, 1.0)
+        error = wanted * (excess / sample.size).sqrt()
+        if own is not None:
+            together = torch.maximum(together, _fourth_and_third_moments(own @ weights, 0.0)[1])
+    gap = wanted - variances
     alike = (constants.tolerance * error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
     not_cleaner = (constants.cleaner * error / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
     borrowed = constants.borrowed * unequal * (alike * not_cleaner).mean(-1)
     unguarded = unequal * torch.where(gap < 0, 1 - alike, torch.zeros_like(gap)).mean(-1)
-    own, others = _scaled(covariance, variances.rsqrt()), _scaled(expected, wanted.rsqrt())
-    mixed = (1 - borrowed)[:, None, None] * own + borrowed[:, None, None] * others
-    raised = variances + unequal * alike * gap.clamp(min=0)
+    of_own, of_others = _scaled(covariance, variances.rsqrt()), _scaled(expected, wanted.rsqrt())
+    mixed = (1 - borrowed)[:, None, None] * of_own + borrowed[:, None, None] * of_others
+    raised = variances + unequal * alike * together * gap.clamp(min=0)
     freedom = 1 / ((1 - borrowed) ** 2 / freedom + borrowed**2 / (other.size - 1))
     return _scaled(mixed, (raised / _diagonal(mixed).clamp(min=_TINY)).sqrt()), freedom, unguarded
+
+
+def _fourth_and_third_moments(influences: Tensor, unknown: float) -> tuple[Tensor, Tensor]:
+    variances = (influences**2).mean(1)
+    vary = variances > _ROUNDING
+    standard = influences / torch.where(vary, variances, torch.ones_like(variances)).sqrt()[:, None]
+    excess = ((standard**4).mean(1) - 1).clamp(min=_TINY)
+    together = ((standard**3).mean(1) ** 2 / excess).clamp(max=1)
+    return excess, torch.where(vary, together, torch.full_like(together, unknown))
 
 
 def _scaled(matrices: Tensor, factors: Tensor) -> Tensor:

@@ -31,6 +31,16 @@ def _events(share: float) -> Sampler:
     return lambda generator, shape: (generator.random(shape) < share).astype(float)
 
 
+def _shared(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Sample exponentials of which half is shared by all columns."""
+    return generator.gamma(0.5, size=(shape[0], 1)) + generator.gamma(0.5, size=shape)
+
+
+def _shocks(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Sample times until a shock of one column's own or of all (Marshall and Olkin 1967): exponentials."""
+    return 2 * np.minimum(generator.exponential(size=shape), generator.exponential(size=(shape[0], 1)))
+
+
 def _two_values(share: float, high: float, low: float) -> Sampler:
     return lambda generator, shape: (
         np.where(generator.random(shape) < share, high, low) + 0.4 * generator.normal(size=shape)
@@ -81,6 +91,19 @@ ALTERNATIVES: dict[str, tuple[Sampler, Sampler]] = {
         lambda generator, shape: 0.485 * _half_normal(generator, shape) + 0.8 * generator.normal(size=shape) + 0.38,
     ),
     "two values": (_two_values(0.25, 2.0, -0.5), _two_values(0.4, 1.3, -0.8)),
+    "shared part or none": (_shared, lambda generator, shape: generator.exponential(size=shape)),
+    "shocks, early or late": (
+        _shocks,
+        lambda generator, shape: -np.log(-np.expm1(-_shocks(generator, shape))),
+    ),
+    "skew normal, shifted": (
+        lambda generator, shape: 0.97 * _half_normal(generator, shape) + 0.25 * generator.normal(size=shape),
+        lambda generator, shape: 0.97 * _half_normal(generator, shape) + 0.25 * generator.normal(size=shape) + 0.16,
+    ),
+    "Weibull(1.3), scaled": (
+        lambda generator, shape: generator.weibull(1.3, shape),
+        lambda generator, shape: 1.25 * generator.weibull(1.3, shape),
+    ),
 }
 
 
@@ -184,6 +207,21 @@ _DIFFERENT = (
     ("Weibull, 1.5 or 2.5", (80, 800), 1, (0.0, 0.0), "triangular"),
     ("skew normal, more or less", (1_000, 150), 3, (0.0, 0.0), "triangular"),
     ("two values", (600, 60), 1, (0.0, 0.0), "triangular"),
+    # Columns that differ in how they depend, and shifts and scales.
+    ("shared part or none", (100, 100), 5, (0.0, 0.0), "triangular"),
+    ("shared part or none", (200, 200), 5, (0.3, 0.3), "logistic"),
+    ("shared part or none", (150, 150), 3, (0.0, 0.0), "triangular"),
+    ("shared part or none", (150, 150), 10, (0.3, 0.0), "triangular"),
+    ("shared part or none", (1_000, 120), 5, (0.0, 0.0), "triangular"),
+    ("shocks, early or late", (80, 80), 5, (0.0, 0.0), "triangular"),
+    ("shocks, early or late", (250, 250), 5, (0.7, 0.0), "logistic"),
+    ("shocks, early or late", (120, 120), 2, (0.0, 0.0), "triangular"),
+    ("skew normal, shifted", (150, 150), 1, (0.0, 0.0), "triangular"),
+    ("skew normal, shifted", (150, 150), 5, (0.7, 0.7), "triangular"),
+    ("skew normal, shifted", (100, 100), 15, (0.0, 0.0), "triangular"),
+    ("skew normal, shifted", (800, 80), 4, (0.0, 0.0), "triangular"),
+    ("Weibull(1.3), scaled", (150, 150), 1, (0.0, 0.0), "triangular"),
+    ("Weibull(1.3), scaled", (100, 100), 5, (0.5, 0.0), "logistic"),
 )
 
 

@@ -1,15 +1,15 @@
 """Pairs of samples that differ at most by noise, of distributions and noises that chose no constant.
 
-They were written down when the phase statistic was final, before any of them was run: none of their distributions and
-kinds of noise occurs in the grid of `noise-level`, nor among those that chose a constant. Sizes are equal, 3 to 1, 20
-to 1 and 100 to 1.
+Those of `pairs` were written down when the present statistic was final, before any of them was run; those of
+`second_pairs` judged its predecessor, and were seen with it. None of their distributions and kinds of noise occurs in
+the grid of `noise-level`, nor among those that chose a constant. Sizes are equal, 3 to 1, 20 to 1 and 100 to 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def _censored(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
     return np.minimum(generator.exponential(size=shape), 2.0)
 
 
-DISTRIBUTIONS: dict[str, Sampler] = {
+_SECOND: dict[str, Sampler] = {
     "Maxwell": lambda generator, shape: np.sqrt(generator.chisquare(3, shape)),
     "Poisson(1.5)": lambda generator, shape: generator.poisson(1.5, shape).astype(float),
     "fourth power": lambda generator, shape: generator.random(shape) ** 4,
@@ -40,6 +40,26 @@ DISTRIBUTIONS: dict[str, Sampler] = {
 }
 
 
+def _two_gammas(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    return np.where(generator.random(shape) < 0.7, generator.gamma(3, 0.3, shape), generator.gamma(8, 0.5, shape))
+
+
+_FRESH: dict[str, Sampler] = {
+    "inverse Gaussian": lambda generator, shape: generator.wald(1.0, 2.0, shape),
+    "geometric(0.35)": lambda generator, shape: generator.geometric(0.35, shape).astype(float),
+    "Kumaraswamy(2, 5)": lambda generator, shape: np.sqrt(1 - generator.random(shape) ** 0.2),
+    "negative binomial": lambda generator, shape: generator.negative_binomial(1.2, 0.3, shape).astype(float),
+    "log-logistic(4)": lambda generator, shape: (1 / generator.random(shape) - 1) ** -0.25,
+    "two gammas": _two_gammas,
+    "skewed triangle": lambda generator, shape: generator.triangular(0, 0, 1, shape),
+    "60 % zeros, or Poisson(4)": lambda generator, shape: (
+        (generator.random(shape) > 0.6) * generator.poisson(4, shape).astype(float)
+    ),
+    "Frechet(3)": lambda generator, shape: generator.exponential(size=shape) ** (-1 / 3),
+}
+DISTRIBUTIONS = _SECOND | _FRESH
+
+
 def _linnik(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
     """Sample a Linnik distribution with the index 1.2: symmetric stable (Chambers, Mallows and Stuck 1976), mixed."""
     index = 1.2
@@ -49,7 +69,15 @@ def _linnik(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
     return np.asarray(generator.exponential(size=shape) ** (1 / index) * stable)
 
 
-NOISES: dict[str, Sampler] = {
+def _stable(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Sample a symmetric stable distribution with the index 1.5 (Chambers, Mallows and Stuck 1976)."""
+    index = 1.5
+    angle, exponential = generator.uniform(-np.pi / 2, np.pi / 2, shape), generator.exponential(size=shape)
+    ratio = np.cos((1 - index) * angle) / exponential
+    return np.asarray(np.sin(index * angle) / np.cos(angle) ** (1 / index) * ratio ** ((1 - index) / index))
+
+
+_SECOND_NOISES: dict[str, Sampler] = {
     "Linnik(1.2)": _linnik,
     "Laplace plus normal": lambda generator, shape: (generator.laplace(size=shape) + generator.normal(size=shape)) / 2,
     "a tenth Cauchy": lambda generator, shape: np.where(
@@ -59,14 +87,55 @@ NOISES: dict[str, Sampler] = {
         np.sqrt(generator.gamma(0.3, size=shape) / 0.3) * generator.normal(size=shape)
     ),
 }
-SIZES = (
-    *((45, 45), (70, 70), (110, 110), (280, 280), (700, 700), (1_500, 1_500)),
-    *((750, 250), (1_800, 90), (70, 1_400), (50, 5_000)),
-)
-COLUMNS = (1, 3, 6, 12, 30, 50)
-RATIOS = ((0.0, 0.0), (0.4, 0.0), (0.8, 0.8), (2.5, 0.0), (0.0, 1.5))
-MANY_COLUMNS = ((100, (120, 120)), (100, (450, 450)), (200, (100, 100)), (200, (600, 600)))
+_FRESH_NOISES: dict[str, Sampler] = {
+    "hyperbolic secant": lambda generator, shape: (
+        2 / np.pi * np.log(np.tan(np.pi / 2 * np.maximum(generator.random(shape), 1e-12)))
+    ),
+    "stable(1.5)": _stable,
+    "inverse Gaussian variance": lambda generator, shape: (
+        np.sqrt(generator.wald(1.0, 0.7, shape)) * generator.normal(size=shape)
+    ),
+    "difference of lognormals": lambda generator, shape: (
+        (generator.lognormal(size=shape) - generator.lognormal(size=shape)) / 3
+    ),
+}
+NOISES = _SECOND_NOISES | _FRESH_NOISES
 N_CELLS = 66
+
+
+class Design(NamedTuple):
+    """What a sparse design goes through: all of each, and pairs with very many columns."""
+
+    distributions: Sequence[str]
+    noises: Sequence[str]
+    sizes: Sequence[tuple[int, int]]
+    columns: Sequence[int]
+    ratios: Sequence[tuple[float, float]]
+    many_columns: Sequence[tuple[int, tuple[int, int]]]
+
+
+SECOND = Design(
+    list(_SECOND),
+    list(_SECOND_NOISES),
+    (
+        *((45, 45), (70, 70), (110, 110), (280, 280), (700, 700), (1_500, 1_500)),
+        *((750, 250), (1_800, 90), (70, 1_400), (50, 5_000)),
+    ),
+    (1, 3, 6, 12, 30, 50),
+    ((0.0, 0.0), (0.4, 0.0), (0.8, 0.8), (2.5, 0.0), (0.0, 1.5)),
+    ((100, (120, 120)), (100, (450, 450)), (200, (100, 100)), (200, (600, 600))),
+)
+FRESH = Design(
+    list(_FRESH),
+    list(_FRESH_NOISES),
+    (
+        *((40, 40), (75, 75), (130, 130), (320, 320), (900, 900), (1_200, 1_200)),
+        *((600, 200), (1_600, 80), (60, 900), (55, 5_500)),
+    ),
+    (1, 2, 4, 9, 25, 60),
+    ((0.0, 0.0), (0.6, 0.0), (1.0, 1.0), (3.0, 0.0), (0.0, 2.0)),
+    ((150, (150, 150)), (100, (600, 600)), (300, (120, 120)), (250, (500, 500))),
+)
 
 
 @dataclass(frozen=True)
@@ -97,21 +166,26 @@ class FreshPair:
         return X, Y
 
 
-def pairs() -> Sequence[FreshPair]:
+def pairs(design: Design = FRESH) -> Sequence[FreshPair]:
     """Return a sparse design of all settings, and pairs with very many columns."""
-    distributions, kinds = list(DISTRIBUTIONS), list(NOISES)
-    design = [
+    distributions, kinds, sizes, columns, ratios, many_columns = design
+    sparse = [
         FreshPair(
             distributions[i % 9],
-            SIZES[(i // 10 + i) % 10],
-            COLUMNS[(i // 7 + i) % 6],
-            RATIOS[(i // 6 + 2 * i) % 5],
+            sizes[(i // 10 + i) % 10],
+            columns[(i // 7 + i) % 6],
+            ratios[(i // 6 + 2 * i) % 5],
             kinds[(i // 5 + i) % 4],
         )
         for i in range(N_CELLS)
     ]
     many = [
-        FreshPair(distributions[2 * i], sizes, d, RATIOS[i % 2], kinds[i % 4])
-        for i, (d, sizes) in enumerate(MANY_COLUMNS)
+        FreshPair(distributions[2 * i], sizes, d, ratios[i % 2], kinds[i % 4])
+        for i, (d, sizes) in enumerate(many_columns)
     ]
-    return [*design, *many]
+    return [*sparse, *many]
+
+
+def second_pairs() -> Sequence[FreshPair]:
+    """Return those that judged the statistic before this one."""
+    return pairs(SECOND)

@@ -12,6 +12,7 @@ from uptonoise.fourier.compiled import kernel_name
 from uptonoise.fourier.cosine_sine import CosineSine, as_complex, turned
 from uptonoise.fourier.designs import (
     BLOCK_WEIGHTS,
+    SKEWNESS,
     FewerFrequenciesWarning,
     check_design,
     default_design,

@@ -46,8 +46,12 @@ _MOST_SCALES = 3
 _POINTS = 1_000  # values of a column, at equal steps of their ranks, that tell its spread
 _GRID = np.geomspace(0.01, 30, 60)  # frequencies, times the length of the column, at which they are looked at
 _EFFECT_SHARE = 4  # the effect gets at most one in this many of a given number of frequencies
+SKEWNESS = "skewness of columns"
+"""What is tested of the frequencies on single columns beside each of them: one combination for each column."""
+
 BLOCK_WEIGHTS = {
-    "single columns": 2.0,
+    "single columns": 1.0,
+    SKEWNESS: 1.0,
     "pairs of columns": 1.0,
     "all frequencies": 2.0,
     "high frequencies": 0.0,

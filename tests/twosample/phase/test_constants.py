@@ -11,7 +11,7 @@ import pytest
 
 import uptonoise as un
 from uptonoise.twosample.phase.covariance import CONSTANTS
-from uptonoise.twosample.phase.pair import Pair
+from uptonoise.twosample.phase.pair import Block, Pair
 from uptonoise.twosample.phase.statistic import decomposed
 
 pytest.importorskip("torch")
@@ -109,7 +109,7 @@ def test_few_rows_with_heavy_tails_vary_less_than_gaussian_ones():
         X, Y = rng.pareto(1.5, (2, 100, 1))
         left = un.Sketch.for_samples(X, Y, random_state=0).update(X)
         pair = Pair.of(left, un.Sketch.like(left).update(Y))
-        block = decomposed(pair.left, pair.right, rows=pair.features, place=pair.blocks.largest).test()
+        block = decomposed(pair.left, pair.right, rows=pair.features, block=Block(pair.blocks.largest)).test()
         ratios.append(float(block.statistic / block.null.mean))
         narrower.append(float(block.null.variance / block.null.mean**2))
         plain = block.without_caution.null

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uptonoise as un
-from uptonoise.twosample.phase.pair import Pair
+from uptonoise.twosample.phase.pair import Block, Pair
 from uptonoise.twosample.phase.skewness import skewness_of_rows
 from uptonoise.twosample.phase.statistic import Ridge, decomposed
 
@@ -53,7 +53,7 @@ def test_symmetric_rows_add_nothing():
 def largest_block(X: np.ndarray, Y: np.ndarray) -> Ridge:
     left = un.Sketch.for_samples(X, Y, random_state=0).update(X)
     pair = Pair.of(left, un.Sketch.like(left).update(Y))
-    return decomposed(pair.left, pair.right, rows=pair.features, place=pair.blocks.largest).test()
+    return decomposed(pair.left, pair.right, rows=pair.features, block=Block(pair.blocks.largest)).test()
 
 
 def mostly_zero(rng: np.random.Generator, n: int) -> np.ndarray:

@@ -9,11 +9,10 @@ S is linear in the means of each sample, so its covariance comes from the covari
 two sketches hold. With t_X and t_Y the phases across which rows vary, J_X = abs(phi_Y) [-sin t_X, cos t_X] and
 J_Y = abs(phi_X) [sin t_Y, -cos t_Y], one pair per frequency,
 
-    A = J_X C_X J_X' / n        B = J_Y C_Y J_Y' / k        Cov(S) = A + B - Q
+    A = J_X C_X J_X' / n        B = J_Y C_Y J_Y' / k        Cov(S) = A + B
 
-Q is the covariance of the product of both samples' errors. A has the error of phi_Y in its factor abs(phi_Y)^2, and B
-that of phi_X, so that Q is in both, but in Cov(S) only once. It counts where noise hides the signal, since abs(phi) is
-mostly error there.
+at the first order. What the second order changes where errors are not small against phi, as where noise hides the
+signal, is in :mod:`uptonoise.twosample.phase.bending`.
 
 The derivative of S has the other sample's phase: t_X = arg phi_Y. But then A + B is too small just where S is large, by
 S^2 times what the rows' variance along the phase lacks of that across it, and heavy tails lose the significance level.
@@ -25,8 +24,15 @@ At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its row
 chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
 sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no more than the
 error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is taken
-from it. Where the larger sample has less noise than that, B has no such guard, and the skewness of rows counts in the
-null distribution of T (:mod:`uptonoise.twosample.phase.skewness`).
+from it. The error of a variance b over k rows is b sqrt((kappa - 1)/k), with kappa the kurtosis of what rows move S by.
+How much of it comes with S itself is told by their skewness gamma: the squared correlation of S and its variance is
+gamma^2/(kappa - 1), 1 for rare events and 0 for symmetric rows. Variances are raised in that proportion, that of the
+sample in which it is larger. Where the rows of the larger sample are not at hand it counts as 1, and a bound as kappa.
+Where the larger sample has less noise than that, B has no such guard, and the skewness of rows counts in the null
+distribution of T (:mod:`uptonoise.twosample.phase.skewness`).
+
+S may also be combined, with a few columns of weights (:mod:`uptonoise.twosample.phase.contrasts`). Then all of this
+holds for the combinations.
 
 All arrays may have leading dimensions, one test each.
 """
@@ -40,7 +46,14 @@ import numpy as np
 from uptonoise._util.typing import Complex, Floats
 from uptonoise.twosample.phase.pair import SampleMoments
 
+_ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are good to 1e-7
 _TINY = np.finfo(np.float64).tiny
+
+Rows = tuple[Complex | None, Complex | None]
+"""exp(i w.x) of the rows of two samples, of shape (n, m); None where they are not at hand."""
+
+Weights = Floats | None
+"""Weights of S in some combinations of it, of shape (..., m, q); None for S itself."""
 
 
 class Constants(NamedTuple):
@@ -52,7 +65,7 @@ class Constants(NamedTuple):
     """How much more ridge there is at sizes as unequal as can be."""
     caution: float = 0.3
     """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
-    tolerance: float = 1.5
+    tolerance: float = 2.0
     """Standard errors of a variance of the smaller sample by which the larger sample's may differ from it."""
     cleaner: float = 0.5
     """Standard errors by which the larger one's may be smaller before less is borrowed: it may have less noise."""
@@ -68,33 +81,50 @@ CONSTANTS: Constants = Constants()
 class CovariancePart(NamedTuple):
     """What one sample adds to Cov(S), its degrees of freedom, and which share of it has no guard for skewness.
 
-    That share is 0 at equal sizes, for the larger sample, and where this one does not have more noise. `across` has the
-    directions across which the rows of the sample move S, as long as the other's amplitudes.
+    That share is 0 at equal sizes, for the larger sample, and where this one does not have more noise. `plain` is the
+    covariance without the guard, and before S is combined. `across` has the directions across which the rows of the
+    sample move S, as long as the other's amplitudes, and `influences` what they move S by, where they are at hand.
     """
 
     covariance: Floats
+    plain: Floats
     freedom: Floats
     unguarded: Floats
     across: Complex
+    influences: Floats | None
 
 
-def covariance_part(sample: SampleMoments, other: SampleMoments, constants: Constants) -> CovariancePart:
-    """Return what one sample adds to Cov(S); where it is the smaller one, guarded by what the larger one says of it."""
+def covariance_part(
+    sample: SampleMoments, other: SampleMoments, constants: Constants, rows: Rows, weights: Weights
+) -> CovariancePart:
+    """Return what one sample adds to Cov(S); where it is the smaller one, guarded by what the larger one says of it.
+
+    `rows` are those of this sample and of the other.
+    """
     of_own = constants.own_phase * sample.size[..., None] * np.abs(sample.phi) * sample.phi
     both = of_own + other.size[..., None] * np.abs(other.phi) * other.phi
     length = np.abs(both)
     across = np.abs(other.phi) * np.divide(both, length, out=np.zeros_like(both), where=length > 0)
     size = sample.size[..., None, None]
-    covariance = sample.projected(-across.imag, across.real) / size
+    plain = sample.projected(-across.imag, across.real) / size
+    covariance, own = _combined(plain, weights), moved_by(rows[0], across)
     if not np.any(sample.size < other.size):
-        return CovariancePart(covariance, sample.size - 1, np.zeros_like(sample.size), across)
+        return CovariancePart(covariance, plain, sample.size - 1, np.zeros_like(sample.size), across, own)
 
-    expected, size = other.projected(-across.imag, across.real) / size, sample.size
-    unequal = np.maximum(1 - size / other.size, 0.0)
+    expected = _combined(other.projected(-across.imag, across.real) / size, weights)
+    size, unequal = sample.size, np.maximum(1 - sample.size / other.size, 0.0)
     variances, wanted = (np.maximum(np.linalg.diagonal(matrix), _TINY) for matrix in (covariance, expected))
-    # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
-    kurtosis = (other.phi.real**2 + other.phi.imag**2) / (size[..., None] * wanted)
-    error = wanted * np.sqrt(kurtosis / size[..., None])
+    others = moved_by(rows[1], across)
+    if others is None:
+        # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
+        most = np.abs(other.phi) if weights is None else np.sum(np.abs(weights * other.phi[..., None]), axis=-2)
+        error = wanted * np.sqrt(np.maximum(most**2 / (size[..., None] * wanted) - 1, 0) / size[..., None])
+        together = np.ones_like(wanted)
+    else:
+        excess, together = _fourth_and_third_moments(others, weights)
+        error = wanted * np.sqrt(excess / size[..., None])
+        if own is not None:
+            together = np.maximum(together, _fourth_and_third_moments(own, weights, unknown=0.0)[1])
     gap = wanted - variances
     # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller. Less noise means
     # stronger correlations: those of a larger sample with less noise would be too strong.
@@ -104,11 +134,34 @@ def covariance_part(sample: SampleMoments, other: SampleMoments, constants: Cons
     unguarded = unequal * np.mean(np.where(gap < 0, 1 - alike, 0.0), axis=-1)
     share = borrowed[..., None, None]
     mixed = (1 - share) * scaled(covariance, 1 / np.sqrt(variances)) + share * scaled(expected, 1 / np.sqrt(wanted))
-    raised = variances + unequal[..., None] * alike * np.maximum(gap, 0)
+    raised = variances + unequal[..., None] * alike * together * np.maximum(gap, 0)
     # Rows that are all equal have no correlations of their own: what is mixed has a diagonal of 1 all the same.
     factors = np.sqrt(raised / np.maximum(np.linalg.diagonal(mixed), _TINY))
     freedom = 1 / ((1 - borrowed) ** 2 / (size - 1) + borrowed**2 / (other.size - 1))
-    return CovariancePart(scaled(mixed, factors), freedom, unguarded, across)
+    return CovariancePart(scaled(mixed, factors), plain, freedom, unguarded, across, own)
+
+
+def moved_by(rows: Complex | None, across: Complex) -> Floats | None:
+    """Return what each row moves S by in these directions, less the mean, where rows are at hand."""
+    if rows is None:
+        return None
+    moved = (rows * across.conj()).imag
+    return np.asarray(moved - moved.mean(axis=0))
+
+
+def _fourth_and_third_moments(influences: Floats, weights: Weights, unknown: float = 1.0) -> tuple[Floats, Floats]:
+    """Return kappa - 1 of influences, and their gamma^2/(kappa - 1); that is unknown where they do not vary."""
+    influences = influences if weights is None else influences @ weights
+    variances = np.mean(influences**2, axis=0)
+    vary = variances > _ROUNDING
+    standard = influences / np.sqrt(np.where(vary, variances, 1.0))
+    excess = np.maximum(np.mean(standard**4, axis=0) - 1, _TINY)
+    return excess, np.where(vary, np.minimum(np.mean(standard**3, axis=0) ** 2 / excess, 1.0), unknown)
+
+
+def _combined(matrix: Floats, weights: Weights) -> Floats:
+    """Return the covariance of combinations of S."""
+    return matrix if weights is None else np.asarray(weights.mT @ matrix @ weights)
 
 
 def scaled(matrix: Floats, factors: Floats) -> Floats:

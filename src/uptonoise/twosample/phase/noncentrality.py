@@ -209,13 +209,13 @@ def reference_power(pair: Pair, statistics: Iterable[Ridge], level: float) -> fl
     turns = turns / 2 if pair.shift is None else turns**3 / 6
     effects = np.sqrt(of_samples[0] * of_samples[1])[:, None] * np.sin(turns)  # what S would be, of shape (m, d)
     powers = np.zeros((len(pair.blocks.weights), pair.X.n_columns))
-    for of_block, place, block, weight in zip(
-        powers, pair.blocks.places.values(), statistics, pair.blocks.weights, strict=True
+    for of_block, tested, block, weight in zip(
+        powers, pair.blocks.tested.values(), statistics, pair.blocks.weights, strict=True
     ):
         if block.has_rank:
             s1, s2, mean, variance, denominator = (float(number) for number in block.null)
             needed = fdtri(2 * mean**2 / variance, min(float(block.few_rows), _MANY_ROWS), 1 - level * weight) * mean
-            for column, effect in enumerate(effects[place].T):
+            for column, effect in enumerate(effects[tested.place].T):
                 scores = block.root.T @ effect
                 noncentrality = float(scores @ scores)
                 share = float((scores * block.variances) @ scores) / noncentrality if noncentrality > 0 else 0.0

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Complex, Floats
 from uptonoise._util.wording import counted
-from uptonoise.fourier import BLOCK_WEIGHTS, Sketch, as_complex
+from uptonoise.fourier import BLOCK_WEIGHTS, SKEWNESS, Sketch, as_complex
 from uptonoise.rows import (
     LEAST_CLUSTERS,
     RowSource,
@@ -88,10 +88,17 @@ class SampleMoments(NamedTuple):
         )
 
 
-class FrequencyBlocks(NamedTuple):
-    """The blocks of frequencies that are tested, with the weights of their p-values, and the largest block."""
+class Block(NamedTuple):
+    """Frequencies that are tested together: all of them, or the skewness that they show of each column."""
 
-    places: dict[str, slice]
+    place: slice
+    columns: Floats | None = None  # the frequencies, of shape (m, d), where skewness is tested
+
+
+class FrequencyBlocks(NamedTuple):
+    """The blocks of frequencies that are tested, with the weights of their p-values, and the place of the largest."""
+
+    tested: dict[str, Block]
     weights: Floats
     largest: slice
 
@@ -100,8 +107,13 @@ class FrequencyBlocks(NamedTuple):
         """Return those of comparable sketches, some of which may have lost the names of their blocks."""
         named = next((sketch for sketch in sketches if "blocks" in (sketch.provenance or {})), sketches[0]).blocks
         places = {name: place for name, place in named.items() if BLOCK_WEIGHTS.get(name, 1.0) > 0} or named
-        weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) or 1.0 for name in places])
-        return cls(places, weights / weights.sum(), max(places.values(), key=lambda place: place.stop - place.start))
+        tested = {name: Block(place) for name, place in places.items()}
+        if (place := places.get("single columns")) is not None:
+            columns = sketches[0].frequencies[place]
+            if (np.count_nonzero(columns, axis=0) > 1).any():
+                tested[SKEWNESS] = Block(place, columns)
+        weights = np.array([BLOCK_WEIGHTS.get(name, 1.0) or 1.0 for name in tested])
+        return cls(tested, weights / weights.sum(), max(places.values(), key=lambda place: place.stop - place.start))
 
 
 Movable = NDArray[np.bool_] | None  # which columns a shift may move; None for all

@@ -246,12 +246,12 @@ def _one_with_others(
     left: SampleMoments, right: SampleMoments, blocks: FrequencyBlocks, positivity: bool, *, quick: bool
 ) -> tuple[Floats, Floats]:
     block_pvalues = []
-    for place in blocks.places.values():
-        decomposition = decomposed(left, right, place=place)
+    for block in blocks.tested.values():
+        decomposition = decomposed(left, right, block=block)
         block_pvalues.append(decomposition.test().pvalue())
-        if place == blocks.largest:
-            block = decomposition.noncentral()
-            noncentralities = np.maximum(0.0, block.shrinkage * block.statistic - block.null.s1) * (
+        if block.columns is None and block.place == blocks.largest:
+            ridge = decomposition.noncentral()
+            noncentralities = np.maximum(0.0, ridge.shrinkage * ridge.statistic - ridge.null.s1) * (
                 1 / left.size + 1 / right.size
             )
     pvalues = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights)

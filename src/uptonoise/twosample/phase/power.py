@@ -259,9 +259,9 @@ def _from_rows(
             chosen = rows[generator.integers(len(rows), size=size)]
             sketches.append(Sketch.like(pilot.X).update(chosen + sd * generator.standard_normal(chosen.shape)))
         pair, block_pvalues = Pair.of(sketches[0], sketches[1]), []
-        for place in blocks.places.values():
-            decomposition = decomposed(pair.left, pair.right, rows=pair.features, place=place)
-            block_pvalues.append(decomposition._replace(S=decomposition.S + moved[place]).test().pvalue())
+        for block in blocks.tested.values():
+            decomposition = decomposed(pair.left, pair.right, rows=pair.features, block=block)
+            block_pvalues.append(decomposition._replace(S=decomposition.S + moved[block.place]).test().pvalue())
         pvalue = float(cauchy_combination(np.array(block_pvalues), blocks.weights))
         pvalues[draw] = positivity_test(pvalue, pair.left, pair.right).merged if positivity else pvalue
     return pvalues
@@ -307,11 +307,11 @@ def _from_means(
             drawn.append(sample._replace(phi=as_complex(means), size=np.full(count, float(size))))
         X, Y = drawn
         block_pvalues = []
-        for place in blocks.places.values():
-            block = decomposed(X, Y, place=place).test()
-            plain = block.without_caution
+        for block in blocks.tested.values():
+            ridge = decomposed(X, Y, block=block).test()
+            plain = ridge.without_caution
             spread = (plain.null.denominator - 2) / generator.chisquare(plain.null.denominator)
-            block_pvalues.append(block.pvalue(block.statistic / plain.shrinkage * spread))
+            block_pvalues.append(ridge.pvalue(ridge.statistic / plain.shrinkage * spread))
         merged = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights).tolist()
         if positivity:
             merged = [positivity_test(*parts).merged for parts in zip(merged, X.each(), Y.each(), strict=True)]

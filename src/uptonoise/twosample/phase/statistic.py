@@ -1,33 +1,41 @@
 """The ridge statistic of the phase test: from means and covariances of cosines and sines to its null distribution.
 
-S, its covariance A + B - Q and the phases that these are taken across are those of
-:mod:`uptonoise.twosample.phase.covariance`.
+S, its covariance A + B and the phases that these are taken across are those of
+:mod:`uptonoise.twosample.phase.covariance`. A block of frequencies is tested by all of its S, or by the skewness of
+each column, which is a combination of them (:mod:`uptonoise.twosample.phase.contrasts`).
 
-The statistic of a block of frequencies is T = S'(R + lam)^-1 S, with R = A + B and S in correlation form. With (w, V)
-the eigenpairs of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)). With s1 = tr H and s2 = tr H^2,
+The statistic of a block is T = S'(R + lam)^-1 S, with R = A + B and S in correlation form. With (w, V) the eigenpairs
+of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)). With s1 = tr H and s2 = tr H^2,
 
     T = |z|^2        E T = M = s1/c        Var T = 2 (s1/c^3 - (s1 - s2)/c^4)        c = 1 - s1/nu
 
 are its mean and variance where R has nu degrees of freedom: the limit of random matrices for a regularised Hotelling
-statistic (Chen, Paul, Prentice and Wang 2011). c has s1 of H. In M and Var T, s1 and s2 are those of H without Q; where
-phi is nothing but error, M is a third of what it would be with Q. nu is Satterthwaite's for the two samples'
-covariances, with G and H - G the parts of H that come from A and from B:
+statistic (Chen, Paul, Prentice and Wang 2011). nu is Satterthwaite's for the two samples' covariances, with G and H - G
+the parts of H that come from A and from B:
 
     nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
 
-T is compared with a scaled chi-squared distribution of this mean and variance. The variance is that for Gaussian
-influences. But T = |sum u_i|^2, with one u_i for each row, and given the lengths of these the variance lacks
-2 sum |u_i|^4. Where a sample has few rows, they are at hand, and kappa = mean |u|^4 / (mean |u|^2)^2 tells how much
-more it lacks than with Gaussian influences. With G the sample's part of H the variance is
+T is compared with a scaled chi-squared distribution of this mean and variance, less what follows.
 
-    Var T - 2 e/c^2        e = the sum over both samples of ((kappa - 1) tr(G)^2 - 2 tr G^2) / n
+Bent phases. Where the errors of phi are not small against it, S^2 is smaller than its variance says. So b_1 is taken
+off s1 in M, and b_2 off the variance (:mod:`uptonoise.twosample.phase.bending`).
+
+Kurtosis. The variance is that for Gaussian influences. But T = |sum u_i|^2, with one u_i for each row, and given the
+lengths of these the variance lacks 2 sum |u_i|^4. Where a sample has few rows, they are at hand, and
+kappa = mean |u|^4 / (mean |u|^2)^2 tells how much more it lacks than with Gaussian influences. With G the sample's part
+of H,
+
+    Var T - (2 e + b_2)/c^3        e = the sum over both samples of ((kappa - 1) tr(G)^2 - 2 tr G^2) / n
+
+For few directions of many rows the power of c would be 4, as T is T'/(1 - T'/nu) with T' taken about 0; where there are
+about as many directions as rows, 2 is nearer to what is seen.
 
 Where one sample makes most of R, by its size or by its noise, its skewness does not cancel in S. So a part of nu is
 taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. With very few
 rows the distribution is an F, whose denominator is the smaller (n - 1)^2, times how even the weights of clusters are.
 lam grows with the number of frequencies per degree of freedom, which keeps the significance level for heavy tails, and
 is larger at unequal sizes. Directions in which S may move for other reasons than a difference, such as an offset, are
-projected out of z. Then z is rotated so that its covariance H stays diagonal; G and Q are projected and rotated alike.
+projected out of z. Then z is rotated so that its covariance H stays diagonal; G is projected and rotated alike.
 
 All arrays may have leading dimensions, one test each.
 """
@@ -41,9 +49,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
-from uptonoise._util.typing import Complex, Floats
-from uptonoise.twosample.phase.covariance import CONSTANTS, Constants, covariance_part, scaled
-from uptonoise.twosample.phase.pair import SampleMoments
+from uptonoise._util.typing import Floats
+from uptonoise.twosample.phase.bending import ALL_ERROR, Bending
+from uptonoise.twosample.phase.contrasts import skewness_contrasts
+from uptonoise.twosample.phase.covariance import CONSTANTS, Constants, Rows, covariance_part, scaled
+from uptonoise.twosample.phase.pair import Block, SampleMoments
 from uptonoise.twosample.phase.skewness import NOT_SKEWED, Skewness, borrowed_rows, skewness_of_rows
 from uptonoise.twosample.result import SMALLEST_PVALUE
 
@@ -54,14 +64,9 @@ _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _NO_DIRECTION = 1e-10  # of the largest size: what rounding leaves of a nuisance that others span
 _LEAST_RIDGE = 0.1  # in units of a correlation: where there are many rows
-_LEAST_VARIANCE = 0.25  # of that for Gaussian influences
-_ALL_ERROR = 1 / 3  # of A + B: what Cov(S) is on average where phi is nothing but error
 _STEPS = 4  # towards the ridge of the noncentrality, each of which leaves less than a tenth of the error
 _TINY = np.finfo(np.float64).tiny
 
-
-Rows = tuple[Complex | None, Complex | None]
-"""exp(i w.x) of the rows of both samples, of shape (n, m); None where they are not at hand."""
 
 Traces = tuple[Floats, Floats]
 """The traces of a matrix and of its square."""
@@ -91,8 +96,10 @@ class Ridge:
         What makes z of these.
     variances : array of shape (..., r)
         The variances of z, the diagonal of H.
-    twice : array of shape (..., r, r)
-        The covariance Q, which A + B counts twice, in the basis before whitening.
+    covariance : array of shape (..., m, m)
+        That of S, as the rows have it.
+    bending : Bending
+        What bent phases take off at each frequency.
     parts : arrays
         (tr G, tr G^2) of X's part of H, and of Y's.
     nu : array
@@ -102,7 +109,7 @@ class Ridge:
     caution : array
         The part of the degrees of freedom that the null distribution counts on.
     excess : array
-        By how much T varies less than with Gaussian influences: half of what c^2 Var T lacks.
+        By how much T varies less than with Gaussian influences: half of what c^3 Var T lacks.
     skewness : Skewness
         What skewed rows add to c times the mean and to c^2 Var T.
     trace, shrinkage, has_rank : arrays
@@ -115,7 +122,8 @@ class Ridge:
     basis: Floats
     whitening: Floats
     variances: Floats
-    twice: Floats
+    covariance: Floats
+    bending: Bending
     parts: tuple[Traces, Traces]
     nu: Floats
     few_rows: Floats
@@ -135,18 +143,15 @@ class Ridge:
     @cached_property
     def null(self) -> Null:
         """The distribution of T under the null hypothesis."""
-        scales, squares = self.whitening**2, np.sum(self.variances**2, axis=-1)
-        twice = scales * np.linalg.diagonal(self.twice)
-        square = squares - 2 * np.sum(self.variances * twice, axis=-1)
-        square = square + np.sum(scales * (self.twice**2 @ scales[..., None])[..., 0], axis=-1)
-        s1 = np.maximum(self.trace - np.sum(twice, axis=-1), _ALL_ERROR * self.trace)
-        s2, c = np.maximum(square, _ALL_ERROR**2 * squares), self.shrinkage
-        gaussian = np.maximum(2 * (s1 / c**3 - (s1 - s2) / c**4), 2 * s2 / c**2)
-        excess = self.excess * (s1 / np.maximum(self.trace, _TINY)) ** 2
+        trace, squares, c = self.trace, np.sum(self.variances**2, axis=-1), self.shrinkage
+        off_mean, off_variance = self.bending.of_statistic(self.root, self.covariance, self.variances)
+        s1 = np.maximum(trace - off_mean, ALL_ERROR * trace)
+        s2 = np.maximum(squares - off_variance / 2, ALL_ERROR**2 * squares)
         mean = (s1 + self.skewness.mean) / c
-        variance = np.maximum(gaussian - 2 * excess / c**2, _LEAST_VARIANCE * gaussian)
+        gaussian = np.maximum(2 * (trace / c**3 - (trace - squares) / c**4), 2 * squares / c**2)
+        variance = np.maximum(gaussian - (2 * self.excess + off_variance) / c**3, ALL_ERROR**2 * gaussian)
         variance = variance + self.skewness.variance / c**2
-        least = _ALL_ERROR * _NO_RANK  # which s1 and the mean exceed wherever anything is left to test
+        least = ALL_ERROR * _NO_RANK  # which s1 and the mean exceed wherever anything is left to test
         numerator = 2 * s2 / np.maximum(s1, least) ** 2
         more = (variance / np.maximum(mean, least) ** 2 - numerator) / (1 + numerator)
         return Null(s1, s2, mean, variance, np.asarray(np.minimum(4 + 2 / np.maximum(more, _TINY), 1e7)))
@@ -172,14 +177,15 @@ class Ridge:
 
 
 class Decomposition(NamedTuple):
-    """S in units of its standard deviations, and the eigenpairs of its correlations R = A + B."""
+    """S or its combinations in units of standard deviations, and the eigenpairs of their correlations R = A + B."""
 
     S: Floats
-    unit: Floats  # one over the standard deviations
+    unit: Floats  # one over the standard deviations, of S or of its combinations
     w: Floats
-    basis: Floats  # V, with rows times unit
+    basis: Floats  # V, with rows times unit, after what combines S
     A: Floats  # V'AV
-    twice: Floats  # V'QV
+    covariance: Floats  # of S, as the rows have it
+    bending: Bending
     freedoms: tuple[Floats, Floats]
     sizes: tuple[Floats, Floats]
     few_rows: Floats  # the denominator of the F distribution
@@ -193,7 +199,7 @@ class Decomposition(NamedTuple):
         """Return the statistic of the test, with the ridge that these sizes ask for."""
         n, k = self.sizes
         freedom = (1 / n + 1 / k) ** 2 / (1 / n**3 + 1 / k**3)  # Welch's, of samples that vary alike
-        lam = np.maximum(_LEAST_RIDGE, self.constants.ridge * self.S.shape[-1] / freedom)
+        lam = np.maximum(_LEAST_RIDGE, self.constants.ridge * self.w.shape[-1] / freedom)
         unequal = 1 - np.minimum(n, k) / np.maximum(n, k)
         plain = self.ridge(lam * (1 + self.constants.unequal_ridge * unequal))
         # Where both samples make the covariance alike, their skewness cancels in S.
@@ -217,7 +223,7 @@ class Decomposition(NamedTuple):
     def ridge(self, lam: Floats) -> Ridge:
         """Return the statistic with a given ridge, and no caution."""
         whitening = 1 / np.sqrt(self.w + lam[..., None])
-        variances, basis, A, twice = self.w * whitening**2, self.basis, self.A, self.twice
+        variances, basis, A = self.w * whitening**2, self.basis, self.A
         if self.nuisance is not None:
             root = basis * whitening[..., None, :]
             directions = _directions(root.mT @ self.nuisance)
@@ -225,7 +231,7 @@ class Decomposition(NamedTuple):
             variances, turn = np.linalg.eigh((left_over * variances[..., None, :]) @ left_over)
             turn = left_over @ turn
             basis = root @ turn
-            A, twice = (turn.mT @ scaled(matrix, whitening) @ turn for matrix in (A, twice))
+            A = turn.mT @ scaled(A, whitening) @ turn
             whitening = np.ones_like(whitening)
         # H is diagonal, so that G and H - G have the same numbers off the diagonal.
         scales = whitening**2
@@ -238,7 +244,8 @@ class Decomposition(NamedTuple):
         whole, of_A, of_B = (square + trace**2 for trace, square in (of_H, from_A, from_B))
         nu = np.asarray(whole / np.maximum(of_A / self.freedoms[0] + of_B / self.freedoms[1], _TINY))
         ones, none = np.ones_like(nu), np.zeros_like(nu)
-        return Ridge(self.S, basis, whitening, variances, twice, (from_A, from_B), nu, self.few_rows, ones, none)
+        of_S = self.S, basis, whitening, variances, self.covariance, self.bending
+        return Ridge(*of_S, (from_A, from_B), nu, self.few_rows, ones, none)
 
     def noncentral(self) -> Ridge:
         """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c, which some steps find."""
@@ -269,30 +276,26 @@ def decomposed(
     constants: Constants = CONSTANTS,
     rows: Rows = (None, None),
     nuisance: Floats | None = None,
-    place: slice | None = None,
+    block: Block | None = None,
 ) -> Decomposition:
-    """Return S of two samples at the same frequencies, or at a block of these, and its covariance decomposed."""
-    if place is not None:
-        left, right, nuisance = left.at(place), right.at(place), None if nuisance is None else nuisance[place]
-        rows = rows[0] if rows[0] is None else rows[0][:, place], rows[1] if rows[1] is None else rows[1][:, place]
-    of_X, of_Y = covariance_part(left, right, constants), covariance_part(right, left, constants)
+    """Return S of two samples at the same frequencies, or in a block of these, and its covariance decomposed."""
+    weights = None
+    if block is not None:
+        left, right = left.at(block.place), right.at(block.place)
+        nuisance = None if nuisance is None else nuisance[block.place]
+        X, Y = (None if features is None else features[:, block.place] for features in rows)
+        rows = X, Y
+        if block.columns is not None:  # which a shift does not move
+            weights, nuisance = skewness_contrasts(block.columns, np.abs(left.phi) * np.abs(right.phi)), None
+    of_X = covariance_part(left, right, constants, rows, weights)
+    of_Y = covariance_part(right, left, constants, rows[::-1], weights)
     variances = np.linalg.diagonal(of_X.covariance) + np.linalg.diagonal(of_Y.covariance)
-    used = variances > _ROUNDING / np.minimum(left.size, right.size)[..., None]
+    least = _ROUNDING / np.minimum(left.size, right.size)[..., None]
+    used = variances > least * (1 if weights is None else np.sum(weights**2, axis=-2))
     unit = np.where(used, 1 / np.sqrt(np.maximum(variances, _TINY)), 0.0)
     A = scaled(of_X.covariance, unit)
     w, V = np.linalg.eigh(A + scaled(of_Y.covariance, unit))
-    # Q, the covariance of the part of S that is a product of the errors of both samples' means.
-    m, C_X, C_Y = left.phi.shape[-1], left.covariance, right.covariance
-    crossed = C_X[..., m:, :m] * C_Y[..., :m, m:]
-    products = C_X[..., m:, m:] * C_Y[..., :m, :m]
-    products += C_X[..., :m, :m] * C_Y[..., m:, m:]
-    products -= crossed
-    products -= crossed.mT
-    Q = products / (left.size * right.size)[..., None, None]
-    influences: list[Floats | None] = []
-    for features, of_sample in zip(rows, (of_X, of_Y), strict=True):
-        moved = None if features is None else (features * of_sample.across.conj()).imag
-        influences.append(None if moved is None else moved - moved.mean(axis=0))
+    basis = unit[..., None] * V
     borrowed = None
     if np.any(of_X.unguarded):
         borrowed = borrowed_rows(rows[1], right, left, of_X.across)
@@ -302,14 +305,15 @@ def decomposed(
         S=left.phi.imag * right.phi.real - left.phi.real * right.phi.imag,
         unit=unit,
         w=np.maximum(w, 0),
-        basis=unit[..., None] * V,
+        basis=basis if weights is None else weights @ basis,
         A=V.mT @ A @ V,
-        twice=V.mT @ scaled(Q, unit) @ V,
+        covariance=of_X.plain + of_Y.plain,
+        bending=Bending.of(left, right),
         freedoms=(of_X.freedom, of_Y.freedom),
         sizes=(left.size, right.size),
         few_rows=np.minimum(*((sample.size - 1) ** 2 * sample.evenness for sample in (left, right))),
         constants=constants,
-        influences=(influences[0], influences[1]),
+        influences=(of_X.influences, of_Y.influences),
         borrowed=borrowed,
         unguarded=of_X.unguarded + of_Y.unguarded,
         nuisance=nuisance,

@@ -102,12 +102,12 @@ def phase_result(pair: Pair, effect: EffectSize, *, positivity: bool = True, see
     left, right, blocks, shift = pair.left, pair.right, pair.blocks, pair.shift
     statistics: dict[str, Ridge] = {}
     contributions = np.zeros(pair.X.n_frequencies)
-    for (name, place), weight in zip(blocks.places.items(), blocks.weights, strict=True):
-        decomposition = decomposed(left, right, rows=pair.features, nuisance=pair.nuisance, place=place)
-        block = statistics[name] = decomposition.test()
-        added = block.S * np.einsum("...mr,...r->...m", block.root, block.z)
-        contributions[place] += weight * (added / np.maximum(block.null.mean, np.finfo(np.float64).tiny))
-        if place == blocks.largest:
+    for (name, block), weight in zip(blocks.tested.items(), blocks.weights, strict=True):
+        decomposition = decomposed(left, right, rows=pair.features, nuisance=pair.nuisance, block=block)
+        ridge = statistics[name] = decomposition.test()
+        added = ridge.S * np.einsum("...mr,...r->...m", ridge.root, ridge.z)
+        contributions[block.place] += weight * (added / np.maximum(ridge.null.mean, np.finfo(np.float64).tiny))
+        if block.columns is None and block.place == blocks.largest:
             noncentrality = noncentrality_of(pair, decomposition)
     of_phases = pvalue = phase_pvalue(pair, statistics)
     positivity_pvalue, level = None, _ALPHA
@@ -150,8 +150,8 @@ def phase_pvalue(pair: Pair, statistics: dict[str, Ridge] | None = None) -> floa
     """Return the p-value of the phases alone; `statistics` are those of the blocks, where they are known."""
     if statistics is None:
         statistics = {
-            name: decomposed(pair.left, pair.right, rows=pair.features, nuisance=pair.nuisance, place=place).test()
-            for name, place in pair.blocks.places.items()
+            name: decomposed(pair.left, pair.right, rows=pair.features, nuisance=pair.nuisance, block=block).test()
+            for name, block in pair.blocks.tested.items()
         }
     if pair.shift is None and not any(block.has_rank for block in statistics.values()):
         # No row differs from the others of its sample: the p-value is that of the flip test.
