@@ -29,9 +29,9 @@ _LEAST_RIDGE = 0.1
 _ALL_ERROR = 1 / 3
 _MOST_ERROR = 10.0
 _FEW_ROWS = 1_000
-_NUMBERS, _GPU_NUMBERS = 3e7, 3e8  # that a batch may hold
+_NUMBERS, _GPU_NUMBERS = 3e6, 3e8  # that a batch may hold
 _MATRICES = 20  # of the squared number of frequencies, at a time
-_PAIRS = 3e7  # of rows, at a time
+_PAIRS = 3e6  # of rows, at a time
 
 
 @dataclass(frozen=True)
@@ -276,12 +276,10 @@ def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
     twice = (L @ K @ H @ L.mT * C).sum(-1)
     bent = (parts.bending[0] * through).sum(-1), (parts.bending[1] * (through * back + twice)).sum(-1)
     T, skewness = (z * (K @ z[:, :, None])[:, :, 0]).sum(-1), torch.zeros(2, *nu.shape, dtype=z.dtype, device=z.device)
-    borrowed = parts.borrowed
-    if borrowed is not None:
-        at_once = max(1, int(_PAIRS / borrowed.shape[1] ** 2))
-        for start in range(0, len(borrowed), at_once):
-            some = slice(start, start + at_once)
-            skewness[:, some] = _skewness(borrowed[some], K[some], H[some], min(sizes))
+    if parts.borrowed is not None:
+        (unguarded,) = torch.nonzero(parts.unguarded, as_tuple=True)
+        for some in unguarded.split(max(1, int(_PAIRS / parts.borrowed.shape[1] ** 2))):
+            skewness[:, some] = _skewness(parts.borrowed[some], K[some], H[some], min(sizes))
     return T, _trace(H), _square_trace(H), *bent, nu, excess, *(parts.unguarded * skewness)
 
 

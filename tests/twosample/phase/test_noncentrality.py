@@ -73,7 +73,7 @@ def test_too_noisy_to_tell(rng, n, noise, too_noisy):
     X, Y = rng.exponential(size=n), rng.exponential(size=n) + noise * rng.normal(size=n)
     result = un.phase_test(X, Y)
     assert result.too_noisy == too_noisy
-    assert ("too noisy to tell" in repr(result)) == too_noisy
+    assert ("too noisy to tell" in repr(result)) == (too_noisy and result.pvalue > 0.05)
 
 
 @pytest.mark.slow
@@ -89,8 +89,8 @@ def test_the_reference_power_is_the_power(rng, n, d, noise):
 
 
 def test_frequencies_that_hear_nothing_are_too_noisy(rng):
-    X, Y = 100 * rng.normal(size=(2, 200, 5))
-    empty = un.Sketch.for_samples(X / 100, Y / 100)
+    X, Y = 1_000 * rng.normal(size=(2, 200, 5))
+    empty = un.Sketch.for_samples(X / 1_000, Y / 1_000)
     result = un.phase_test(un.Sketch.like(empty).update(X), un.Sketch.like(empty).update(Y))
     assert result.too_noisy
 
