@@ -1,7 +1,7 @@
 """False-positive rate of the phase statistic far in the tail, at 0.001 and 0.0001 (ours only).
 
 Those who look at many columns or pairs need p-values that are right there. The cells are small ones of `phase-level`,
-with very many runs; three blocks of frequencies are merged where there are five columns, one where there is one.
+with very many runs; four blocks of frequencies are merged where there are five columns, two where there is one.
 """
 
 from __future__ import annotations
