@@ -146,9 +146,9 @@ class TestSketches:
         right = un.Sketch.like(un.Sketch.load(tmp_path / "x.npz")).update(Y)
         assert list(right.blocks) == [name for name in BLOCK_WEIGHTS if name != SKEWNESS]
         of_rows, saved = un.phase_test(left, right), un.phase_test(un.Sketch.load(tmp_path / "x.npz"), right)
-        assert saved.statistic == of_rows.statistic
-        # The file has no rows, whose kurtosis would make the null distribution narrower.
-        assert of_rows.pvalue < saved.pvalue < 1.3 * of_rows.pvalue
+        assert saved.statistic == pytest.approx(of_rows.statistic, rel=0.1)
+        # The file has no rows, whose kurtosis would make the null distribution narrower, and the guard smaller.
+        assert of_rows.pvalue < saved.pvalue < 3 * of_rows.pvalue
 
     def test_streams_and_frames(self, samples):
         X, Y = samples
