@@ -278,7 +278,9 @@ def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
     T, skewness = (z * (K @ z[:, :, None])[:, :, 0]).sum(-1), torch.zeros(2, *nu.shape, dtype=z.dtype, device=z.device)
     if parts.borrowed is not None:
         (unguarded,) = torch.nonzero(parts.unguarded, as_tuple=True)
-        for some in unguarded.split(max(1, int(_PAIRS / parts.borrowed.shape[1] ** 2))):
+        at_once = max(1, int(_PAIRS / parts.borrowed.shape[1] ** 2))
+        for start in range(0, len(unguarded), at_once):
+            some = unguarded[start : start + at_once]
             skewness[:, some] = _skewness(parts.borrowed[some], K[some], H[some], min(sizes))
     return T, _trace(H), _square_trace(H), *bent, nu, excess, *(parts.unguarded * skewness)
 
