@@ -73,18 +73,21 @@ class Moments(NamedTuple):
 
     def at(self, block: slice) -> Moments:
         """Return the moments at some of the frequencies."""
-        places = torch.arange(self.cos.shape[-1], device=self.cos.device)[block]
-        both = torch.cat([places, places + self.cos.shape[-1]])
-        features = None if self.features is None else self.features[:, :, both]
-        cos, sin, covariance = self.cos[:, block], self.sin[:, block], self.covariance[:, both][:, :, both]
+        many, m = self.cos.shape
+        cos, sin = self.cos[:, block], self.sin[:, block]
+        width = cos.shape[-1]
+        covariance = self.covariance.reshape(many, 2, m, 2, m)[:, :, block, :, block].reshape(many, 2 * width, -1)
+        features = self.features
+        if features is not None:
+            features = features.reshape(many, -1, 2, m)[..., block].reshape(many, -1, 2 * width)
         return Moments(cos, sin, covariance, self.size, features)
 
     def across(self, directions: Tensor) -> Tensor:
         """Return the covariance over rows of what lies across directions, which are complex numbers."""
         m = self.cos.shape[-1]
-        a, b, C = -directions.imag, directions.real, self.covariance
-        crossed = a[:, :, None] * b[:, None, :] * C[:, :m, m:]
-        return _scaled(C[:, :m, :m], a) + _scaled(C[:, m:, m:], b) + crossed + crossed.mT
+        a, b = -directions.imag, directions.real
+        half = (a[:, :, None] * self.covariance[:, :m]).addcmul_(b[:, :, None], self.covariance[:, m:])
+        return (half[..., :m] * a[:, None]).addcmul_(half[..., m:], b[:, None])
 
     def influences(self, directions: Tensor) -> Tensor | None:
         """Return what each row adds across directions."""
@@ -96,10 +99,13 @@ class Moments(NamedTuple):
 
     def relative_errors(self) -> tuple[Tensor, Tensor]:
         """Return the variances of phi across its phase and along it, over its square."""
-        phase = self.phi / self.phi.abs().clamp(min=_TINY)
+        m, phase = self.cos.shape[-1], self.phi / self.phi.abs().clamp(min=_TINY)
+        variances, mixed = _diagonal(self.covariance), _diagonal(self.covariance[:, :m, m:])
+        crossed = 2 * phase.real * phase.imag * mixed
+        across = phase.imag**2 * variances[:, :m] + phase.real**2 * variances[:, m:] - crossed
+        along = phase.real**2 * variances[:, :m] + phase.imag**2 * variances[:, m:] + crossed
         squares = (self.size * self.phi.abs() ** 2).clamp(min=_TINY)
-        v, u = ((_diagonal(self.across(turned)) / squares).clamp(0, _MOST_ERROR) for turned in (phase, 1j * phase))
-        return v, u
+        return (across / squares).clamp(0, _MOST_ERROR), (along / squares).clamp(0, _MOST_ERROR)
 
 
 class _Parts(NamedTuple):
@@ -108,9 +114,10 @@ class _Parts(NamedTuple):
     A: Tensor
     B: Tensor
     freedoms: tuple[Tensor, Tensor]
-    S: Tensor
-    L: Tensor  # what combines S, in units of standard deviations
-    covariance: Tensor  # of S, as the rows have it
+    S: Tensor  # in units of standard deviations
+    covariance: Tensor  # of S before it is combined, with S as it is here: as the rows have them
+    variances: Tensor  # of S before it is combined, as the rows have them
+    L: Tensor | None  # what combines S, in units of standard deviations
     bending: tuple[Tensor, Tensor]
     influences: tuple[Tensor | None, Tensor | None]
     sizes: tuple[int, int]
@@ -173,7 +180,8 @@ def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, varian
     rows = []
     weights = _weights(left, right, columns)
     for constants in variants:
-        lam = max(_LEAST_RIDGE, constants.ridge * weights.shape[-1] / freedom)
+        width = left.cos.shape[-1] if weights is None else weights.shape[-1]
+        lam = max(_LEAST_RIDGE, constants.ridge * width / freedom)
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
         guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard)
@@ -209,26 +217,27 @@ def _pvalues(
     return np.where(trace > _NO_RANK, np.maximum(tail, _TINY), 1.0)
 
 
-def _weights(left: Moments, right: Moments, columns: Tensor | None) -> Tensor:
+def _weights(left: Moments, right: Moments, columns: Tensor | None) -> Tensor | None:
     """Return what combines S: nothing, or the skewness of each column."""
-    a = left.phi.abs() * right.phi.abs()
     if columns is None:
-        return torch.eye(a.shape[-1], dtype=a.dtype, device=a.device).expand(len(a), -1, -1)
+        return None
+    a = left.phi.abs() * right.phi.abs()
     w = columns / columns.abs().amax(dim=1, keepdim=True)
     of_shift, of_skewness = a[:, :, None] * w, a[:, :, None] * w**3
     slopes = (of_shift * of_skewness).sum(1) / (of_shift**2).sum(1).clamp(min=_TINY)
     return of_skewness - of_shift * slopes[:, None]
 
 
-def _parts(left: Moments, right: Moments, weights: Tensor, constants: Constants) -> _Parts:
+def _parts(left: Moments, right: Moments, weights: Tensor | None, constants: Constants) -> _Parts:
     across_A, across_B = _across(left, right, constants), _across(right, left, constants)
-    A, freedom_A, unguarded_A = _covariance_part(left, right, across_A, weights, constants)
-    B, freedom_B, unguarded_B = _covariance_part(right, left, across_B, weights, constants)
+    plain_A, plain_B = left.across(across_A) / left.size, right.across(across_B) / right.size
+    A, freedom_A, unguarded_A = _covariance_part(left, right, (across_A, plain_A), weights, constants)
+    B, freedom_B, unguarded_B = _covariance_part(right, left, (across_B, plain_B), weights, constants)
     variances = _diagonal(A) + _diagonal(B)
-    used = variances > _ROUNDING / min(left.size, right.size) * (weights**2).sum(1)
-    unit = torch.where(used, variances.clamp(min=_TINY).rsqrt(), torch.zeros_like(variances))
-    A, B, L = _scaled(A, unit), _scaled(B, unit), weights * unit[:, None]
-    covariance = left.across(across_A) / left.size + right.across(across_B) / right.size
+    least = _ROUNDING / min(left.size, right.size) * (1 if weights is None else (weights**2).sum(1))
+    unit = torch.where(variances > least, variances.clamp(min=_TINY).rsqrt(), torch.zeros_like(variances))
+    A, B, L = _scaled(A, unit), _scaled(B, unit), None if weights is None else weights * unit[:, None]
+    covariance = plain_A + plain_B
     (v_X, u_X), (v_Y, u_Y) = left.relative_errors(), right.relative_errors()
     of_X, of_Y = (v / (v_X + v_Y).clamp(min=_TINY) for v in (v_X, v_Y))
     v, v_r = 4 * of_X * v_Y, 4 * of_X * of_Y * (u_X + u_Y)
@@ -237,17 +246,21 @@ def _parts(left: Moments, right: Moments, weights: Tensor, constants: Constants)
     borrowed = None if left.size == right.size else large.influences(across)
     if borrowed is not None:
         shorter = (small.phi.abs() / large.phi.abs().clamp(min=_TINY)).clamp(max=1)
-        borrowed = (borrowed * shorter[:, None] / small.size) @ L
-    moved = left.influences(across_A), right.influences(across_B)
+        borrowed = _by(borrowed * shorter[:, None] / small.size, L, unit)
+    S = left.sin * right.cos - left.cos * right.sin
+    moved = [
+        None if part is None else _by(part, L, unit) for part in (left.influences(across_A), right.influences(across_B))
+    ]
     return _Parts(
         A=A,
         B=B,
         freedoms=(freedom_A, freedom_B),
-        S=left.sin * right.cos - left.cos * right.sin,
+        S=_by(S[:, None], L, unit)[:, 0],
+        covariance=_scaled(covariance, unit) if L is None else covariance @ L,
+        variances=_diagonal(covariance) * (unit**2 if L is None else 1),
         L=L,
-        covariance=covariance,
         bending=bending,
-        influences=(None if moved[0] is None else moved[0] @ L, None if moved[1] is None else moved[1] @ L),
+        influences=(moved[0], moved[1]),
         sizes=(left.size, right.size),
         borrowed=borrowed,
         unguarded=unguarded_A + unguarded_B,
@@ -256,8 +269,7 @@ def _parts(left: Moments, right: Moments, weights: Tensor, constants: Constants)
 
 def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
     """Return T, tr H and tr H^2, what bent phases take off, nu, the excess, and what skewness adds."""
-    A, B, L, sizes = parts.A, parts.B, parts.L, parts.sizes
-    z = (L.mT @ parts.S[:, :, None])[:, :, 0]
+    A, B, z, sizes = parts.A, parts.B, parts.S, parts.sizes
     K = torch.linalg.inv(A + B + lam * torch.eye(z.shape[-1], dtype=z.dtype, device=z.device))
     G, rest = A @ K, B @ K
     H = G + rest
@@ -270,10 +282,10 @@ def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
             expected = torch.maximum(lengths.mean(-1), size * _trace(part))
             kappa = ((lengths**2).mean(-1) / (expected**2).clamp(min=_TINY)).clamp(min=1)
             excess += ((kappa - 1) * _trace(part) ** 2 - 2 * _square_trace(part)) / size
-    C = parts.covariance
-    KC = L @ K @ L.mT @ C
-    through, back = _diagonal(KC), _diagonal(C @ KC) / _diagonal(C).clamp(min=_TINY)
-    twice = (L @ K @ H @ L.mT * C).sum(-1)
+    C, KH = parts.covariance, K @ H
+    through = ((K if parts.L is None else parts.L @ K) * C).sum(-1)
+    back = ((C @ K) * C).sum(-1) / parts.variances.clamp(min=_TINY)
+    twice = ((KH if parts.L is None else parts.L @ KH) * C).sum(-1)
     bent = (parts.bending[0] * through).sum(-1), (parts.bending[1] * (through * back + twice)).sum(-1)
     T, skewness = (z * (K @ z[:, :, None])[:, :, 0]).sum(-1), torch.zeros(2, *nu.shape, dtype=z.dtype, device=z.device)
     if parts.borrowed is not None:
@@ -306,25 +318,27 @@ def _across(sample: Moments, other: Moments, constants: Constants) -> Tensor:
 
 
 def _covariance_part(
-    sample: Moments, other: Moments, across: Tensor, weights: Tensor, constants: Constants
+    sample: Moments, other: Moments, of_sample: tuple[Tensor, Tensor], weights: Tensor | None, constants: Constants
 ) -> tuple[Tensor, Tensor, Tensor]:
-    covariance = weights.mT @ (sample.across(across) / sample.size) @ weights
+    across, plain = of_sample
+    covariance = _combined(plain, weights)
     freedom = torch.full_like(covariance[:, 0, 0], sample.size - 1)
     if sample.size >= other.size:
         return covariance, freedom, torch.zeros_like(freedom)
-    expected = weights.mT @ (other.across(across) / sample.size) @ weights
+    expected = _combined(other.across(across) / sample.size, weights)
     unequal = 1 - sample.size / other.size
     variances, wanted = (_diagonal(matrix).clamp(min=_TINY) for matrix in (covariance, expected))
     own, others = sample.influences(across), other.influences(across)
     if others is None:
-        most = (weights * other.phi.abs()[:, :, None]).abs().sum(1)
+        most = other.phi.abs() if weights is None else (weights * other.phi.abs()[:, :, None]).abs().sum(1)
         error = wanted * ((most**2 / (sample.size * wanted) - 1).clamp(min=0) / sample.size).sqrt()
         together = torch.ones_like(wanted)
     else:
-        excess, together = _fourth_and_third_moments(others @ weights, 1.0)
+        excess, together = _fourth_and_third_moments(others if weights is None else others @ weights, 1.0)
         error = wanted * (excess / sample.size).sqrt()
         if own is not None:
-            together = torch.maximum(together, _fourth_and_third_moments(own @ weights, 0.0)[1])
+            own = own if weights is None else own @ weights
+            together = torch.maximum(together, _fourth_and_third_moments(own, 0.0)[1])
     gap = wanted - variances
     alike = (constants.tolerance * error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
     not_cleaner = (constants.cleaner * error / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
@@ -344,6 +358,15 @@ def _fourth_and_third_moments(influences: Tensor, unknown: float) -> tuple[Tenso
     excess = ((standard**4).mean(1) - 1).clamp(min=_TINY)
     together = ((standard**3).mean(1) ** 2 / excess).clamp(max=1)
     return excess, torch.where(vary, together, torch.full_like(together, unknown))
+
+
+def _by(rows: Tensor, L: Tensor | None, unit: Tensor) -> Tensor:
+    """Return rows of S in units of standard deviations, combined by L where there is one."""
+    return rows * unit[:, None] if L is None else rows @ L
+
+
+def _combined(matrices: Tensor, weights: Tensor | None) -> Tensor:
+    return matrices if weights is None else weights.mT @ matrices @ weights
 
 
 def _scaled(matrices: Tensor, factors: Tensor) -> Tensor:
