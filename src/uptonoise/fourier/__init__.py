@@ -35,7 +35,7 @@ from uptonoise.fourier.kernels import embedding_kernel, fourier_kernel, phase_ke
 from uptonoise.fourier.lengths import lengths_and_order
 from uptonoise.fourier.moments import MomentSum
 from uptonoise.fourier.resampling import FlipSums, Signs, column_variances, labelled_feature_sums
-from uptonoise.fourier.scale import median_scale
+from uptonoise.fourier.scale import median_length, median_scale
 from uptonoise.fourier.sketch import Sketch
 from uptonoise.fourier.spread import spread_of_amplitudes
 from uptonoise.fourier.sums import BagPart, BagSums, RowFeatures, SampleSum, bags_of_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag, positive_int
 from uptonoise.fourier.lengths import middle_distances
-from uptonoise.rows import RowSource, aligned, as_rows, same_iterator, sample_rows
+from uptonoise.rows import aligned, as_rows, same_iterator, sample_rows
 
 _FEW_COLUMNS = 16
+_AT_ONCE = 65_536  # rows in which others are looked for, where all that were sampled are equal
 
 
 def median_scale(
@@ -63,26 +64,28 @@ def median_scale(
         raise ValueError(f"{names[0]} must have at least 2 rows for a distance between them; got {len(rows)}")
     checked_flag(per_column, "per_column")
     columns: list[Any] = [[column] for column in range(rows.shape[1])] if per_column else [slice(None)]
-    lengths = np.array([_median_length(sources, rows, some) for some in columns])
+    again = sources if all(source.can_be_read_again for source in sources) else []
+    lengths = []
+    for some in columns:
+        of_samples = (block.values[:, some] for source in again for block in source.blocks(_AT_ONCE))
+        lengths.append(median_length(rows[:, some], of_samples))
     if np.isnan(lengths).all():
         name = names[0] if per_column else "the samples"
         raise ValueError(f"all rows of {name} are equal, so there is no scale; give a length instead")
     return np.where(np.isnan(lengths), 1.0, lengths) if per_column else float(lengths[0])
 
 
-def _median_length(sources: list[RowSource], rows: Floats, columns: Any) -> float:
-    """Return sqrt(median squared distance / 2) of these columns of the rows; NaN where all rows are equal.
+def median_length(rows: Floats, samples: Iterable[Floats]) -> float:
+    """Return sqrt(median squared distance / 2) of rows that were taken from samples; NaN where all rows are equal.
 
-    Where all sampled rows are equal, the first rows that differ join them. Where the median is 0, it is that of rows
-    that are not equal.
+    Where all rows that were taken are equal, the first rows of the samples that differ join them. Where the median is
+    0, it is that of rows that are not equal.
     """
-    rows, n_rows = rows[:, columns], len(rows)
-    if (rows == rows[0]).all() and all(source.can_be_read_again for source in sources):
+    if (rows == rows[0]).all():
         found = [rows[:1]]
-        for block in (block for source in sources for block in source.blocks(65_536)):
-            values = block.values[:, columns]
-            found.append(values[(values != rows[0]).any(axis=1)][:n_rows])
-            if sum(map(len, found)) > n_rows:
+        for values in (sample[at : at + _AT_ONCE] for sample in samples for at in range(0, len(sample), _AT_ONCE)):
+            found.append(values[(values != rows[0]).any(axis=1)][: len(rows)])
+            if sum(map(len, found)) > len(rows):
                 break
         rows = np.concatenate(found)
     if (rows == rows[0]).all():

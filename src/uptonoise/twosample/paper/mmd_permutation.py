@@ -31,7 +31,8 @@ from scipy.special import chdtrc, fdtrc
 
 from uptonoise._util.random import RandomState, seeded_generator
 from uptonoise._util.typing import Floats
-from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_scale, sample_frequencies, squared_mmd
+from uptonoise.fourier import Sketch, as_complex, as_frequencies, median_length, sample_frequencies, squared_mmd
+from uptonoise.rows import Block, keyed_rows
 from uptonoise.twosample.canonical import canonical
 from uptonoise.twosample.cluster_permutation import cluster_means_by_label, cluster_mmd
 from uptonoise.twosample.docs import explained
@@ -43,6 +44,7 @@ from uptonoise.twosample.samples import Samples, read_samples
 Method = Literal["quadratic", "fourier"]
 
 _MOST_LENGTHS = 1e150  # whose square is still a number
+_SCALE_ROWS = 1_000  # of both samples, that tell the length of the kernel
 _BLOCK_ROWS = 512
 _KEPT_ROWS = 5_000  # of both samples up to which the kernel matrix, of 50 MB then, is not computed again
 _SHOWN = 5
@@ -161,12 +163,16 @@ def mmd_of_samples(
         length = float(scale)
     elif frequencies is None and np.ptp(X, axis=0).max() == 0 and (X[0] == Y).all():
         length = 1.0  # all rows are equal: any kernel says that nothing differs
-    elif frequencies is None and len(samples.columns) == 1:
-        length = float(median_scale(X, Y, random_state=generator))
     elif frequencies is None:
-        same = int(generator.integers(2**63))
-        units = median_scale(X, Y, per_column=True, random_state=same)
-        length = np.asarray(units * median_scale(X / units, Y / units, random_state=same))
+        d = len(samples.columns)
+        sampler = generator if d == 1 else np.random.default_rng(int(generator.integers(2**63)))
+        _, rows = keyed_rows([Block(X), Block(Y)], d, _SCALE_ROWS, sampler)
+        if d == 1:
+            length = median_length(rows, (X, Y))
+        else:  # of each column first, and in units of these of all together
+            of_columns = [median_length(rows[:, [place]], (X[:, [place]], Y[:, [place]])) for place in range(d)]
+            units = np.where(np.isnan(of_columns), 1.0, of_columns)
+            length = units * median_length(rows / units, (X / units, Y / units))
     if length is not None and method == "quadratic":
         statistics = _quadratic(own.samples, length, n_permutations, generator)
     else:
