@@ -208,8 +208,9 @@ class Sketch(SketchStatistics):
         if not isinstance(other, Sketch):
             raise ValueError(f"other must be a Sketch; got a {type(other).__name__}")
         centre = other._centre if other._centre_is_given else None
-        new = cls(other.frequencies, centre=centre, provenance=other.provenance, precision=other.precision)
-        new.columns, new.named = other.columns, other.named
+        provenance, precision = other.provenance, other.precision
+        new = cls(other.frequencies, columns=other.columns, centre=centre, provenance=provenance, precision=precision)
+        new.named = other.named
         return new
 
     @described

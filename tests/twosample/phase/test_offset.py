@@ -202,4 +202,4 @@ class TestErrors:
     def test_other_frequencies(self, rng):
         left, right = (un.Sketch(rng.normal(size=(9, 1))).update(rng.normal(size=50)) for _ in range(2))
         with pytest.raises(ValueError, match="different frequencies"):
-            fitted_shift(left, right)
+            un.phase_test(left, right, invariant_to="noise+shift")

@@ -49,13 +49,12 @@ _BEYOND_DOUBT = 1e-4  # the probability that a shift is further off than its dou
 def fitted_shift(
     X: Sketch, Y: Sketch, worth: float = 1.0, most_steps: int | None = None, movable: Movable = None
 ) -> Pair:
-    """Estimate the shift of X against Y, up to noise, from sketches with the same frequencies, and take it off.
+    """Estimate the shift of X against Y, up to noise, from two comparable sketches, and take it off.
 
     Where the sketches have centres of their own the shift may be as large as it likes; where they share one, columns
     that have frequencies of their own are searched as far as these are unambiguous. Steps of samples that no shift
     makes alike may never get small: they end after `most_steps`. Only the columns that are movable have a shift.
     """
-    X.check_comparable(Y)
     moves = np.ones(X.n_columns, dtype=bool) if movable is None else movable
     if not moves.any():
         return Pair.of(X, Y, worth)
