@@ -102,10 +102,9 @@ def read_inputs(
         why_no_rows = "tests that take no weights"
     elif not all(source.can_be_read_again for source in sources):
         why_no_rows = "the rows: they could be read only once"
-    dependent = tuple(filter(None, map(find_dependence, sources)))  # before the pass, which may be the only one
     read = _independent_inputs if sources[0].bag_ids is None else _clustered_inputs
     inputs = read(sources, n_frequencies, why_no_rows, generator)
-    return inputs._replace(dependent=dependent, records=(sources[0].record(), sources[1].record()))
+    return inputs._replace(records=(sources[0].record(), sources[1].record()))
 
 
 def _independent_inputs(
@@ -119,6 +118,7 @@ def _independent_inputs(
         own_passes = source.is_remote or (type(source).fold is not RowSource.fold and source.n_rows is not None)
         kept.append(source if why_no_rows or own_passes else KeptRows(source))
     empty = Sketch.for_samples(*kept, n_frequencies=n_frequencies, random_state=generator)
+    dependent = tuple(filter(None, map(find_dependence, kept)))  # before the pass, which may be the only one
     # The tests take a time that grows with the third power, which may be longer than most files take to read.
     seconds = _SECONDS * empty.n_frequencies**3
     if seconds > _TOLD_SECONDS:
@@ -142,11 +142,11 @@ def _independent_inputs(
         check_size(name, sketch)
     pair = Pair.of(left, right)
     if why_no_rows:
-        return Inputs(pair, why_no_rows, names)
+        return Inputs(pair, why_no_rows, names, dependent=dependent)
     samples = Samples(rows_of[0](), rows_of[1](), pair.columns)
     for name, rows in zip(names, (samples.X, samples.Y), strict=True):
         check_values(rows, pair.columns, name)
-    return Inputs(pair, samples, names)
+    return Inputs(pair, samples, names, dependent=dependent)
 
 
 def _clustered_inputs(
