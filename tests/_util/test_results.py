@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from uptonoise._util.results import Result, as_json
+from uptonoise._util.results import Result, as_json, changed, computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,3 +54,18 @@ def test_a_notebook_shows_the_text_with_its_signs_escaped():
 
 def test_nested_values_become_json():
     assert as_json({"a": (np.float64(np.inf), [np.int64(1)]), 2: RATES}) == {"a": [None, [1]], "2": RATES.to_dict()}
+
+
+def test_a_changed_result_keeps_what_was_computed():
+    calls = []
+
+    @dataclass(frozen=True, eq=False)
+    class Square(Result):
+        side: float
+        name: str = "a"
+        area: float = computed(lambda self: calls.append(self.side) or self.side**2)
+
+    square = Square(3.0)
+    assert not calls
+    assert (square.area, changed(square, name="b").area, changed(square, name="b").name) == (9.0, 9.0, "b")
+    assert (square.name, len(calls)) == ("a", 1)

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 import uptonoise as un
 from uptonoise import plots
+from uptonoise._util.results import changed
 from uptonoise.twosample import ExtraNoise
 
 from .helpers import point_lines, rendered, row_names
@@ -27,9 +26,9 @@ def test_effect_of_a_comparison_has_all_columns_and_the_margin(comparison):
 
 def test_effect_without_an_upper_end(rng):
     known = un.phase_test(rng.normal(size=300), rng.normal(size=300)).effect
-    ax = rendered(replace(known, high=np.inf).plot())
+    ax = rendered(changed(known, high=np.inf).plot())
     assert [line.get_marker() for line in ax.get_lines() if len(line.get_xdata()) == 1] == ["o", ">"]
-    ax = rendered(replace(known, estimate=np.nan, low=np.nan, high=np.nan).plot(margin=0.1))
+    ax = rendered(changed(known, estimate=np.nan, low=np.nan, high=np.nan).plot(margin=0.1))
     assert [text.get_text() for text in ax.texts] == ["not known"]
 
 

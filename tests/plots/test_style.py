@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 import uptonoise as un
 from uptonoise import plots
+from uptonoise._util.results import changed
 
 from .helpers import DRAWN, legend_texts, new_axes, rendered
 
@@ -66,7 +67,7 @@ def test_equal_constants_have_pictures():
 @pytest.mark.parametrize("name", ["反応時間", "سرعة", "Δv $\\frac{", "_", "a\nb", "x" * 200, "100 %", "€$$"])
 def test_names_in_any_script(name, comparison):
     columns = (name, *comparison.columns[1:])
-    found = replace(
+    found = changed(
         comparison,
         names=(name, "Y"),
         columns=columns,

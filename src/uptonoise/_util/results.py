@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from copy import copy
+from dataclasses import field, fields
+from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -92,32 +94,11 @@ class Result:
         return hash((type(self), *(v for v in self._answer().values() if isinstance(v, str | int) or v is None)))
 
 
-class Computed:
-    """A field of a result that is computed when it is first read, unless it was given: see :func:`computed`."""
-
-    def __init__(self, compute: Callable[[Any], Any]) -> None:
-        self._compute = compute
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, result: Any, owner: type | None = None) -> Any:
-        if result is None:
-            return self  # the default value: nothing was given
-        if self._name not in result.__dict__:
-            result.__dict__[self._name] = self._compute(result)
-        return result.__dict__[self._name]
-
-    def __set__(self, result: Any, value: Any) -> None:
-        if value is not self:
-            result.__dict__[self._name] = value
-
-    def __repr__(self) -> str:
-        return "computed"  # in signatures
+AnyResult = TypeVar("AnyResult", bound=Result)
 
 
 def computed(compute: Callable[[Any], Any]) -> Any:
-    """Declare a field of a result that is computed from the others when it is first read, unless it was given.
+    """Declare a field of a result that is computed from the others when it is first read.
 
     Examples
     --------
@@ -127,10 +108,17 @@ def computed(compute: Callable[[Any], Any]) -> Any:
     ... class Square(Result):
     ...     side: float
     ...     area: float = computed(lambda self: self.side**2)
-    >>> Square(3.0), Square(3.0, 10.0).area
-    (Square(side=3.0, area=9.0), 10.0)
+    >>> Square(3.0)
+    Square(side=3.0, area=9.0)
     """
-    return Computed(compute)
+    return field(init=False, default=cached_property(compute))
+
+
+def changed(result: AnyResult, **values: Any) -> AnyResult:
+    """Return the same result with other values of fields that no other field depends on; what was computed stays."""
+    copied = copy(result)
+    vars(copied).update(values)
+    return copied
 
 
 def as_json(value: Any) -> Any:

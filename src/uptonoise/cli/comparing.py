@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import uptonoise as un
+from uptonoise._util.results import changed
 from uptonoise._util.wording import printable
 from uptonoise.cli.options import (
     FILE_HELP,
@@ -168,14 +169,14 @@ def _compare_files(
         of_rows = None if isinstance(X, un.Sketch) else weights  # sketches have theirs already
         comparison = un.compare(X, Y, names=names, weights=(of_rows, of_rows), **options)
     signs = reader.units_in_text(first, second, names)
-    return replace(comparison, dependent=comparison.dependent + signs)
+    return changed(comparison, dependent=comparison.dependent + signs)
 
 
 def _write_report(comparison: un.Comparison | un.GroupComparison, path: Path | None, answer: Answer) -> None:
     if path is None:
         return
     record = replace(comparison.input, settings=comparison.input.settings | command_line())
-    replace(comparison, input=record).report(path, force=answer.force)
+    changed(comparison, input=record).report(path, force=answer.force)
     if answer.in_words:
         print(printable(f"The report is in {path}"))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from rich.table import Table
 from rich.text import Text as RichText
 
 import uptonoise as un
+from uptonoise._util.results import changed
 from uptonoise._util.wording import counted, printable
 from uptonoise.cli.options import Answer
 from uptonoise.comparison import Verdict
@@ -91,7 +91,7 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
         print_json(groups.to_dict())
         return
     if groups.two is not None:
-        print_comparison(replace(groups.two, input=groups.input), answer)
+        print_comparison(changed(groups.two, input=groups.input), answer)
         return
     console = _console()
     console.print(Text(groups.sentence, style="bold"), soft_wrap=True)

@@ -18,6 +18,7 @@ import numpy as np
 
 import uptonoise as un
 from uptonoise._util.files import check_readable, copy_pipe, is_pipe
+from uptonoise._util.results import changed
 from uptonoise._util.wording import printable
 from uptonoise.cli.options import Answer, Reading, Units, split_columns
 from uptonoise.engines import Choice, OpenFiles, categories_of, chosen_columns, connected, scan_dask
@@ -262,7 +263,7 @@ class Reader:
         )
         if answer.quiet and not answer.as_json:
             _print_notes(record)
-        return replace(comparison, input=record)
+        return changed(comparison, input=record)
 
     def print_notes(self) -> None:
         """Print on stderr which rows and columns were left out, after a check that rows are not too many."""

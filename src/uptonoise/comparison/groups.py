@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.results import changed
 from uptonoise._util.validation import checked_choice, checked_column, checked_columns
 from uptonoise.comparison.evidence import MARGIN, check_options
 from uptonoise.comparison.group_result import GroupComparison
@@ -77,7 +77,7 @@ def compare_groups(
         sketches, two, records = *_sketched(rows, generator, seed, numbers), rows.records
     record = _input_record(sketches, records)
     pairs = pairwise_phase_test(sketches, adjust=adjust)
-    two = None if two is None else replace(two, input=record)
+    two = None if two is None else changed(two, input=record)
     named = {str(name): sketch for name, sketch in sketches.items()}
     numbers["seed"] = seed
     return GroupComparison(pairs=pairs, sketches=named, columns=record.columns, two=two, input=record, **numbers)

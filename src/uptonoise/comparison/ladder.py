@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from uptonoise._util.random import RandomState, seeded_generator
+from uptonoise._util.results import changed
 from uptonoise._util.threads import single_threaded_blas
 from uptonoise._util.validation import checked_flag
 from uptonoise._util.warning import warn
@@ -158,7 +158,7 @@ def climb(
         records=inputs.records,
     )
     if isinstance(samples, Samples) and not comparison.paired and comparison.differs_beyond_noise:
-        return replace(comparison, places=_places(samples, comparison, generator))
+        return changed(comparison, places=_places(samples, comparison, generator))
     return comparison
 
 
