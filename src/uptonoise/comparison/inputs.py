@@ -137,7 +137,7 @@ def _independent_inputs(
             rows_of.append(source.pick(n_sampled, generator))
         else:
             rows_of.append(partial(np.asarray, some_rows(source, n_sampled, generator)))
-    left, right = (Sketch.like(empty).update(source) for source in kept)
+    left, right = (copy(empty).update(source) for source in kept)
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
     pair = Pair.of(left, right)
@@ -155,7 +155,7 @@ def _clustered_inputs(
     """Read two samples of clusters; their rows too where they are few enough."""
     names = sources[0].name, sources[1].name
     empty = Sketch.for_samples(*sources, n_frequencies=n_frequencies, random_state=generator)
-    left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
+    left, right = (copy(empty).update(source, complete=True) for source in sources)
     for name, sketch in zip(names, (left, right), strict=True):
         check_size(name, sketch)
     warn_of_shared_clusters(left, right, *sources)
@@ -213,9 +213,7 @@ def read_pairs(
         for values, name in ((samples.X, names[0]), (samples.Y, names[1]), (samples.X - samples.Y, "X - Y"))
     )
     empty = Sketch.for_samples(left, right, n_frequencies=n_frequencies, random_state=generator)
-    of_X, of_Y, differences = (
-        Sketch.like(empty).update(rows, clusters=ids, complete=True) for rows in (left, right, both)
-    )
+    of_X, of_Y, differences = (copy(empty).update(rows, clusters=ids, complete=True) for rows in (left, right, both))
     for name, sketch in zip(names, (of_X, of_Y), strict=True):
         check_size(name, sketch)
     return Inputs(Pair.of(of_X, of_Y), samples, names, differences, records=records)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -264,7 +265,7 @@ class Sketch(SketchStatistics):
         cross = None if moments.cross is None else signs * moments.cross
         features = None if moments.features is None else signs * moments.features
         moments = replace(moments, mean=signs * moments.mean, scatter=scatter, cross=cross, features=features)
-        return Sketch.like(self)._hold(moments, None if self._centre is None else -self._centre)
+        return copy(self)._hold(moments, None if self._centre is None else -self._centre)
 
     def update(self, X: Any, weights: Any = None, clusters: Any = None, *, complete: bool = False) -> Sketch:
         """Add rows to this sketch and return it.
