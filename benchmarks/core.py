@@ -83,7 +83,7 @@ def by_the_numpy_path(function: Callable[[], Any]) -> Callable[[], Any]:
 
 def features_alone(X: Any, cosine_sine: CosineSine) -> None:
     tiles = (X[start : start + TILE_ROWS] for start in range(0, len(X), TILE_ROWS))
-    with single_threaded_blas:
+    with single_threaded_blas():
         for _ in ordered_map(lambda tile: cosine_sine.with_sums(tile, None)[1], tiles):
             pass
 
@@ -92,7 +92,7 @@ def products_alone(n_rows: int, tile: Any) -> None:
     def product(_: int) -> None:
         np.matmul(tile.T, tile)
 
-    with single_threaded_blas:
+    with single_threaded_blas():
         for _ in ordered_map(product, range(0, n_rows, len(tile))):
             pass
 

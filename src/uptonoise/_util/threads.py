@@ -69,7 +69,7 @@ def _blas_controller() -> Any:
 
 
 class SharedLimit:
-    """A limit on threads while any caller wants it; `limited` gives the context in which it is set.
+    """A limit on threads while any caller wants it: a call gives a context. `limited` gives that in which it is set.
 
     The limit is one setting of the whole process: callers in several threads that each restored what they had found
     would leave it at one.
@@ -79,22 +79,24 @@ class SharedLimit:
         self.limited = limited
         self.start_again()
 
-    def __enter__(self) -> None:
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
         with self.lock:
             if self.callers == 0:
                 self.held.enter_context(self.limited())
             self.callers += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.callers -= 1
+                if self.callers == 0:
+                    self.held.close()
 
     def start_again(self) -> None:
         """Forget the callers: none of them, nor who held the lock, came along to a process that was forked."""
         self.lock = threading.Lock()
         self.callers, self.held = 0, ExitStack()
-
-    def __exit__(self, *_: object) -> None:
-        with self.lock:
-            self.callers -= 1
-            if self.callers == 0:
-                self.held.close()
 
 
 @contextmanager

@@ -19,7 +19,7 @@ def compare_columns(evidence: Evidence) -> tuple[ColumnComparison, ...]:
     """
     coded, steps, differences = evidence.coded, [], evidence.differences
     worth = 1.0 if differences is None else OF_THE_SAME_ROWS
-    with single_threaded_blas:
+    with single_threaded_blas():
         for name in evidence.own_columns:
             place = evidence.columns.index(name)
             X, Y = (sketch.select([sketch.columns[place]]) for sketch in evidence.sketches)

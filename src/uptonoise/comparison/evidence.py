@@ -268,7 +268,7 @@ class Evidence(Result):
         if not self.own_columns:
             return None
         signals_agree = None if self.up_to_offset is None else self.up_to_offset.phase_pvalue
-        with single_threaded_blas:
+        with single_threaded_blas():
             return noise_difference(Pair.of(*self.sketches), signals_agree)
 
     @property

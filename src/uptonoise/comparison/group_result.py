@@ -125,7 +125,7 @@ class GroupComparison(ReportedResult):
         if key in self._compared:
             return self._compared[key].effect
         if key not in self._effects:
-            with single_threaded_blas:
+            with single_threaded_blas():
                 pair = Pair.of(self.sketches[key[0]], self.sketches[key[1]])
                 self._effects[key] = Phases.of(pair).effect(up_to_offset=False)
         return self._effects[key]

@@ -124,7 +124,7 @@ def climb(
     # Columns of 0 and 1 that stand for categories have no offset.
     categories = {column for record in inputs.records for column in record.categories}
     movable = np.array([split_name(name, categories) is None for name in pair.columns]) if categories else None
-    with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
+    with single_threaded_blas():  # for matrices as small as these more threads only wait for each other
         phase, up_to_offset, effect_beyond_offset, why_no_offset = phase_steps(pair, inputs.differences, movable, seed)
     if why_no_offset is not None:
         missing.append(f"the test up to an offset: {why_no_offset}")

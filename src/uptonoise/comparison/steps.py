@@ -69,7 +69,7 @@ class Symmetry:
     def holds(self) -> bool:
         """Whether the test of the sample against its mirror image does not reject; False for too few rows."""
         try:
-            with single_threaded_blas:
+            with single_threaded_blas():
                 # No shift makes a skewed sample its own mirror image: to tell that, few steps are enough.
                 for most_steps, least in ((_FEW_STEPS, _CLEARLY_SKEWED), (None, self.alpha)):
                     aligned = fitted_shift(self.sketch, self.sketch.mirrored(), OF_THE_SAME_ROWS, most_steps)

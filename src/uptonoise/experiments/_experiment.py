@@ -297,7 +297,7 @@ def _timed(task: Task) -> tuple[str, str, float]:
     before = os.environ.get(_THREADS)
     os.environ[_THREADS] = "1"  # the workers share the cores
     try:
-        with single_threaded_blas:
+        with single_threaded_blas():
             return task.key, json.dumps(task.function(*task.arguments)), time.monotonic() - start
     finally:
         if before is None:

@@ -222,7 +222,7 @@ def matrix_of_pairs(function: Callable[[Floats, Floats], Floats], left: Floats, 
     def part(start: int) -> tuple[int, Floats]:
         return start, function(left[start : start + step], others[start if right is None else 0 :])
 
-    with single_threaded_blas:
+    with single_threaded_blas():
         for start, block in ordered_map(part, range(0, len(left), step)):
             stop = start + len(block)
             if right is not None:

@@ -120,7 +120,7 @@ def _means_of_pairs(kernel: Kernel, pairs: Iterable[tuple[_Strip, _Strip]]) -> I
         means = (right.by_bag @ (left.by_bag @ matrix).T).T
         return left, right, as_matrix(means, means.shape, "kernel")
 
-    with single_threaded_blas:
+    with single_threaded_blas():
         yield from ordered_map(part, pairs)
 
 

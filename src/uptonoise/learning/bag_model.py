@@ -131,7 +131,7 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
         kind = "invariant" if self.invariant else "all"
         self.summary_ = BagSummary(kind, n_frequencies=self.n_frequencies, random_state=seed).fit(bags)
         self.largest_noise_, self.noise_range_ = plan.largest, (0.0, plan.largest**2)
-        with single_threaded_blas:
+        with single_threaded_blas():
             copies = Copies.of(bags, self.summary_, plan, generator)
             has_trees = not self.invariant
             self.ensemble_, out_of_fold = Ensemble.learnt(copies, Y, splits, has_trees, plan.largest, generator)
@@ -167,7 +167,7 @@ class BagModel(BaseEstimator, ABC):  # type: ignore[misc]
         """Return predictions; warn where bags are unlike those of fit."""
         bags = matched_bags(X, self)
         inputs = inputs_of(self.summary_, bags)
-        with single_threaded_blas:
+        with single_threaded_blas():
             predicted = self.ensemble_.predicted(inputs)
         outside = self._check(bags, inputs).outside
         if outside.mean() > _UNUSUAL_SHARE:

@@ -220,7 +220,7 @@ class BagRidgeCV(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         layers = self._layers(seeds)
         noise = SearchNoise.checked(self.noise_augmentation, self.noise_target, bags, seeds[3])
         rows = bags.rows if isinstance(bags, BagStream) else bags
-        with single_threaded_blas:
+        with single_threaded_blas():
             best = self._tuned(rows, noise, targets, weights, splits, layers)
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])

@@ -243,7 +243,7 @@ def _errors(
 
 
 def _error(model: Any, bags: Bags, targets: NDArray[Any], metric: str) -> float:
-    with single_threaded_blas:  # the order of its sums must not depend on the number of jobs
+    with single_threaded_blas():  # the order of its sums must not depend on the number of jobs
         return _compared(targets, model.predict(bags), metric)
 
 

@@ -298,7 +298,7 @@ def threads_for(elements: float) -> Iterator[None]:
     if elements >= _WORTH_THREADS:
         yield
         return
-    with _one_thread:
+    with _one_thread():
         torch.set_num_threads(1)  # OpenMP counts threads for each caller
         yield
 

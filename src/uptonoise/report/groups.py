@@ -59,7 +59,7 @@ def groups_context(groups: GroupComparison) -> dict[str, Any]:
     if len(names) > _MOST_IN_MATRIX:  # those that differ most often
         often = np.sum(groups.pairs.adjusted <= groups.alpha, axis=1)
         names = [names[place] for place in sorted(np.argsort(-often, kind="stable")[:_MOST_IN_MATRIX].tolist())]
-    with single_threaded_blas:
+    with single_threaded_blas():
         pairs = _pairs(groups, names)
         quietest, lines = _lines(groups, names, pairs)
     effects = np.zeros((len(names), len(names)))

@@ -253,6 +253,8 @@ def two_clustered(
     X: Any, Y: Any, weights: tuple[Any, Any] = (None, None), clusters: Any = None
 ) -> tuple[RowSource, RowSource]:
     """Return two samples with the same columns, both with clusters or both without."""
+    if not isinstance(weights, tuple | list) or len(weights) != 2:
+        raise ValueError("weights must be a pair, those of X and those of Y (None for equal ones); got something else")
     if X is Y and isinstance(X, Iterator):
         raise same_iterator("X and Y")
     of_both = clusters is None or isinstance(clusters, str)

@@ -118,7 +118,7 @@ class RowSource(ABC):
     def fold(self, accumulator: AnyAccumulator) -> AnyAccumulator:
         """Feed all rows to `accumulator` and return it; threads compute its parts, which are added in order."""
         blocks = self.blocks(accumulator.block_rows, check=False)  # which threads do
-        with single_threaded_blas:
+        with single_threaded_blas():
             part_bytes = max(accumulator.part_bytes, 16 * accumulator.block_rows * len(self.columns))
             most = max(1, _AT_ONCE_BYTES // max(1, part_bytes))
             for part in ordered_map(lambda block: accumulator.part(self.checked(block)), blocks, most):

@@ -46,7 +46,6 @@ from uptonoise.twosample.phase import (
     categories_of_sketch,
     cauchy_combination,
     check_size,
-    check_weights,
     column_spreads,
     decomposed,
     extra_noise,

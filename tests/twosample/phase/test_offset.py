@@ -33,7 +33,7 @@ def block_pvalue(fit, place):
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    with single_threaded_blas:  # as the test has it
+    with single_threaded_blas():  # as the test has it
         yield
 
 

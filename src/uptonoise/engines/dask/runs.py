@@ -38,7 +38,7 @@ def run_of(source: RowSource, start: int, stop: int, accumulator: Accumulator[An
     is_summed = False
     before = _boundary(start, size) - start
     if start < stop:
-        with single_threaded_blas:
+        with single_threaded_blas():
             row = start
             for block in source.blocks(size, first_size=before or size, first_row=start):
                 if row == start and before:
@@ -61,7 +61,7 @@ def merged(runs: Sequence[Run], accumulator: Accumulator[Any]) -> Run:
     is_summed = first is not None
     if is_summed:
         total.add(first)
-    with single_threaded_blas:
+    with single_threaded_blas():
         for right in runs[1:]:
             right = _renumbered(right, groups, accumulator)
             if _boundary(start, size) > stop:  # no block has ended yet
@@ -83,7 +83,7 @@ def added(accumulator: AnyAccumulator, run: Run) -> AnyAccumulator:
     """Add a run of all rows, from the first one, to an accumulator, with the last block, which may be shorter."""
     if run.total is not None:
         accumulator.add(run.total)
-    with single_threaded_blas:
+    with single_threaded_blas():
         if run.tail:
             accumulator.add(accumulator.part(Block.concatenated(run.tail)))
     return accumulator

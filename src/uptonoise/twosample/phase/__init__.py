@@ -13,7 +13,6 @@ from uptonoise.twosample.phase.pair import (
     as_sketches,
     categories_of_sketch,
     check_size,
-    check_weights,
     comparable,
     warn_of_shared_clusters,
 )

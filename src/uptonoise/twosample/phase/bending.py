@@ -40,35 +40,18 @@ class Bending(NamedTuple):
     @classmethod
     def of(cls, left: SampleMoments, right: SampleMoments) -> Bending:
         """Return that of two samples at the same frequencies."""
-        (v_X, u_X), (v_Y, u_Y) = (_relative_errors(sample) for sample in (left, right))
+        errors = []  # the variances of phi across its phase and along it, over its square
+        for sample in (left, right):
+            m, amplitudes = sample.phi.shape[-1], np.maximum(np.abs(sample.phi), _TINY)
+            cosine, sine = sample.phi.real / amplitudes, sample.phi.imag / amplitudes
+            variances, mixed = np.linalg.diagonal(sample.covariance), np.linalg.diagonal(sample.covariance[..., :m, m:])
+            crossed = 2 * cosine * sine * mixed
+            across = sine**2 * variances[..., :m] + cosine**2 * variances[..., m:] - crossed
+            along = cosine**2 * variances[..., :m] + sine**2 * variances[..., m:] + crossed
+            squares = np.maximum(sample.size[..., None] * amplitudes**2, _TINY)
+            errors.append([np.minimum(np.maximum(part, 0.0) / squares, _MOST_ERROR) for part in (across, along)])
+        (v_X, u_X), (v_Y, u_Y) = errors
         both = np.maximum(v_X + v_Y, _TINY)
         of_X, of_Y = v_X / both, v_Y / both
         v, v_r = 4 * of_X * v_Y, 4 * of_X * of_Y * (u_X + u_Y)
         return cls(np.minimum((3 * v + v_r) / 4, 1 - ALL_ERROR), np.minimum(3 * v, 1 - ALL_ERROR**2))
-
-    def of_statistic(self, root: Floats, covariance: Floats, variances: Floats) -> tuple[Floats, Floats]:
-        """Return what is taken off the mean of T and off its variance, where z = root'S has these variances.
-
-        `covariance` is that of S, which the rows have.
-        """
-        moved = covariance @ root
-        through = np.sum(root * moved, axis=-1)
-        back = np.sum(moved**2, axis=-1) / np.maximum(np.linalg.diagonal(covariance), _TINY)
-        twice = np.sum(root * moved * variances[..., None, :], axis=-1)
-        return (
-            np.asarray(np.sum(self.of_mean * through, axis=-1)),
-            np.asarray(np.sum(self.of_variance * (through * back + twice), axis=-1)),
-        )
-
-
-def _relative_errors(sample: SampleMoments) -> tuple[Floats, Floats]:
-    """Return the variances of phi across its phase and along it, over its square, at each frequency."""
-    m, amplitudes = sample.phi.shape[-1], np.abs(sample.phi)
-    cosine, sine = sample.phi.real / np.maximum(amplitudes, _TINY), sample.phi.imag / np.maximum(amplitudes, _TINY)
-    variances, mixed = np.linalg.diagonal(sample.covariance), np.linalg.diagonal(sample.covariance[..., :m, m:])
-    crossed = 2 * cosine * sine * mixed
-    across = sine**2 * variances[..., :m] + cosine**2 * variances[..., m:] - crossed
-    along = cosine**2 * variances[..., :m] + sine**2 * variances[..., m:] + crossed
-    squares = np.maximum(sample.size[..., None] * amplitudes**2, _TINY)
-    v, u = (np.minimum(np.maximum(part, 0.0) / squares, _MOST_ERROR) for part in (across, along))
-    return v, u

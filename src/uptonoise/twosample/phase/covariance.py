@@ -107,21 +107,22 @@ def covariance_part(
     across = np.abs(other.phi) * np.divide(both, length, out=np.zeros_like(both), where=length > 0)
     size = sample.size[..., None, None]
     plain = sample.projected(-across.imag, across.real) / size
-    covariance, own = _combined(plain, weights), moved_by(rows[0], across)
+    covariance = plain if weights is None else np.asarray(weights.mT @ plain @ weights)
+    own = None if rows[0] is None else ((rows[0] - sample.phi) * across.conj()).imag
     if not np.any(sample.size < other.size):
         return CovariancePart(covariance, plain, sample.size - 1, np.zeros_like(sample.size), across, own)
 
-    expected = _combined(other.projected(-across.imag, across.real) / size, weights)
+    expected = other.projected(-across.imag, across.real) / size
+    expected = expected if weights is None else np.asarray(weights.mT @ expected @ weights)
     size, unequal = sample.size, np.maximum(1 - sample.size / other.size, 0.0)
     variances, wanted = (np.maximum(np.linalg.diagonal(matrix), _TINY) for matrix in (covariance, expected))
-    others = moved_by(rows[1], across)
-    if others is None:
+    if rows[1] is None:
         # An influence is at most abs(phi), so its fourth moment is at most abs(phi)^2 times its variance.
         most = np.abs(other.phi) if weights is None else np.sum(np.abs(weights * other.phi[..., None]), axis=-2)
         error = wanted * np.sqrt(np.maximum(most**2 / (size[..., None] * wanted) - 1, 0) / size[..., None])
         together = np.ones_like(wanted)
     else:
-        excess, together = _fourth_and_third_moments(others, weights)
+        excess, together = _fourth_and_third_moments(((rows[1] - other.phi) * across.conj()).imag, weights)
         error = wanted * np.sqrt(excess / size[..., None])
         if own is not None:
             together = np.maximum(together, _fourth_and_third_moments(own, weights, unknown=0.0)[1])
@@ -141,14 +142,6 @@ def covariance_part(
     return CovariancePart(scaled(mixed, factors), plain, freedom, unguarded, across, own)
 
 
-def moved_by(rows: Complex | None, across: Complex) -> Floats | None:
-    """Return what each row moves S by in these directions, less the mean, where rows are at hand."""
-    if rows is None:
-        return None
-    moved = (rows * across.conj()).imag
-    return np.asarray(moved - moved.mean(axis=0))
-
-
 def _fourth_and_third_moments(influences: Floats, weights: Weights, unknown: float = 1.0) -> tuple[Floats, Floats]:
     """Return kappa - 1 of influences, and their gamma^2/(kappa - 1); that is unknown where they do not vary."""
     influences = influences if weights is None else influences @ weights
@@ -157,11 +150,6 @@ def _fourth_and_third_moments(influences: Floats, weights: Weights, unknown: flo
     standard = influences / np.sqrt(np.where(vary, variances, 1.0))
     excess = np.maximum(np.mean(standard**4, axis=0) - 1, _TINY)
     return excess, np.where(vary, np.minimum(np.mean(standard**3, axis=0) ** 2 / excess, 1.0), unknown)
-
-
-def _combined(matrix: Floats, weights: Weights) -> Floats:
-    """Return the covariance of combinations of S."""
-    return matrix if weights is None else np.asarray(weights.mT @ matrix @ weights)
 
 
 def scaled(matrix: Floats, factors: Floats) -> Floats:

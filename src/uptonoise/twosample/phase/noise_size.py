@@ -167,7 +167,7 @@ def extra_noise(
       X has 2,000 rows, Y has 2,000
     """
     left, right, _ = as_sketches(X, Y, weights, frequencies, random_state, clusters)
-    with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
+    with single_threaded_blas():  # for matrices as small as these more threads only wait for each other
         signals_agree = phase_pvalue(fitted_shift(left, right)) if why_no_shift(left, right) is None else None
         return noise_difference(Pair.of(left, right), signals_agree)
 

@@ -254,15 +254,15 @@ def as_sketches(
     clusters: Any = None,
 ) -> tuple[Sketch, Sketch, int | None]:
     """Return sketches of two samples, or the two that were given, and the seed of their frequencies."""
-    check_weights(weights)
     seed = None
     if isinstance(X, Sketch) or isinstance(Y, Sketch):
-        if any(given is not None for given in (*weights, frequencies, clusters)):
+        of_rows = weights if isinstance(weights, tuple | list) else (weights,)
+        if any(given is not None for given in (*of_rows, frequencies, clusters)):
             raise ValueError("weights, clusters and frequencies must be left out for sketches, which bring their own")
         left, right = comparable(X, Y)
     else:
         generator, seed = seeded_generator(random_state)
-        sources = two_clustered(X, Y, (weights[0], weights[1]), clusters)
+        sources = two_clustered(X, Y, weights, clusters)
         empty = Sketch.for_samples(*sources, random_state=generator) if frequencies is None else Sketch(frequencies)
         left, right = (Sketch.like(empty).update(source, complete=True) for source in sources)
         warn_of_shared_clusters(left, right, *sources)
@@ -278,12 +278,6 @@ def warn_of_shared_clusters(left: Sketch, right: Sketch, X: RowSource, Y: RowSou
         known = set(shared.tolist())
         ids = [cluster for cluster in X.bag_ids if int(cluster_hashes([cluster])[0]) in known]
         warn_of_shared(ids, (X.name, Y.name))
-
-
-def check_weights(weights: Any) -> None:
-    """Raise where weights are not a pair."""
-    if not isinstance(weights, tuple | list) or len(weights) != 2:
-        raise ValueError("weights must be a pair, those of X and those of Y (None for equal ones); got something else")
 
 
 def check_size(name: str, sketch: Sketch) -> None:

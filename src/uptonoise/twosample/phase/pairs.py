@@ -143,7 +143,7 @@ def pairwise_phase_test(
         raise ValueError(f"adjust must be one of {', '.join(get_args(Adjustment))}; got {adjust!r}")
     named = _named(sketches, clusters, random_state)
     group = list(named.values())
-    with single_threaded_blas:
+    with single_threaded_blas():
         pvalues, noncentralities = _all_pairs(group, checked_flag(positivity, "positivity"))
     pairs = np.triu_indices(len(group), 1)
     adjusted = np.ones_like(pvalues)

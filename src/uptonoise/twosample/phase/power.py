@@ -105,7 +105,7 @@ def phase_test_power(
     pilot = _pilot(pilot_X, pilot_Y, noise, random_state, clusters, cluster_size)
     positivity = checked_flag(positivity, "positivity")
     pairs = zip(sizes_X.ravel().tolist(), sizes_Y.ravel().tolist(), strict=True)
-    with single_threaded_blas:
+    with single_threaded_blas():
         powers = [np.mean(_pvalues(pilot, sizes, n_draws, positivity) <= alpha) for sizes in pairs]
     return float(powers[0]) if sizes_X.ndim == 0 else np.array(powers)
 

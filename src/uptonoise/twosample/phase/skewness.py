@@ -23,7 +23,6 @@ from typing import NamedTuple
 import numpy as np
 
 from uptonoise._util.typing import Complex, Floats
-from uptonoise.twosample.phase.covariance import moved_by
 from uptonoise.twosample.phase.pair import SampleMoments
 
 
@@ -42,12 +41,11 @@ def borrowed_rows(rows: Complex | None, large: SampleMoments, small: SampleMomen
 
     `rows` has exp(i w.x) of the larger sample's rows, and `across` the directions in which the smaller one's move S.
     """
-    moved = moved_by(rows, across)
-    if moved is None:
+    if rows is None:
         return None
     amplitudes = np.abs(large.phi)
     shorter = np.divide(np.abs(small.phi), amplitudes, out=np.ones_like(amplitudes), where=amplitudes > 0)
-    return np.asarray(moved * (np.minimum(shorter, 1) / small.size))
+    return np.asarray(((rows - large.phi) * across.conj()).imag * (np.minimum(shorter, 1) / small.size))
 
 
 def skewness_of_rows(u: Floats, H: Floats, size: Floats) -> Skewness:

@@ -60,11 +60,9 @@ class Part(NamedTuple):
         if radius <= 0 or top <= 0:
             return float(np.sqrt(float(np.sum(scores**2)) + self.unseen))
 
-        def beyond(multiplier: float) -> float:
-            return float(np.sum(variances * (scores / (multiplier - variances)) ** 2)) - radius**2
-
         nearest = top * (1 + 1e-10)
-        if beyond(nearest) <= 0:  # what is left of the radius goes where the variance is largest
+        if np.sum(variances * (scores / (nearest - variances)) ** 2) <= radius**2:
+            # What is left of the radius goes where the variance is largest.
             most = int(np.argmax(variances))
             rest = variances < nearest - 2e-10 * top
             moved = np.zeros_like(scores)
@@ -72,8 +70,12 @@ class Part(NamedTuple):
             moved[most] = np.copysign(np.sqrt(max(radius**2 - float(moved @ moved), 0.0)), scores[most])
             furthest = scores + np.sqrt(variances) * moved
         else:
-            last = 2 * top + float(np.sqrt(np.sum(variances * scores**2))) / radius
-            multiplier = root(beyond, nearest, last, absolute=1e-14 * top, relative=1e-12)
+            multiplier, step = nearest, np.inf
+            while step > 1e-13 * multiplier:  # Newton's, for one over the length of what is moved: they never overshoot
+                squares = variances * (scores / (multiplier - variances)) ** 2
+                too_long = np.sqrt(np.sum(squares)) / radius - 1
+                step = float(too_long * np.sum(squares) / np.sum(squares / (multiplier - variances)))
+                multiplier += step
             furthest = scores * multiplier / (multiplier - variances)
         return float(np.sqrt(float(np.sum(furthest**2)) + self.unseen))
 

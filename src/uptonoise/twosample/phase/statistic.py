@@ -144,7 +144,13 @@ class Ridge:
     def null(self) -> Null:
         """The distribution of T under the null hypothesis."""
         trace, squares, c = self.trace, np.sum(self.variances**2, axis=-1), self.shrinkage
-        off_mean, off_variance = self.bending.of_statistic(self.root, self.covariance, self.variances)
+        # What bent phases take off.
+        moved = self.covariance @ self.root
+        through = np.sum(self.root * moved, axis=-1)
+        back = np.sum(moved**2, axis=-1) / np.maximum(np.linalg.diagonal(self.covariance), _TINY)
+        twice = np.sum(self.root * moved * self.variances[..., None, :], axis=-1)
+        off_mean = np.sum(self.bending.of_mean * through, axis=-1)
+        off_variance = np.sum(self.bending.of_variance * (through * back + twice), axis=-1)
         s1 = np.maximum(trace - off_mean, ALL_ERROR * trace)
         s2 = np.maximum(squares - off_variance / 2, ALL_ERROR**2 * squares)
         mean = (s1 + self.skewness.mean) / c
@@ -226,7 +232,9 @@ class Decomposition(NamedTuple):
         variances, basis, A = self.w * whitening**2, self.basis, self.A
         if self.nuisance is not None:
             root = basis * whitening[..., None, :]
-            directions = _directions(root.mT @ self.nuisance)
+            # Orthogonal directions of length 1 that span what S may move along; 0 for those that are not needed.
+            directions, sizes, _ = np.linalg.svd(root.mT @ self.nuisance, full_matrices=False)
+            directions *= (sizes > _NO_DIRECTION * sizes[..., :1])[..., None, :]
             left_over = np.eye(root.shape[-1]) - directions @ directions.mT  # projects onto what is orthogonal
             variances, turn = np.linalg.eigh((left_over * variances[..., None, :]) @ left_over)
             turn = left_over @ turn
@@ -251,22 +259,7 @@ class Decomposition(NamedTuple):
         """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c, which some steps find."""
         lam = np.ones(self.S.shape[:-1])
         for _ in range(_STEPS):
-            if self.nuisance is None:
-                lam = self.ridge(lam).shrinkage
-                continue
-            # c of the ridge from traces, which need no further eigenvectors.
-            whitening = 1 / np.sqrt(self.w + lam[..., None])
-            directions = _directions((self.basis * whitening[..., None, :]).mT @ self.nuisance)
-            left_over = []
-            for matrix in ((self.w * whitening**2)[..., None] * np.eye(self.w.shape[-1]), scaled(self.A, whitening)):
-                half = matrix - directions @ (directions.mT @ matrix)
-                left_over.append(half - (half @ directions) @ directions.mT)
-            H, G = left_over
-            whole, of_A, of_B = (
-                np.sum(part**2, axis=(-2, -1)) + np.trace(part, axis1=-2, axis2=-1) ** 2 for part in (H, G, H - G)
-            )
-            nu = whole / np.maximum(of_A / self.freedoms[0] + of_B / self.freedoms[1], _TINY)
-            lam = np.asarray(np.maximum(1 - np.trace(H, axis1=-2, axis2=-1) / np.maximum(nu, _TINY), _SMALLEST_C))
+            lam = self.ridge(lam).shrinkage
         return self.ridge(lam)
 
 
@@ -318,9 +311,3 @@ def decomposed(
         unguarded=of_X.unguarded + of_Y.unguarded,
         nuisance=nuisance,
     )
-
-
-def _directions(columns: Floats) -> Floats:
-    """Return orthogonal directions of length 1 that span columns; 0 in place of those that are not needed."""
-    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return np.asarray(directions * (sizes > _NO_DIRECTION * sizes[..., :1])[..., None, :])

@@ -91,7 +91,7 @@ def phase_test(
     X, Y, coded = (X, Y, {}) if categories is None else two_coded(X, Y, categories, weights, clusters)
     left, right, seed = as_sketches(X, Y, weights, frequencies, random_state, clusters)
     movable = movable_columns(X, left.columns, coded) if invariant_to != "noise" else None
-    with single_threaded_blas:  # for matrices as small as these more threads only wait for each other
+    with single_threaded_blas():  # for matrices as small as these more threads only wait for each other
         pair = Pair.of(left, right) if invariant_to == "noise" else fitted_shift(left, right, movable=movable)
         effect = Phases.of(pair).effect(up_to_offset=pair.shift is not None, movable=movable)
         return phase_result(pair, effect, positivity=positivity, seed=seed)
