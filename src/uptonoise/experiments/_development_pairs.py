@@ -14,12 +14,14 @@ from uptonoise._util.typing import Floats
 from uptonoise.experiments._fresh_pairs import FreshPair, Sampler
 
 
-def _half_normal(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return np.abs(generator.normal(size=shape))
-
-
 def _two_exponentials(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
     return np.where(generator.random(shape) < 0.3, 4.0, 0.5) * generator.exponential(size=shape)
+
+
+def _skew_normal(skewed: float, normal: float, shift: float = 0.0) -> Sampler:
+    return lambda generator, shape: (
+        skewed * np.abs(generator.normal(size=shape)) + normal * generator.normal(size=shape) + shift
+    )
 
 
 def _weibull(power: float) -> Sampler:
@@ -51,11 +53,11 @@ DISTRIBUTIONS: dict[str, tuple[Sampler, float]] = {
     "Weibull(0.7)": (lambda generator, shape: generator.weibull(0.7, shape), 1.85),
     "beta(0.5, 2)": (lambda generator, shape: generator.beta(0.5, 2, shape), 0.21),
     "binomial(5, 0.2)": (lambda generator, shape: generator.binomial(5, 0.2, shape).astype(float), 0.9),
-    "80 % zeros": (lambda generator, shape: (generator.random(shape) > 0.8) * _half_normal(generator, shape), 0.42),
-    "skew normal": (
-        lambda generator, shape: 0.97 * _half_normal(generator, shape) + 0.25 * generator.normal(size=shape),
-        0.64,
+    "80 % zeros": (
+        lambda generator, shape: (generator.random(shape) > 0.8) * np.abs(generator.normal(size=shape)),
+        0.42,
     ),
+    "skew normal": (_skew_normal(0.97, 0.25), 0.64),
     "two exponentials": (_two_exponentials, 2.7),
     "events 0.05": (_events(0.05), 0.22),
     "Pareto(1.5)": (lambda generator, shape: generator.pareto(1.5, shape), 5.0),
@@ -86,20 +88,14 @@ ALTERNATIVES: dict[str, tuple[Sampler, Sampler]] = {
         _two_exponentials,
         lambda generator, shape: generator.exponential(1.55, size=shape),
     ),
-    "skew normal, more or less": (
-        lambda generator, shape: 0.97 * _half_normal(generator, shape) + 0.25 * generator.normal(size=shape),
-        lambda generator, shape: 0.485 * _half_normal(generator, shape) + 0.8 * generator.normal(size=shape) + 0.38,
-    ),
+    "skew normal, more or less": (_skew_normal(0.97, 0.25), _skew_normal(0.485, 0.8, 0.38)),
     "two values": (_two_values(0.25, 2.0, -0.5), _two_values(0.4, 1.3, -0.8)),
     "shared part or none": (_shared, lambda generator, shape: generator.exponential(size=shape)),
     "shocks, early or late": (
         _shocks,
         lambda generator, shape: -np.log(-np.expm1(-_shocks(generator, shape))),
     ),
-    "skew normal, shifted": (
-        lambda generator, shape: 0.97 * _half_normal(generator, shape) + 0.25 * generator.normal(size=shape),
-        lambda generator, shape: 0.97 * _half_normal(generator, shape) + 0.25 * generator.normal(size=shape) + 0.16,
-    ),
+    "skew normal, shifted": (_skew_normal(0.97, 0.25), _skew_normal(0.97, 0.25, 0.16)),
     "Weibull(1.3), scaled": (
         lambda generator, shape: generator.weibull(1.3, shape),
         lambda generator, shape: 1.25 * generator.weibull(1.3, shape),

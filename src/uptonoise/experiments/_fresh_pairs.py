@@ -7,24 +7,15 @@ the grid of `noise-level`, nor among those that chose a constant. Sizes are equa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from uptonoise._util.typing import Floats
+from uptonoise.experiments._noisy_distributions import SampledPair
 
 Sampler = Callable[[np.random.Generator, tuple[int, int]], Floats]
-
-
-def _two_clusters(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return np.where(generator.random(shape) < 0.9, 0.0, 3.0) + 0.5 * generator.normal(size=shape)
-
-
-def _censored(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Sample times that are known up to 2 only."""
-    return np.minimum(generator.exponential(size=shape), 2.0)
 
 
 _SECOND: dict[str, Sampler] = {
@@ -35,22 +26,20 @@ _SECOND: dict[str, Sampler] = {
     "noncentral chi-squared": lambda generator, shape: generator.noncentral_chisquare(1, 4, shape),
     "logarithm of times": lambda generator, shape: np.log(generator.exponential(size=shape)),
     "Lomax(3)": lambda generator, shape: generator.random(shape) ** (-1 / 3) - 1,
-    "two clusters": _two_clusters,
-    "censored times": _censored,
+    "two clusters": lambda generator, shape: (
+        np.where(generator.random(shape) < 0.9, 0.0, 3.0) + 0.5 * generator.normal(size=shape)
+    ),
+    "censored times": lambda generator, shape: np.minimum(generator.exponential(size=shape), 2.0),  # known up to 2
 }
-
-
-def _two_gammas(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    return np.where(generator.random(shape) < 0.7, generator.gamma(3, 0.3, shape), generator.gamma(8, 0.5, shape))
-
-
 _FRESH: dict[str, Sampler] = {
     "inverse Gaussian": lambda generator, shape: generator.wald(1.0, 2.0, shape),
     "geometric(0.35)": lambda generator, shape: generator.geometric(0.35, shape).astype(float),
     "Kumaraswamy(2, 5)": lambda generator, shape: np.sqrt(1 - generator.random(shape) ** 0.2),
     "negative binomial": lambda generator, shape: generator.negative_binomial(1.2, 0.3, shape).astype(float),
     "log-logistic(4)": lambda generator, shape: (1 / generator.random(shape) - 1) ** -0.25,
-    "two gammas": _two_gammas,
+    "two gammas": lambda generator, shape: np.where(
+        generator.random(shape) < 0.7, generator.gamma(3, 0.3, shape), generator.gamma(8, 0.5, shape)
+    ),
     "skewed triangle": lambda generator, shape: generator.triangular(0, 0, 1, shape),
     "60 % zeros, or Poisson(4)": lambda generator, shape: (
         (generator.random(shape) > 0.6) * generator.poisson(4, shape).astype(float)
@@ -61,17 +50,13 @@ DISTRIBUTIONS = _SECOND | _FRESH
 
 
 def _linnik(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Sample a Linnik distribution with the index 1.2: symmetric stable (Chambers, Mallows and Stuck 1976), mixed."""
-    index = 1.2
-    angle, exponential = generator.uniform(-np.pi / 2, np.pi / 2, shape), generator.exponential(size=shape)
-    ratio = np.cos((1 - index) * angle) / exponential
-    stable = np.sin(index * angle) / np.cos(angle) ** (1 / index) * ratio ** ((1 - index) / index)
-    return np.asarray(generator.exponential(size=shape) ** (1 / index) * stable)
+    """Sample a Linnik distribution with the index 1.2: a mixture of symmetric stable ones."""
+    stable = _stable(generator, shape, 1.2)
+    return np.asarray(generator.exponential(size=shape) ** (1 / 1.2) * stable)
 
 
-def _stable(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
-    """Sample a symmetric stable distribution with the index 1.5 (Chambers, Mallows and Stuck 1976)."""
-    index = 1.5
+def _stable(generator: np.random.Generator, shape: tuple[int, int], index: float = 1.5) -> Floats:
+    """Sample a symmetric stable distribution (Chambers, Mallows and Stuck 1976)."""
     angle, exponential = generator.uniform(-np.pi / 2, np.pi / 2, shape), generator.exponential(size=shape)
     ratio = np.cos((1 - index) * angle) / exponential
     return np.asarray(np.sin(index * angle) / np.cos(angle) ** (1 / index) * ratio ** ((1 - index) / index))
@@ -104,55 +89,40 @@ N_CELLS = 66
 
 
 class Design(NamedTuple):
-    """What a sparse design goes through: all of each, and pairs with very many columns."""
+    """What a sparse design goes through: all of each, and pairs with very many columns.
 
-    distributions: Sequence[str]
-    noises: Sequence[str]
-    sizes: Sequence[tuple[int, int]]
+    `equal` are sizes of both samples; `many_columns` has numbers of columns, each with the size of both samples.
+    """
+
+    samplers: Mapping[str, Sampler]
+    noises: Mapping[str, Sampler]
+    equal: Sequence[int]
+    unequal: Sequence[tuple[int, int]]
     columns: Sequence[int]
     ratios: Sequence[tuple[float, float]]
-    many_columns: Sequence[tuple[int, tuple[int, int]]]
+    many_columns: Sequence[tuple[int, int]]
 
 
 SECOND = Design(
-    list(_SECOND),
-    list(_SECOND_NOISES),
-    (
-        *((45, 45), (70, 70), (110, 110), (280, 280), (700, 700), (1_500, 1_500)),
-        *((750, 250), (1_800, 90), (70, 1_400), (50, 5_000)),
-    ),
-    (1, 3, 6, 12, 30, 50),
-    ((0.0, 0.0), (0.4, 0.0), (0.8, 0.8), (2.5, 0.0), (0.0, 1.5)),
-    ((100, (120, 120)), (100, (450, 450)), (200, (100, 100)), (200, (600, 600))),
+    *(_SECOND, _SECOND_NOISES),
+    equal=(45, 70, 110, 280, 700, 1_500),
+    unequal=((750, 250), (1_800, 90), (70, 1_400), (50, 5_000)),
+    columns=(1, 3, 6, 12, 30, 50),
+    ratios=((0.0, 0.0), (0.4, 0.0), (0.8, 0.8), (2.5, 0.0), (0.0, 1.5)),
+    many_columns=((100, 120), (100, 450), (200, 100), (200, 600)),
 )
 FRESH = Design(
-    list(_FRESH),
-    list(_FRESH_NOISES),
-    (
-        *((40, 40), (75, 75), (130, 130), (320, 320), (900, 900), (1_200, 1_200)),
-        *((600, 200), (1_600, 80), (60, 900), (55, 5_500)),
-    ),
-    (1, 2, 4, 9, 25, 60),
-    ((0.0, 0.0), (0.6, 0.0), (1.0, 1.0), (3.0, 0.0), (0.0, 2.0)),
-    ((150, (150, 150)), (100, (600, 600)), (300, (120, 120)), (250, (500, 500))),
+    *(_FRESH, _FRESH_NOISES),
+    equal=(40, 75, 130, 320, 900, 1_200),
+    unequal=((600, 200), (1_600, 80), (60, 900), (55, 5_500)),
+    columns=(1, 2, 4, 9, 25, 60),
+    ratios=((0.0, 0.0), (0.6, 0.0), (1.0, 1.0), (3.0, 0.0), (0.0, 2.0)),
+    many_columns=((150, 150), (100, 600), (300, 120), (250, 500)),
 )
 
 
-@dataclass(frozen=True)
-class FreshPair:
+class FreshPair(SampledPair):
     """Two samples of a distribution with noise of their own, in units of half the distance of its deciles."""
-
-    distribution: str
-    sizes: tuple[int, int]
-    d: int
-    noise: tuple[float, float]
-    kind: str
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings for a table."""
-        noise = {"d": self.d, "noise": self.kind, "n1": self.noise[0], "n2": self.noise[1]}
-        return {"law": self.distribution, "n": self.sizes[0], "k": self.sizes[1], **noise}
 
     def draw(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw both samples."""
@@ -168,7 +138,8 @@ class FreshPair:
 
 def pairs(design: Design = FRESH) -> Sequence[FreshPair]:
     """Return a sparse design of all settings, and pairs with very many columns."""
-    distributions, kinds, sizes, columns, ratios, many_columns = design
+    distributions, kinds, columns, ratios = list(design.samplers), list(design.noises), design.columns, design.ratios
+    sizes = [*((n, n) for n in design.equal), *design.unequal]
     sparse = [
         FreshPair(
             distributions[i % 9],
@@ -180,8 +151,8 @@ def pairs(design: Design = FRESH) -> Sequence[FreshPair]:
         for i in range(N_CELLS)
     ]
     many = [
-        FreshPair(distributions[2 * i], sizes, d, ratios[i % 2], kinds[i % 4])
-        for i, (d, sizes) in enumerate(many_columns)
+        FreshPair(distributions[2 * i], (n, n), d, ratios[i % 2], kinds[i % 4])
+        for i, (d, n) in enumerate(design.many_columns)
     ]
     return [*sparse, *many]
 

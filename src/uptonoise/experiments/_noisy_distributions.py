@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,21 +46,28 @@ EXTREME = {
 }
 
 
-class NoisyPair(NamedTuple):
-    """Two samples of a distribution with noise of their own, in units of its variance; X is moved by a shift in SDs."""
+@dataclass(frozen=True)
+class SampledPair:
+    """Two samples of a distribution with noise of their own: the settings, without what samples them."""
 
     distribution: str
     sizes: tuple[int, int]
     d: int
     noise: tuple[float, float]
     kind: str
-    shift: float = 0.0
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings for a table, but for the shift."""
+        """The settings for a table."""
         noise = {"d": self.d, "noise": self.kind, "n1": self.noise[0], "n2": self.noise[1]}
         return {"law": self.distribution, "n": self.sizes[0], "k": self.sizes[1], **noise}
+
+
+@dataclass(frozen=True)
+class NoisyPair(SampledPair):
+    """Two samples whose noise is in units of the distribution's variance; X is moved by a shift in SDs."""
+
+    shift: float = 0.0
 
     def draw(self, generator: np.random.Generator) -> tuple[Floats, Floats]:
         """Draw both samples."""

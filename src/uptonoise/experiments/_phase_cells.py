@@ -10,7 +10,7 @@ import numpy as np
 from uptonoise._util.typing import Floats
 from uptonoise.experiments import noise_level, noise_power
 from uptonoise.experiments._batched_phases import PairCell
-from uptonoise.experiments._development_pairs import DevelopmentPair, alike, different
+from uptonoise.experiments._development_pairs import alike, different
 from uptonoise.experiments._fresh_pairs import FreshPair, pairs, second_pairs
 from uptonoise.experiments._noisy_distributions import NoisyPair
 
@@ -28,6 +28,7 @@ UNEQUAL = [
 
 MANY_COLUMNS = ((100, 100), (200, 200), (200, 500), (100, 2_000), (500, 200))
 """Numbers of columns, and of rows in each sample."""
+_NO_NOISE = {"n1": 0.0, "n2": 0.0}
 
 
 def _many_columns(
@@ -43,16 +44,7 @@ def level_cells() -> Sequence[PairCell]:
     sampled = [cell for cell in noise_level.cells() if "flip" in cell.tests and "HIGGS" not in cell.settings["law"]]
     many = [
         PairCell(
-            {
-                "grid": "many columns",
-                "law": "chi-squared",
-                "n": n,
-                "k": n,
-                "d": d,
-                "noise": "none",
-                "n1": 0.0,
-                "n2": 0.0,
-            },
+            {"grid": "many columns", "law": "chi-squared", "n": n, "k": n, "d": d, "noise": "none"} | _NO_NOISE,
             partial(_many_columns, d=d, n=n, differing=0, freedom=4),
         )
         for d, n in MANY_COLUMNS
@@ -66,7 +58,7 @@ def level_cells() -> Sequence[PairCell]:
     ]
 
 
-def _cell(grid: str, pair: NoisyPair | FreshPair | DevelopmentPair) -> PairCell:
+def _cell(grid: str, pair: NoisyPair | FreshPair) -> PairCell:
     return PairCell({"grid": grid} | pair.settings, pair.draw)
 
 
@@ -80,7 +72,7 @@ def column_cells() -> Sequence[PairCell]:
     """Return cells with many columns, of which one, a tenth, or all differ beyond noise."""
     return [
         PairCell(
-            {"samples": name, "n": n, "k": n, "d": d, "n1": 0.0, "n2": 0.0},
+            {"samples": name, "n": n, "k": n, "d": d} | _NO_NOISE,
             partial(_many_columns, d=d, n=n, differing=differing, freedom=freedom),
         )
         for d, n in MANY_COLUMNS

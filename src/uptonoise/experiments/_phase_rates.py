@@ -62,7 +62,7 @@ class PhaseRates(Experiment):
         ]
 
     def _pvalues(self, runner: Runner, cells: Sequence[PairCell], runs: range) -> list[Floats]:
-        jobs = [(cell.name, _cell_pvalues, (cell, self.seed)) for cell in cells]
+        jobs = [(cell.name, cell_pvalues, (cell, [CONSTANTS], self.seed)) for cell in cells]
         return [np.array(values)[:, 0] for values in batched(runner, jobs, runs)]
 
     def _is_above(self, pvalues: Floats) -> bool:
@@ -75,10 +75,6 @@ class PhaseRates(Experiment):
             above = np.mean(pvalues <= alpha) > wald_band(alpha, len(pvalues))[1]
             verdicts.append(f"{_rate(pvalues, alpha)} at {alpha:g}{', ABOVE its band' if above else ''}")
         return f"{'; '.join(verdicts)} in {len(pvalues):,}"
-
-
-def _cell_pvalues(cell: PairCell, seed: int, runs: Sequence[int]) -> list[list[float]]:
-    return cell_pvalues(cell, [CONSTANTS], seed, runs)
 
 
 def _rate(pvalues: Floats, alpha: float) -> str:

@@ -17,14 +17,11 @@ from uptonoise.experiments._bag_tasks import REPORTED
 from uptonoise.experiments._experiment import Row
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._tasks import TaskExperiment, Values, tasks_of
-from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
+from uptonoise.experiments.networks import NETWORKS
 
 _TASKS = {task.name: task for task in REPORTED if task.name in ("skewness", "mixture")}
-_KINDS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
-
-
 _PEER = "DeepSets, with noise"
-MODELS = [*_KINDS, *(f"{name}, linear" for name in _KINDS), _PEER]
+MODELS = [*NETWORKS, *(f"{name}, linear" for name in NETWORKS), _PEER]
 
 
 def errors(name: str, model: str, n_bags: int, split: int, values: Values, seed: int) -> list[float]:
@@ -34,7 +31,7 @@ def errors(name: str, model: str, n_bags: int, split: int, values: Values, seed:
         made = REGRESSORS[_PEER](split)
     else:
         hidden = () if model.endswith("linear") else (64,)
-        made = _KINDS[model.removesuffix(", linear")](hidden=hidden, progress=False, random_state=split)
+        made = NETWORKS[model.removesuffix(", linear")](hidden=hidden, progress=False, random_state=split)
     fitted = made.fit(fit.bags, fit.y)
     generator, deviations = np.random.default_rng([seed, split, 1]), fit.bags.values.std(axis=0)
     constant = np.mean((fit.y.mean() - test.y) ** 2)

@@ -14,12 +14,10 @@ import numpy as np
 from uptonoise.datasets import make_gamma_bags
 from uptonoise.experiments._figures import dots
 from uptonoise.experiments._seeded import Problem, SeededExperiment
-from uptonoise.experiments.networks import PLAIN
-from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
+from uptonoise.experiments.networks import NETWORKS, PLAIN
 
-_NETWORKS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
 _NOT_CALIBRATED = ", not calibrated"
-MODELS = tuple(name + end for name in _NETWORKS for end in ("", _NOT_CALIBRATED))
+MODELS = tuple(name + end for name in NETWORKS for end in ("", _NOT_CALIBRATED))
 _OPTIONS: dict[str, Any] = {"n_frequencies": 40, "n_epochs": 15}
 
 
@@ -27,7 +25,7 @@ def coverage(seed: int, model: str, n_fit: int = 1_000, n_test: int = 5_000) -> 
     """Return the coverage of a network's interval."""
     bags, y = make_gamma_bags(n_fit + n_test, random_state=seed)
     fit, test = slice(n_fit), slice(n_fit, None)
-    network = _NETWORKS[model.removesuffix(_NOT_CALIBRATED)](
+    network = NETWORKS[model.removesuffix(_NOT_CALIBRATED)](
         quantiles=(0.1, 0.5, 0.9),
         calibration=None if model.endswith(_NOT_CALIBRATED) else "all",
         progress=False,

@@ -28,7 +28,7 @@ from uptonoise.nets import FourierNetRegressor, PhaseNetRegressor
 
 LEVELS = (0.0, 0.02, 0.1, 0.3, 1.0)
 _REPEATS = 3
-_NETWORKS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
+NETWORKS = {"phase network": PhaseNetRegressor, "Fourier network": FourierNetRegressor}
 
 Options = dict[str, Any]
 """Parameters of networks, or lists of them to try."""
@@ -72,10 +72,10 @@ def models(seed: int, options: Options, grid: Options) -> dict[str, Any]:
         "GLRR": glrr(random_state=seed),
     }
     common: Options = PLAIN | {"frequencies": "ridge", "progress": False, "random_state": seed} | options
-    for name, kind in _NETWORKS.items():
+    for name, kind in NETWORKS.items():
         models[name] = GridSearchCV(kind(**common), grid, cv=3, scoring="neg_mean_squared_error")
     for variant, others in _VARIANTS.items():
-        for name, kind in _NETWORKS.items():
+        for name, kind in NETWORKS.items():
             models[f"{name}, {variant}"] = kind(**(common | others))
     return models
 
@@ -116,7 +116,7 @@ def direction(
 
 MODELS = tuple(models(0, {}, {}))
 _PANELS = {"tuned models": [name for name in MODELS if not name.endswith(tuple(_VARIANTS))]} | {
-    f"{name}s": [model for model in MODELS if model.startswith(name)] for name in _NETWORKS
+    f"{name}s": [model for model in MODELS if model.startswith(name)] for name in NETWORKS
 }
 _FEW: Options = {"n_frequencies": 10, "n_epochs": 2}
 

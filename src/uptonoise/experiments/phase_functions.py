@@ -10,6 +10,7 @@ variance, where the paper names none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,9 +103,7 @@ def draw(title: str, rows: Rows) -> Figure:
     """Draw the true functions as lines, those of the bags as dots, and a 95 % band of the bags' sampling error."""
     figure = new_figure(title, 12.0, 11.0)
     axes = figure.subplots(len(FUNCTIONS) * len(PARTS), len(DISTRIBUTIONS), sharex=True)
-    for line, (function, part) in zip(
-        axes, [(function, part) for function in FUNCTIONS for part in PARTS], strict=True
-    ):
+    for line, (function, part) in zip(axes, product(FUNCTIONS, PARTS), strict=True):
         for ax, distribution in zip(line, DISTRIBUTIONS, strict=True):
             chosen = [row for row in rows if (row["function"], row["law"]) == (function, distribution)]
             keys = ("w", f"true, {part}", f"noisy bag, {part}")

@@ -77,7 +77,7 @@ class ConstantsExperiment(Experiment):
     def rows(self, runner: Runner, repetitions: int) -> list[Row]:
         """Return the pooled rates of each change of a constant."""
         level, power = self.cells()
-        jobs = [(cell.name, _pvalues, (cell, self.seed)) for cell in (*level, *power)]
+        jobs = [(cell.name, cell_pvalues, (cell, list(variants().values()), self.seed)) for cell in (*level, *power)]
         pvalues = [np.array(values) for values in batched(runner, jobs, range(repetitions))]
         of_level, of_power = pvalues[: len(level)], pvalues[len(level) :]
         return [
@@ -98,10 +98,6 @@ def judging_cells() -> tuple[Sequence[PairCell], Sequence[PairCell]]:
 def _is_small(cell: PairCell) -> bool:
     rows_are_few = sum(cell.sizes) <= _MOST_ROWS or cell.settings.get("grid") == "unequal sizes"
     return rows_are_few and max(cell.sizes) <= 2_000 and cell.settings["d"] <= _MOST_COLUMNS
-
-
-def _pvalues(cell: PairCell, seed: int, runs: Sequence[int]) -> list[list[float]]:
-    return cell_pvalues(cell, list(variants().values()), seed, runs)
 
 
 def _of_level(cells: Sequence[PairCell], pvalues: Sequence[Floats]) -> Row:

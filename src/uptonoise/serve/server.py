@@ -246,9 +246,8 @@ class Server:
         if not path.is_file():
             raise RefusedError(404, "there is no report yet")
         headers = _HEADERS | {"Content-Security-Policy": _REPORT_POLICY}
-        if "download" in request.query_params:
-            return FileResponse(path, media_type="text/html", headers=headers, filename=REPORT)
-        return FileResponse(path, media_type="text/html", headers=headers)
+        name = REPORT if "download" in request.query_params else None
+        return FileResponse(path, media_type="text/html", headers=headers, filename=name)
 
 
 def _place(request: Request) -> str:
