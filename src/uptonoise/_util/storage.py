@@ -11,8 +11,10 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from types import UnionType
+from typing import Any, BinaryIO, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,3 +180,42 @@ def check_finite(arrays: Mapping[str, Any]) -> None:
 def first_words(error: BaseException) -> str:
     """Return what an error says, in one line."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def flattened(value: Any, name: str) -> dict[str, NDArray[Any]]:
+    """Return all arrays, numbers and texts of nested dataclasses and tuples, by names such as ``stack.learners.0``.
+
+    Examples
+    --------
+    >>> from uptonoise._util.storage import flattened
+    >>> list(flattened((1.0, ("a", None)), "example"))
+    ['example.0', 'example.1.0']
+    """
+    if value is None:
+        return {}
+    if _is_record(type(value)):
+        parts = {field: getattr(value, field) for field in get_type_hints(type(value))}
+    elif isinstance(value, tuple):
+        parts = {str(place): part for place, part in enumerate(value)}
+    else:
+        return {name: np.asarray(value)}
+    return {key: array for field, part in parts.items() for key, array in flattened(part, f"{name}.{field}").items()}
+
+
+def rebuilt(kind: Any, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
+    """Return what :func:`flattened` took apart."""
+    inside = {key.removeprefix(f"{name}.").split(".")[0] for key in arrays if key.startswith(f"{name}.")}
+    if isinstance(kind, UnionType):
+        if not inside and name not in arrays:
+            return None
+        kind = next(choice for choice in get_args(kind) if choice is not type(None))
+    if _is_record(kind):
+        return kind(**{field: rebuilt(hint, arrays, f"{name}.{field}") for field, hint in get_type_hints(kind).items()})
+    if get_origin(kind) is tuple:  # of any length, all of one kind
+        return tuple(rebuilt(get_args(kind)[0], arrays, f"{name}.{place}") for place in range(len(inside)))
+    array = arrays[name]
+    return array if get_origin(kind) is np.ndarray else kind(array.item())
+
+
+def _is_record(kind: Any) -> bool:
+    return is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"))

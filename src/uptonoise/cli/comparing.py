@@ -168,8 +168,7 @@ def _compare_files(
     with reader.noting_warnings():
         of_rows = None if isinstance(X, un.Sketch) else weights  # sketches have theirs already
         comparison = un.compare(X, Y, names=names, weights=(of_rows, of_rows), **options)
-    signs = reader.units_in_text(first, second, names)
-    return changed(comparison, dependent=comparison.dependent + signs)
+    return changed(comparison, dependent=comparison.dependent + reader.units_in_text(first, second, names))
 
 
 def _write_report(comparison: un.Comparison | un.GroupComparison, path: Path | None, answer: Answer) -> None:

@@ -128,8 +128,7 @@ def predict(
     names = known if by is None else split_columns([by], "--by")
     if not names:
         raise ValueError("give the column of the bags with --by; the model does not know it")
-    inner = getattr(fitted, "first_", fitted)
-    columns = list(getattr(inner, "feature_names_in_", [])) or None
+    columns = list(getattr(getattr(fitted, "first_", fitted), "feature_names_in_", [])) or None
     with opened(None, reading, answer) as reader:
         bags, _ = read_bags(reader, path, Choice(columns, {}), Roles(names))
         check_predict(len(bags), bags.values.shape, is_best=not isinstance(fitted, un.BagRidgeCV))

@@ -105,8 +105,7 @@ def print_groups(groups: un.GroupComparison, answer: Answer) -> None:
     table = Table("first", "second", "adjusted p", "verdict", "effect (SD)", caption=note)
     for i, j in list(zip(*pairs.ordered(), strict=True))[:_TABLE_ROWS]:
         names = (groups.names[i], groups.names[j])
-        comparison = groups.pair(*names)
-        effect = f"{comparison.effect.estimate:.2g}"
+        effect = f"{groups.pair(*names).effect.estimate:.2g}"
         table.add_row(*map(Text, names), pvalue_text(pairs.adjusted[i, j]), Text(groups.verdict(*names)), effect)
     lines = Table.grid(padding=(0, 2))
     for label, text in groups.input.lines():

@@ -119,8 +119,7 @@ class NoiseAdded(NamedTuple):
         if not math.isfinite(high - low):
             return None
         if low > 0 or high < 0:
-            ends = sorted((abs(low), abs(high)))
-            sd, least, most = (math.sqrt(value) for value in (abs(variance), *ends))
+            sd, least, most = (math.sqrt(value) for value in (abs(variance), *sorted((abs(low), abs(high)))))
             return cls(column, names[0 if variance > 0 else 1], sd, least, most)
         return cls(column, None, math.sqrt(abs(variance)), 0.0, math.sqrt(max(-low, high)))
 

@@ -231,8 +231,7 @@ def load_misr1(path: str | os.PathLike[str] | None = None) -> tuple[Bags, Floats
     >>> from uptonoise.datasets import load_misr1
     >>> bags, y = load_misr1("MISR1.mat")  # doctest: +SKIP
     """
-    file = data_file(path, ("MISR1.mat",), _MISR1_MISSING)
-    numbers, by_bag = _misr1_bags(file)
+    numbers, by_bag = _misr1_bags(data_file(path, ("MISR1.mat",), _MISR1_MISSING))
     y = by_bag[:, 0, -1].copy()
     return Bags(by_bag[:, :, 1:-1], ids=numbers.astype(np.int64).tolist(), labels=y.tolist()), y
 

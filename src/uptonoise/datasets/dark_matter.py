@@ -132,8 +132,7 @@ def _member_speeds(
     directions = generator.standard_normal((n, n_lines_of_sight, 3))
     directions /= np.linalg.norm(directions, axis=2, keepdims=True)
     along = np.repeat(axes[:, None] * directions, n_members, axis=0)
-    velocities = generator.standard_normal((len(along), 3))
-    return np.asarray(np.abs(np.einsum("mlk,mk->ml", along, velocities)))
+    return np.asarray(np.abs(np.einsum("mlk,mk->ml", along, generator.standard_normal((len(along), 3)))))
 
 
 def _interloper_counts(

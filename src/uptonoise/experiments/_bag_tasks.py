@@ -44,8 +44,7 @@ class BagTask:
 
     def split(self, seed: int, number: int, n_fit: int, n_test: int) -> tuple[Labelled, Labelled]:
         """Return the bags to fit on and those to test on, for one split."""
-        generator = np.random.default_rng([seed, number])
-        arrays, y = self.sample(generator, n_fit + n_test)
+        arrays, y = self.sample(np.random.default_rng([seed, number]), n_fit + n_test)
         bags = Bags(arrays)
         return Labelled(bags[:n_fit], y[:n_fit]), Labelled(bags[n_fit:], y[n_fit:])
 
@@ -114,8 +113,7 @@ def _components(generator: Generator, n_bags: int, d: int, kind: str, spread: fl
     bags = []
     for count, n in zip(counts, _sizes(generator, n_bags), strict=True):
         centres = 1.5 * generator.normal(size=(count, d))
-        places = centres[generator.integers(count, size=n)]
-        bags.append(places + spread * getattr(generator, kind)(size=(n, d)))
+        bags.append(centres[generator.integers(count, size=n)] + spread * getattr(generator, kind)(size=(n, d)))
     return bags, counts.astype(np.float64)
 
 

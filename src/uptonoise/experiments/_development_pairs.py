@@ -54,7 +54,7 @@ DISTRIBUTIONS: dict[str, tuple[Sampler, float]] = {
     "beta(0.5, 2)": (lambda generator, shape: generator.beta(0.5, 2, shape), 0.21),
     "binomial(5, 0.2)": (lambda generator, shape: generator.binomial(5, 0.2, shape).astype(float), 0.9),
     "80 % zeros": (
-        lambda generator, shape: (generator.random(shape) > 0.8) * np.abs(generator.normal(size=shape)),
+        lambda generator, shape: (generator.random(shape) > 0.8).astype(float) * np.abs(generator.normal(size=shape)),
         0.42,
     ),
     "skew normal": (_skew_normal(0.97, 0.25), 0.64),

@@ -51,8 +51,7 @@ def models() -> dict[str, Callable[..., BagRidgeCV]]:
 def _errors(setting: Setting, seed: int, number: int) -> dict[tuple[str, str, float], float]:
     """Return the root mean squared error by model, kind of noise and level, on one split."""
     data = setting.draw(seed)
-    generator = np.random.default_rng([seed, number])
-    part = setting.split(data, generator)
+    part = setting.split(data, np.random.default_rng([seed, number]))
     bags, y = standardised(data.bags, part.fit), data.y
     fit = bags[part.fit]
     fast, variances = on_gpu(fit), pooled_variances(fit)

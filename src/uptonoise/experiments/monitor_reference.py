@@ -20,8 +20,7 @@ _N_RUNS = 60
 
 
 def _run(generator: np.random.Generator, n: int, d: int) -> dict[str, float]:
-    reference = generator.gamma(2, size=(n, d))
-    monitor = Monitor(reference, when_used_up="reuse", random_state=generator)
+    monitor = Monitor(generator.gamma(2, size=(n, d)), when_used_up="reuse", random_state=generator)
     alarms = {}
     for n_passes in range(1, max(_PASSES) + 1):
         for _ in range(n // _BATCH):

@@ -64,8 +64,7 @@ def cells() -> Sequence[Cell]:
         processes = "signal, signal" if same else "background, signal"
         settings = {"law": f"HIGGS: {processes}", "n": n, "k": n, "d": len(columns), "noise": "none"}
         settings |= {"n1": 0.0, "n2": 0.0}
-        draw = higgs_cell(TESTS, n, columns, same).draw
-        cells.append(Cell(settings, draw, TESTS, at_most=frozenset(TESTS)))
+        cells.append(Cell(settings, higgs_cell(TESTS, n, columns, same).draw, TESTS, at_most=frozenset(TESTS)))
     return cells
 
 

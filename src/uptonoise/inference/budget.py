@@ -260,5 +260,4 @@ def simulate(
     >>> simulate(prior, lambda theta, rng: rng.normal(theta[0], theta[1], size=(30, 1)), 200, random_state=0)
     Simulations(200 of location, spread: 30 rows, 1 column)
     """
-    plan = Plan.checked(prior, simulator, **options)
-    return plan.gathered(TRAINING, positive_int(n, "n"))
+    return Plan.checked(prior, simulator, **options).gathered(TRAINING, positive_int(n, "n"))

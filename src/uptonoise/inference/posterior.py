@@ -232,8 +232,7 @@ class Posterior(Result):
         """
         generator = as_generator(random_state)
         n = positive_int(n, "n")
-        places = (np.arange(n) + generator.random()) / n
-        chosen = np.searchsorted(np.cumsum(self.weights), places, side="right")
+        chosen = np.searchsorted(np.cumsum(self.weights), (np.arange(n) + generator.random()) / n, side="right")
         return np.asarray(self.theta[generator.permutation(np.minimum(chosen, len(self.theta) - 1))])
 
     @_documented

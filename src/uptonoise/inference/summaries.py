@@ -274,7 +274,6 @@ class RejectionABC(BagABC):
         return Statistics(self.summaries)
 
     def _scales(self, summaries: Floats) -> Floats:
-        deviations = np.abs(summaries - np.median(summaries, axis=0))
-        scales = 1.4826 * np.median(deviations, axis=0)
+        scales = 1.4826 * np.median(np.abs(summaries - np.median(summaries, axis=0)), axis=0)
         scales = np.where(scales > 0, scales, summaries.std(axis=0))
         return np.where(scales > 0, scales, 1.0)

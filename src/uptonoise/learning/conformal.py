@@ -166,5 +166,4 @@ class Conformal(NamedTuple):
 
 def _solved(design: Floats, logs: Floats) -> Floats:
     """Return the coefficients of ridge regression."""
-    penalty = _RIDGE * np.eye(design.shape[1])
-    return np.asarray(np.linalg.solve(design.T @ design + penalty, design.T @ logs))
+    return np.asarray(np.linalg.solve(design.T @ design + _RIDGE * np.eye(design.shape[1]), design.T @ logs))

@@ -103,8 +103,7 @@ class _Sums(NamedTuple):
         mean, intercept = self.inputs / self.number, self.targets / self.number
         squares = self.squares - self.number * np.outer(mean, mean) + penalty * metric
         squares[np.diag_indices_from(squares)] += _JITTER * np.trace(squares) / len(squares)
-        products = self.products - np.outer(self.inputs, intercept)
-        return cho_solve(cho_factor(squares), products), mean, intercept
+        return cho_solve(cho_factor(squares), self.products - np.outer(self.inputs, intercept)), mean, intercept
 
 
 def _cross_fitted(

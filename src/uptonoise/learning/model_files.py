@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from uptonoise._util.storage import check_finite, load_archive, save_archive
+from uptonoise._util.storage import check_finite, flattened, load_archive, rebuilt, save_archive
 from uptonoise.bags import Bags
 from uptonoise.learning.conformal import Added, Conformal, Known
 from uptonoise.learning.ensemble import Ensemble
@@ -43,13 +43,13 @@ def save_model(model: Any, path: str | os.PathLike[str], *, force: bool = True) 
         "pairs": summary.pairs_,
     }
     arrays = {"centre": summary.centre_, "scale": summary.scale_, "frequencies": summary.frequencies_}
-    arrays |= _flat("ensemble", model.ensemble_)
+    arrays |= flattened(model.ensemble_, "ensemble")
     if hasattr(model, "classes_"):
         if model.classes_.dtype == object:
             header["classes"] = model.classes_.tolist()
         arrays["classes"] = np.asarray(model.classes_.astype(str) if model.classes_.dtype == object else model.classes_)
     else:
-        arrays |= _flat("conformal", model.conformal_)
+        arrays |= flattened(model.conformal_, "conformal")
     save_archive(path, _KINDS[type(model).__name__], _VERSION, header, arrays, force=force)
 
 
@@ -72,17 +72,17 @@ def load_model(cls: type[Model], path: str | os.PathLike[str]) -> Model:
         )
         summary.pairs_ = [tuple(pair) for pair in header["pairs"]]
         arrays.setdefault("ensemble.profile.beyond", NO_SPREAD)  # which models of uptonoise 0.2.0 did not have
-        model.ensemble_ = _rebuilt(Ensemble, "ensemble", arrays)
+        model.ensemble_ = rebuilt(Ensemble, arrays, "ensemble")
         if "classes" in arrays:
             classes = header.get("classes")
             model.classes_ = arrays["classes"] if classes is None else np.array(classes, dtype=object)
         else:
             if header["version"] == 1:  # there noise that was added counts as it was estimated
                 sizes = arrays["conformal.sizes"]
-                arrays |= _flat("conformal.known", Known.of_sizes(sizes, arrays["conformal.centre"]))
-                arrays |= _flat("conformal.added", Added(sizes, np.zeros(len(sizes), dtype=bool)))
+                arrays |= flattened(Known.of_sizes(sizes, arrays["conformal.centre"]), "conformal.known")
+                arrays |= flattened(Added(sizes, np.zeros(len(sizes), dtype=bool)), "conformal.added")
                 arrays["conformal.largest"] = np.array([model.largest_noise_])
-            model.conformal_ = _rebuilt(Conformal, "conformal", arrays)
+            model.conformal_ = rebuilt(Conformal, arrays, "conformal")
         _check_prediction(model.predict_proba if "classes" in arrays else model.predict, model.n_features_in_, columns)
     except _NOT_OURS as error:
         raise ValueError(f"{path} is not a model that {cls.__name__}.save wrote: {error}") from None
@@ -110,27 +110,6 @@ def _check_prediction(
         predicted = predict(Bags(np.zeros((2, 1, n_columns)), columns=columns))
     if len(predicted) != 2 or shape not in (None, predicted.shape) or not np.isfinite(predicted).all():
         raise ValueError("its arrays do not have the shapes that a model needs")
-
-
-def _flat(name: str, value: Any) -> dict[str, Any]:
-    """Return the arrays in nested tuples, by names such as ``ensemble.forests.0.value``."""
-    if isinstance(value, np.ndarray):
-        return {name: value}
-    fields = value._asdict() if hasattr(value, "_asdict") else dict(enumerate(value))
-    return {key: array for field, inner in fields.items() for key, array in _flat(f"{name}.{field}", inner).items()}
-
-
-def _rebuilt(kind: Any, name: str, arrays: dict[str, Any]) -> Any:
-    """Return nested tuples of a kind from their arrays."""
-    if not hasattr(kind, "_fields"):
-        inner = get_args(kind)
-        if inner and hasattr(inner[0], "_fields"):
-            start = f"{name}."
-            number = len({key.removeprefix(start).split(".")[0] for key in arrays if key.startswith(start)})
-            return tuple(_rebuilt(inner[0], f"{name}.{place}", arrays) for place in range(number))
-        return arrays[name]
-    hints = get_type_hints(kind)
-    return kind(*(_rebuilt(hints[field], f"{name}.{field}", arrays) for field in kind._fields))
 
 
 def save_ridge(model: Any, path: str | os.PathLike[str], *, force: bool = True) -> None:

@@ -52,8 +52,7 @@ class Profile(NamedTuple):
         """Learn from features of copies with noise of known sizes; return also estimates by models of other folds."""
         standard = Standard.of(features[sizes == 0], features)
         X = standard(features)
-        logs = np.log(np.hypot(sizes, _FLOOR))[:, None]
-        noise, estimates, _ = fitted_ridge(X, logs, splits)
+        noise, estimates, _ = fitted_ridge(X, np.log(np.hypot(sizes, _FLOOR))[:, None], splits)
         centre = X.mean(axis=0)
         covariance = np.cov(X.T).reshape(X.shape[1], X.shape[1])
         covariance[np.diag_indices_from(covariance)] += _RIDGE * max(np.trace(covariance) / len(covariance), 1e-9)

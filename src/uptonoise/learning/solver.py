@@ -71,8 +71,7 @@ class RidgeSums(NamedTuple):
         damped = values[:, None] + alphas
         least = _EPSILON * len(values) * max(float(values[-1]), np.finfo(np.float64).tiny)
         inverse = np.divide(1.0, damped, out=np.zeros_like(damped), where=damped > least)
-        rotated = vectors.T @ centred.Fy
-        scaled = rotated[:, :, None] * inverse[:, None, :]
+        scaled = (vectors.T @ centred.Fy)[:, :, None] * inverse[:, None, :]
         return np.asarray(np.tensordot(vectors, scaled, axes=1))
 
     def squared_errors(self, coef: Floats, centre: Centre) -> Floats:

@@ -80,5 +80,4 @@ def as_time(time: Any) -> tuple[float, str]:
             raise ValueError
     except (ValueError, TypeError):
         raise ValueError(f"time must be a number, a date, or a text such as '2026-01-31'; got {time!r}") from None
-    text = str(moment).removesuffix(".000000")
-    return moment.astype(np.int64).item() / 1e6, text
+    return moment.astype(np.int64).item() / 1e6, str(moment).removesuffix(".000000")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass
-from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from dataclasses import asdict, fields
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uptonoise._util.storage import load_archive, save_archive
+from uptonoise._util.storage import flattened, load_archive, rebuilt, save_archive
 from uptonoise.monitor.difference import spreads_of
 from uptonoise.monitor.history import History, Line
 from uptonoise.monitor.now import Now, Seen
@@ -89,7 +87,7 @@ def load_now(path: str | os.PathLike[str], reference: Any, clusters: Any) -> tup
             rows_used=header["rows_used"],
             seen=Seen(*(tuple(arrays[f"seen.{name}"].tolist()) for name in Seen._fields)),
             state=state,
-            process=rebuilt(Process, arrays, "process") if _has(arrays, "process") else None,
+            process=rebuilt(Process | None, arrays, "process"),
             history=History(lines, header["every"], settings.threshold, since),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -104,45 +102,3 @@ def load_now(path: str | os.PathLike[str], reference: Any, clusters: Any) -> tup
     spreads = spreads_of(table.values)  # before rows are sorted by cluster, in place
     resumed = Reference.resumed(table, settings.seed, settings.when_used_up == "reuse", progress)
     return settings, now._replace(reference=resumed, spreads=spreads)
-
-
-def flattened(value: Any, name: str) -> dict[str, NDArray[Any]]:
-    """Return all arrays, numbers and texts of nested dataclasses and named tuples, by their path.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from uptonoise.monitor.storage import flattened
-    >>> from uptonoise.monitor.units import Units
-    >>> list(flattened(Units(np.zeros((1, 1))), "block"))
-    ['block.z']
-    """
-    if value is None:
-        return {}
-    if not _is_record(type(value)):
-        return {name: np.asarray(value)}
-    parts: dict[str, NDArray[Any]] = {}
-    for field in get_type_hints(type(value)):
-        parts |= flattened(getattr(value, field), f"{name}.{field}")
-    return parts
-
-
-def rebuilt(kind: Any, arrays: Mapping[str, NDArray[Any]], name: str) -> Any:
-    """Return what :func:`flattened` took apart."""
-    if isinstance(kind, UnionType):
-        if not _has(arrays, name):
-            return None
-        kind = next(choice for choice in get_args(kind) if choice is not type(None))
-    if _is_record(kind):
-        parts = {field: rebuilt(hint, arrays, f"{name}.{field}") for field, hint in get_type_hints(kind).items()}
-        return kind(**parts)
-    array = arrays[name]
-    return array if get_origin(kind) is np.ndarray else kind(array.item())
-
-
-def _has(arrays: Mapping[str, Any], name: str) -> bool:
-    return any(key == name or key.startswith(f"{name}.") for key in arrays)
-
-
-def _is_record(kind: Any) -> bool:
-    return is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"))

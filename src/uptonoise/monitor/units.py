@@ -97,8 +97,7 @@ def centred_groups(units: Units) -> tuple[Units, Units]:
     centres = np.empty((n_groups, units.z.shape[1]))
     for size in np.unique(sizes):
         of_size = np.flatnonzero(sizes == size)
-        rows = starts[of_size][:, None] + np.arange(size)
-        groups = units.z[rows]  # of shape (g, size, d)
+        groups = units.z[starts[of_size][:, None] + np.arange(size)]  # of shape (g, size, d)
         if np.isnan(groups).any():
             present = np.isfinite(groups).any(axis=1, keepdims=True)
             centres[of_size] = np.nanmedian(np.where(present, groups, 0.0), axis=1)

@@ -103,15 +103,8 @@ class Monitor:
         random_state: RandomState = None,
     ) -> None:
         generator, seed = seeded_generator(random_state)
-        self._settings = Settings(
-            alpha=alpha,
-            invariant_to=invariant_to,
-            guarantee=guarantee,
-            run_length=run_length,
-            when_used_up=when_used_up,
-            missing=missing,
-            seed=int(generator.integers(2**63)) if seed is None else seed,
-        )
+        seed = int(generator.integers(2**63)) if seed is None else seed
+        self._settings = Settings(alpha, invariant_to, guarantee, run_length, when_used_up, missing, seed)
         self._now = Now(history=History(threshold=self._settings.threshold))
         columns = None if columns is None else checked_columns(columns, "columns")
         if columns is not None and not columns:

@@ -326,9 +326,7 @@ class BagNet(SavedNetwork):
             raise ValueError('statistics="batch" needs at least 2 bags in a call; got 1. Use statistics="training"')
         outputs = network.head(phi, sizes, self.statistics)
         predicted = np.asarray(self._loss().predicted(outputs.cpu().double()).numpy())
-        if self.steadiness_ is None:
-            return predicted
-        return self.steadiness_.applied(predicted, loudness(phi, sizes))
+        return predicted if self.steadiness_ is None else self.steadiness_.applied(predicted, loudness(phi, sizes))
 
 
 @with_parameters

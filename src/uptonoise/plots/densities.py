@@ -150,8 +150,7 @@ def _place(parameter: int | str, names: tuple[str, ...]) -> int:
 
 def _draw(ax: Axes, result: Posterior, place: int, mark: float | None) -> Axes:
     values = result.resample(_DRAWS, 0)[:, place]
-    step = max(1, len(result.prior_draws) // _DRAWS)
-    prior = result.prior_draws[::step, place]
+    prior = result.prior_draws[:: max(1, len(result.prior_draws) // _DRAWS), place]
     grid = common_grid(values, prior)
     entries = [
         (draw_density(ax, values, grid, LOOKS[0]), "posterior"),
@@ -221,8 +220,7 @@ def _draw_ranks(ax: Axes, result: Calibration, place: int) -> Axes:
     n, bins = len(result.truth), len(counts)
     low, high = binom.interval(_BAND, n, 1 / bins)
     band = ax.axhspan(low, high, color=GREY, alpha=0.2, linewidth=0)
-    centres = (np.arange(bins) + 0.5) / bins
-    bars = ax.bar(centres, counts, width=0.9 / bins, color=LOOKS[0].color, alpha=0.8)
+    bars = ax.bar((np.arange(bins) + 0.5) / bins, counts, width=0.9 / bins, color=LOOKS[0].color, alpha=0.8)
     name = short_name(result.names[place])
     dress(ax, f"Ranks of {name}", "rank of the truth among draws, as a share", "data sets", "y")
     add_legend(ax, [(bars, "observed"), (band, "99 % of right posteriors")], loc="lower center")

@@ -128,8 +128,7 @@ def _groups_of_frequencies(result: PhaseResult) -> list[tuple[str, NDArray[np.bo
     """Return frequencies that are marked alike: a label, which they are, their look, and their layer."""
     W = result.frequencies != 0
     alone = W.sum(axis=1) == 1
-    order = np.argsort(-result.column_shares, kind="stable")
-    marked = np.sort(order[:_MARKED_COLUMNS])
+    marked = np.sort(np.argsort(-result.column_shares, kind="stable")[:_MARKED_COLUMNS])
     groups = [
         (f"{short_name(result.columns[column])} alone", alone & W[:, column], look, 3)
         for column, look in zip(marked, LOOKS, strict=False)

@@ -169,8 +169,7 @@ def _cell(pair: PairLine | None) -> tuple[str, int, str]:
 
 def _linked(effects: Floats) -> Any:
     """Return the tree of the groups, which puts those with small effects side by side."""
-    finite = effects[np.isfinite(effects)]
-    distances = np.nan_to_num(effects, nan=float(finite.max(initial=1.0)))
+    distances = np.nan_to_num(effects, nan=float(effects[np.isfinite(effects)].max(initial=1.0)))
     optimal = len(effects) <= 40
     return dendrogram(
         linkage(squareform(distances, checks=False), method="average", optimal_ordering=optimal), no_plot=True

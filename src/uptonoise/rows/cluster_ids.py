@@ -73,8 +73,7 @@ def numbered(ids: Ids) -> tuple[Ids, NDArray[np.int64], bool]:
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = np.arange(len(order))
         distinct, of_runs = values[order], rank[inverse]
-    lengths = np.diff(np.append(starts, len(ids)))
-    return distinct, np.repeat(of_runs, lengths), len(distinct) == len(heads)
+    return distinct, np.repeat(of_runs, np.diff(np.append(starts, len(ids)))), len(distinct) == len(heads)
 
 
 def as_ids(clusters: Any, name: str = "clusters") -> Ids:

@@ -161,8 +161,7 @@ class GroupedClusters(RowSource):
                     f"every row of {self.name} must have a group and a cluster; drop rows that lack one of them first"
                 )
             groups, clusters = np.asarray(of_group.bags), np.asarray(of_cluster.bags)
-            new = int(clusters.max()) + 1 - len(self.group_of)
-            known = np.array(self.group_of + [-1] * max(0, new))
+            known = np.array(self.group_of + [-1] * max(0, int(clusters.max()) + 1 - len(self.group_of)))
             here, first = np.unique(clusters, return_index=True)
             known[here] = np.where(known[here] < 0, groups[first], known[here])
             wrong = known[clusters] != groups

@@ -68,8 +68,7 @@ def check_dropped(name: str, record: SourceRecord, most: float) -> None:
             f"{f' (most in {where})' if where else ''} and would be left out"
         )
         hint = "leave such columns out with {exclude}, or go on with {max_dropped}"
-        allowed = math.ceil(part * 100) / 100
-        raise hinted(ValueError, problem, hint, exclude=None, max_dropped=f"{allowed:g}")
+        raise hinted(ValueError, problem, hint, exclude=None, max_dropped=f"{math.ceil(part * 100) / 100:g}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -75,8 +75,7 @@ def reading_arguments(given: Mapping[str, Any]) -> list[str]:
     for name, default in _TEXT_DEFAULTS.items():
         value = _text(given, name)
         arguments += [f"--{name}", value] if value and value != default else []
-    header = _text(given, "header")
-    return arguments + {"yes": ["--header"], "no": ["--no-header"]}.get(header, [])
+    return arguments + {"yes": ["--header"], "no": ["--no-header"]}.get(_text(given, "header"), [])
 
 
 def _text(given: Mapping[str, Any], name: str) -> str:

@@ -265,8 +265,7 @@ def groups_of(column: Any) -> Groups:
     if pa.types.is_integer(column.type) and not pa.types.is_uint64(column.type) and column.null_count == 0:
         return Groups(np.from_dlpack(column).astype(np.int64), None)
     encoded = column.dictionary_encode()
-    codes = np.from_dlpack(encoded.indices.fill_null(-1))
-    return Groups(encoded.dictionary.to_pylist(), codes)
+    return Groups(encoded.dictionary.to_pylist(), np.from_dlpack(encoded.indices.fill_null(-1)))
 
 
 def _described(kind: Any) -> str:

@@ -208,8 +208,7 @@ def _projection(
     except ValueError:
         lows, highs = (bound.double().cpu().numpy() for bound in torch.aminmax(block.values, dim=0))
         features.check_size(np.array([lows - shift, highs - shift]))
-    reach = max(-low, high) + float(np.abs(shift).max())
-    return Projection.of(features, block.values, reach)
+    return Projection.of(features, block.values, max(-low, high) + float(np.abs(shift).max()))
 
 
 def _weight_sums(block: DeviceBlock) -> Tensor:

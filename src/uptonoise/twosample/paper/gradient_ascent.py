@@ -48,8 +48,7 @@ def _first(rows: Floats, n: int, n_locations: int, generator: np.random.Generato
         values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(sample.T)))
         scales = np.maximum(values, 0.0) ** (_SHRUNK / 2)
         V.append(sample.mean(axis=0) + (generator.standard_normal((count, len(values))) * scales) @ vectors.T)
-    picked = generator.permutation(len(rows))[:_MEDIAN_ROWS]
-    distances = scipy.spatial.distance.pdist(rows[picked])
+    distances = scipy.spatial.distance.pdist(rows[generator.permutation(len(rows))[:_MEDIAN_ROWS]])
     median = float(np.median(distances)) or float(distances.mean()) or 1.0
     starts = [np.append(np.concatenate(V), np.log(median) + power * np.log(2)) for power in _WIDTH_POWERS]
     effects = [noncentrality(start, rows, n, n_locations, _RIDGE)[0] for start in starts]
