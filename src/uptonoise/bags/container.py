@@ -224,8 +224,7 @@ class Bags:
     @classmethod
     def _sorted(cls, values: NDArray[Any], numbers: NDArray[np.int64], *others: Any) -> Bags:
         """Return the bags of rows that lie in any order; the rows of each bag keep theirs."""
-        by_bag = values[np.argsort(numbers, kind="stable")]
-        return cls._in_order(by_bag, offsets_of(np.bincount(numbers)), *others)
+        return cls._in_order(values[np.argsort(numbers, kind="stable")], offsets_of(np.bincount(numbers)), *others)
 
     @classmethod
     def _in_order(cls, values: NDArray[Any], offsets: NDArray[np.int64], *others: Any) -> Bags:
@@ -262,8 +261,7 @@ class Bags:
         """Yield consecutive bags with at most so many values together, or one that has more, as views."""
         start, n_rows = 0, n_values // self.n_columns
         while start < len(self):
-            fits = int(np.searchsorted(self.offsets, self.offsets[start] + n_rows, side="right")) - 1
-            stop = max(start + 1, fits)
+            stop = max(start + 1, int(np.searchsorted(self.offsets, self.offsets[start] + n_rows, side="right")) - 1)
             first, last = self.offsets[[start, stop]]
             labels = None if self.labels is None else self.labels[start:stop]
             offsets = self.offsets[start : stop + 1] - first

@@ -79,8 +79,7 @@ def gathered_rows(bags: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64]
     if not sources:
         raise ValueError(f"{name} is empty; at least one bag is needed")
     tables = [raw_values(aligned(source, sources[0])) for source in sources]
-    sizes = np.array([len(table) for table in tables])
-    return np.concatenate(tables), sizes, sources[0].columns, sources[0].named
+    return np.concatenate(tables), np.array([len(table) for table in tables]), sources[0].columns, sources[0].named
 
 
 def raw_values(source: RowSource) -> NDArray[Any]:

@@ -36,16 +36,14 @@ class BagRows(ArrayRows):
             raise self.no_rows()
         start, stop = 0, first_size or size
         while start < n_rows:
-            bags = self.bags_of(start, min(stop, n_rows))
-            block = Block(self.values[start:stop], None, bags, first_row + start)
+            block = Block(self.values[start:stop], None, self.bags_of(start, min(stop, n_rows)), first_row + start)
             yield self.checked(block) if check else block
             start, stop = stop, stop + size
 
     def bags_of(self, start: int, stop: int) -> NDArray[np.int64]:
         """Return the number of the bag of each row from `start` to `stop`."""
         first, last = np.searchsorted(self.offsets, [start, stop - 1], side="right") - 1
-        bounds = np.clip(self.offsets[first : last + 2], start, stop)
-        return np.repeat(np.arange(first, last + 1), np.diff(bounds))
+        return np.repeat(np.arange(first, last + 1), np.diff(np.clip(self.offsets[first : last + 2], start, stop)))
 
     def place(self, block: Block, row: int) -> str:
         """Return where a row of a block is: by its number in its bag."""

@@ -80,8 +80,7 @@ def read_bags(reader: Reader, path: str, choice: Choice, roles: Roles) -> tuple[
         choice = with_column(choice, roles.label)
     first, *others = (reader.rows(path, choice, name) for name in roles.by)
     keys = _Keys.of(first)
-    pieces = (keys.codes[here] for here in _pieces(len(keys.codes)))
-    numbers, seen = _renumbered(pieces, len(keys.codes))
+    numbers, seen = _renumbered((keys.codes[here] for here in _pieces(len(keys.codes))), len(keys.codes))
     entries: list[Any] = [keys.entries[code] for code in seen]
     if others:  # ids are tuples then
         entries = [(entry,) for entry in entries]

@@ -191,8 +191,7 @@ class Reader:
         if like is None:
             source = self.rows(path, with_column(self.choose(path, kept_apart=[weights]), weights))
             weighted = as_rows(source, weights=weights)
-            empty = un.Sketch.for_samples(weighted, n_frequencies=frequencies, random_state=seed)
-            return empty.update(weighted)
+            return un.Sketch.for_samples(weighted, n_frequencies=frequencies, random_state=seed).update(weighted)
         if frequencies is not None:
             raise ValueError("--frequencies must be left out with --like, which brings its own")
         if self.columns is not None and list(self.columns) != list(like.columns):

@@ -112,8 +112,7 @@ def make_dark_matter_like(
         [np.repeat(bag_numbers, n_members, axis=0).ravel(), np.repeat(bag_numbers.ravel(), n_interlopers.ravel())]
     )
     speeds = np.concatenate([members.ravel(), background])[np.argsort(bag_of_row, kind="stable")]
-    bags = Bags(_split(speeds, bag_of_row), labels=y.tolist(), columns=["speed"])
-    return bags, y, np.repeat(np.arange(n), lines)
+    return Bags(_split(speeds, bag_of_row), labels=y.tolist(), columns=["speed"]), y, np.repeat(np.arange(n), lines)
 
 
 def _log_masses(generator: np.random.Generator, n_clusters: int) -> Floats:

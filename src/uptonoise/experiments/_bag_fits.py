@@ -186,6 +186,5 @@ def _noisy_errors(
         errors[name] = [[] for _ in levels]
         for level, of_level in zip(levels, errors[name], strict=True):
             for draw in range(repetitions if level > 0 else 1):
-                bags = part.noisy(level, np.random.default_rng([seed, split, 1, draw]))
-                of_level.append(part.error(model, bags))
+                of_level.append(part.error(model, part.noisy(level, np.random.default_rng([seed, split, 1, draw]))))
     return errors

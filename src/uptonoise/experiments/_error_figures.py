@@ -20,8 +20,8 @@ from uptonoise.experiments._figures import (
     quantiles,
     with_options,
 )
-from uptonoise.experiments._looks import look_of
-from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, require, rows_of_names, short_name
+from uptonoise.experiments._looks import log_scale, look_of
+from uptonoise.plots import GREY, LOOKS, Look, add_legend, dress, height_of, rows_of_names, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,20 +102,11 @@ def _noise_panel(ax: Axes, kind: str, rows: Rows, measure: str, looks: Mapping[s
             bands.append(of_draws if len(chosen) == 1 else [min(errors), max(errors)])
         levels = [float(level) for (level,) in by_level]
         entries[model] = _banded_line(ax, levels, means, np.transpose(bands), style)
-    _log_heights(ax)
+    log_scale(ax, "y", "g")
     name = rows[0]["bags"]
     title = f"{short_name(kind.replace(name, STAND_INS.get(name, name)), 80)} ({_counted(rows)})"
     dress(ax, title, "largest variance of the noise, in units of the column's", measure)
     return entries
-
-
-def _log_heights(ax: Axes) -> None:
-    """Give the y axis a scale of logarithms with plain numbers."""
-    ticker = require("matplotlib.ticker")
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
-    ax.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.yaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 @with_options
@@ -151,7 +142,7 @@ def _size_panel(ax: Axes, rows: Rows) -> Entries:
         line = draw_line(ax, at, [float(row["RMSE"]) for row in chosen], style)
         entries.append((line, short_name(f"{phases}, noise of level {level:g}", _NAMED)))
     ax.set_xticks(range(len(sizes)), sizes)
-    _log_heights(ax)
+    log_scale(ax, "y", "g")
     kind, fitted = rows[0]["bags"], rows[0]["rows fitted"]
     title = f"{short_name(STAND_INS.get(kind, kind), 60)}, fitted on {fitted} rows ({_counted(rows)})"
     dress(ax, title, "rows of a test bag", "RMSE")
@@ -184,7 +175,7 @@ def noise_bands(title: str, rows: Rows, groups: Mapping[str, Sequence[str]], yla
                 means = [number(row[column]) for column in columns]
                 drawn = _banded_line(ax, places, means, band, look_of(row["model"], place))
                 entries.append((drawn, short_name(row["model"], _NAMED)))
-            _log_heights(ax)
+            log_scale(ax, "y", "g")
             heading = f"{short_name(problem)}: {short_name(group, 60)} ({shown[0]['seeds']} seeds)"
             dress(ax, heading, "largest variance of the noise, in units of the column's", ylabel)
             ax.set_xticks(places, [column.removeprefix("noise ") for column in columns])

@@ -63,8 +63,7 @@ class NamedCell:
 
     def generator(self, seed: int, repetition: int) -> np.random.Generator:
         """Return a generator of the experiment's seed, the name and the repetition's number."""
-        words = np.random.SeedSequence([seed, zlib.crc32(self.name.encode()), repetition])
-        return np.random.default_rng(words)
+        return np.random.default_rng(np.random.SeedSequence([seed, zlib.crc32(self.name.encode()), repetition]))
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from uptonoise.experiments._looks import (
     SEES_NOISE,
     cell_in_words,
     label_ends,
+    log_scale,
     look,
     look_of,
     name_of_test,
@@ -215,8 +216,7 @@ def cells_of_tests(title: str, rows: Rows, names: Sequence[str], groups: Sequenc
             for y, row in enumerate(rows):
                 if row.get(test):
                     rate = float(row[test])
-                    interval = wilson_interval(rate, int(row["repetitions"]))
-                    ax.hlines(y + off, *interval, color=style.color, linewidth=1)
+                    ax.hlines(y + off, *wilson_interval(rate, int(row["repetitions"])), color=style.color, linewidth=1)
                     face = "white" if name_of_test(test) in SEES_NOISE and _noises_differ(row) else style.color
                     ax.plot(rate, y + off, style.marker, color=style.color, markersize=5, markerfacecolor=face)
             entries.append((ax.plot([], [], style.marker, color=style.color, markersize=5)[0], name_of_test(test)))
@@ -276,10 +276,7 @@ def dots(
         ax.axvline(line, color=GREY, linestyle="--", linewidth=0.8)
     rows_of_names(ax, [short_name(label, 80) for label in labels])
     if logarithmic:
-        ax.set_xscale("log")
-        ax.xaxis.set_major_locator(require("matplotlib.ticker").LogLocator(subs=(1.0, 2.0, 5.0)))
-        ax.xaxis.set_minor_formatter(require("matplotlib.ticker").NullFormatter())
-        ax.xaxis.set_major_formatter(require("matplotlib.ticker").FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        log_scale(ax, "x", ",.0f")
     dress(ax, "", xlabel, grid="x")
     add_legend(ax, entries if len(entries) > 1 else [], loc="upper left", bbox_to_anchor=(1.01, 1.0))
     return figure

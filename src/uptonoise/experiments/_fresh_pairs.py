@@ -89,35 +89,29 @@ N_CELLS = 66
 
 
 class Design(NamedTuple):
-    """What a sparse design goes through: all of each, and pairs with very many columns.
+    """What a sparse design goes through: all of each, and pairs with very many columns. By default that of fresh pairs.
 
     `equal` are sizes of both samples; `many_columns` has numbers of columns, each with the size of both samples.
     """
 
-    samplers: Mapping[str, Sampler]
-    noises: Mapping[str, Sampler]
-    equal: Sequence[int]
-    unequal: Sequence[tuple[int, int]]
-    columns: Sequence[int]
-    ratios: Sequence[tuple[float, float]]
-    many_columns: Sequence[tuple[int, int]]
+    samplers: Mapping[str, Sampler] = _FRESH
+    noises: Mapping[str, Sampler] = _FRESH_NOISES
+    equal: Sequence[int] = (40, 75, 130, 320, 900, 1_200)
+    unequal: Sequence[tuple[int, int]] = ((600, 200), (1_600, 80), (60, 900), (55, 5_500))
+    columns: Sequence[int] = (1, 2, 4, 9, 25, 60)
+    ratios: Sequence[tuple[float, float]] = ((0.0, 0.0), (0.6, 0.0), (1.0, 1.0), (3.0, 0.0), (0.0, 2.0))
+    many_columns: Sequence[tuple[int, int]] = ((150, 150), (100, 600), (300, 120), (250, 500))
 
 
+FRESH = Design()
 SECOND = Design(
-    *(_SECOND, _SECOND_NOISES),
+    samplers=_SECOND,
+    noises=_SECOND_NOISES,
     equal=(45, 70, 110, 280, 700, 1_500),
     unequal=((750, 250), (1_800, 90), (70, 1_400), (50, 5_000)),
     columns=(1, 3, 6, 12, 30, 50),
     ratios=((0.0, 0.0), (0.4, 0.0), (0.8, 0.8), (2.5, 0.0), (0.0, 1.5)),
     many_columns=((100, 120), (100, 450), (200, 100), (200, 600)),
-)
-FRESH = Design(
-    *(_FRESH, _FRESH_NOISES),
-    equal=(40, 75, 130, 320, 900, 1_200),
-    unequal=((600, 200), (1_600, 80), (60, 900), (55, 5_500)),
-    columns=(1, 2, 4, 9, 25, 60),
-    ratios=((0.0, 0.0), (0.6, 0.0), (1.0, 1.0), (3.0, 0.0), (0.0, 2.0)),
-    many_columns=((150, 150), (100, 600), (300, 120), (250, 500)),
 )
 
 

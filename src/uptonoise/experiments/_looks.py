@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uptonoise.plots import LOOKS, Look
+from uptonoise.plots import LOOKS, Look, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,6 +111,15 @@ def scale_of_rates(ax: Axes, axis: str) -> None:
     getattr(ax, f"set_{axis}scale")("function", **roots)
     getattr(ax, f"set_{axis}lim")(0, 1.06 if axis == "x" else 1.03)
     getattr(ax, f"set_{axis}ticks")(ticks, [f"{tick:g}" for tick in ticks])
+
+
+def log_scale(ax: Axes, axis: str, form: str) -> None:
+    """Give an axis a scale of logarithms, with numbers in a format."""
+    ticker, scaled = require("matplotlib.ticker"), getattr(ax, f"{axis}axis")
+    getattr(ax, f"set_{axis}scale")("log")
+    scaled.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    scaled.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:{form}}"))
+    scaled.set_minor_formatter(ticker.NullFormatter())
 
 
 def cell_in_words(row: Mapping[str, str], columns: Sequence[str]) -> str:

@@ -88,8 +88,7 @@ QUICK_SETTINGS = (replace(AEROSOL, sizes=(100, 20)), replace(DARK_MATTER, sizes=
 
 def standardised(bags: Bags, fitted_on: NDArray[np.intp]) -> Bags:
     """Return bags with columns in units of the standard deviations of some of them."""
-    scaler = RowTransformer(StandardScaler()).fit(bags[fitted_on])
-    scaled: Bags = scaler.transform(bags)
+    scaled: Bags = RowTransformer(StandardScaler()).fit(bags[fitted_on]).transform(bags)
     return scaled
 
 

@@ -39,8 +39,7 @@ def all_pairs(X: Bags, Y: Bags, *, random_state: np.random.Generator) -> Outcome
     """Compare all pairs of groups, two from each sample; return the smallest adjusted p-value."""
     both = Bags.concatenate([X, Y])
     groups = Bags(both, ids=range(len(both)), labels=[number % 4 for number in range(len(both))])
-    pairs = compare_groups(groups, random_state=random_state).pairs
-    return Outcome(float(pairs.adjusted.min()))
+    return Outcome(float(compare_groups(groups, random_state=random_state).pairs.adjusted.min()))
 
 
 PHASE: Tests = {"phase": phase_test}

@@ -58,8 +58,7 @@ def cells() -> Sequence[Cell]:
     cells = []
     for name, first, second, kind in ((name, *noise) for name, noises in NOISES.items() for noise in noises):
         words = "none" if first == second == 0 else f"{kind}, {first:g} and {second:g} SD"
-        draw = partial(_sample, name, (first, second), kind)
-        cell = Cell({"signals": name, "noise": words, "N": N}, draw, TESTS)
+        cell = Cell({"signals": name, "noise": words, "N": N}, partial(_sample, name, (first, second), kind), TESTS)
         if name == "equal":
             at_level = _EXACT if first == second else frozenset({"flip test"})
             cell = replace(cell, at_level=at_level, at_most=_AT_MOST)

@@ -31,8 +31,7 @@ def distances(number: int, values: Values, seed: int) -> dict[str, Any]:
     clean = [generator.chisquare(freedom, shape) / freedom for freedom in FREEDOMS]
     sds = [np.sqrt(generator.uniform(0, values["noise"], (values["n_bags"], 1, 1))) for _ in FREEDOMS]
     noisy = [bags + sd * generator.standard_normal(shape) for bags, sd in zip(clean, sds, strict=True)]
-    rows = np.concatenate([bags.reshape(-1, values["d"]) for bags in clean])
-    scale = median_scale(rows, random_state=generator)
+    scale = median_scale(np.concatenate([bags.reshape(-1, values["d"]) for bags in clean]), random_state=generator)
     W = sample_frequencies(values["n_frequencies"], values["d"], scale=scale, random_state=generator)
     before, after = ([ecf(Bags(bags), W) for bags in both] for both in (clean, noisy))
     return {

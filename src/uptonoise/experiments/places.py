@@ -22,8 +22,7 @@ def _named(generator: np.random.Generator, n: int, d: int, width: float) -> dict
     X, Y = generator.normal(size=(2, n, d))
     if width:
         X[: n // 10, :2] = _CENTRE + width * generator.normal(size=(n // 10, 2))
-    columns = [f"x{column}" for column in range(d)]
-    places = differing_places(generator.permutation(X), Y, columns, 0.05, generator)
+    places = differing_places(generator.permutation(X), Y, [f"x{column}" for column in range(d)], 0.05, generator)
     hit = False
     if places and places[0].columns == ("x0", "x1"):
         hit = float(np.linalg.norm(np.subtract(places[0].values, _CENTRE))) < width

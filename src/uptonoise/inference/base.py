@@ -265,8 +265,7 @@ class BagABC(_Fitted, ABC):
 
     def _predict(self, theta: Floats, generator: np.random.Generator) -> Bags:
         assert self._plan is not None
-        words = (int(generator.integers(2**63)), DRAWS, 0)
-        part = simulated(self.simulator, self.vectorized, theta, words, None)
+        part = simulated(self.simulator, self.vectorized, theta, (int(generator.integers(2**63)), DRAWS, 0), None)
         if part.problems:
             place, problem = next(iter(part.problems.items()))
             raise SimulationError(f"the simulator failed for {self._plan.prior.in_words(theta[place])}: {problem}")

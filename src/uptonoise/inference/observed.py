@@ -129,8 +129,7 @@ def takes_rows(simulator: Any) -> bool:
 def with_fewer_rows(bags: Bags, n_rows: int, generator: np.random.Generator) -> Bags:
     """Return a sample of rows of each bag, without replacement; all rows of bags that have no more."""
     keys = generator.random(len(bags.values))
-    numbers = np.repeat(np.arange(len(bags)), bags.sizes)
-    order = np.lexsort((keys, numbers))  # the rows of each bag in random order
+    order = np.lexsort((keys, np.repeat(np.arange(len(bags)), bags.sizes)))  # the rows of each bag in random order
     ranks = np.arange(len(order)) - np.repeat(bags.offsets[:-1], bags.sizes)
     kept = order[ranks < n_rows]
     return as_bags(bags.values[kept], np.minimum(bags.sizes, n_rows), bags.columns, bags.named)

@@ -132,8 +132,7 @@ class Part(NamedTuple):
         )
         problem = f"it returned {own}, and other simulations {others}"
         problems = self.problems | {int(place): problem for place in np.flatnonzero(self.sizes)}
-        nothing = np.empty((0, len(columns)))
-        return Part(self.theta, nothing, np.zeros_like(self.sizes), columns, named, problems)
+        return Part(self.theta, np.empty((0, len(columns))), np.zeros_like(self.sizes), columns, named, problems)
 
     def save(self, path: Path) -> None:
         """Write this block to a file."""

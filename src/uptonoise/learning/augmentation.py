@@ -215,8 +215,7 @@ class NoiseAugmented(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"y must have one target for each of {len(bags)} bags; got shape {targets.shape}")
         seed = int(as_generator(self.random_state).integers(2**31))
         copies = bags_with_copies(bags, level, pooled_variances(bags), seed)
-        repeated = np.concatenate([targets] * (len(copies) // len(bags)))
-        self.transformer_ = clone(self.transformer).fit(copies, repeated)
+        self.transformer_ = clone(self.transformer).fit(copies, np.concatenate([targets] * (len(copies) // len(bags))))
         self.n_features_in_, self.noise_range_ = bags.n_columns, (0.0, level)
         if hasattr(self.transformer_, "classes_"):
             self.classes_ = self.transformer_.classes_

@@ -107,8 +107,7 @@ class Reference:
             return self.order[self.used : stop], replace(self, used=stop)
         n_passes, mixed = self.n_passes + 1, len(self.parts)
         order = _order(self.parts, self.seed, n_passes, mixed)
-        anew = replace(self, used=0, n_passes=n_passes, mixed=mixed, order=order)
-        rest, reference = anew._taken(n - self.n_left)
+        rest, reference = replace(self, used=0, n_passes=n_passes, mixed=mixed, order=order)._taken(n - self.n_left)
         return np.concatenate([self.order[self.used :], rest]), reference
 
     @classmethod

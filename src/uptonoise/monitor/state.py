@@ -95,8 +95,7 @@ class MonitorState(Result):
     @property
     def difference(self) -> float:
         """The largest difference of a column, in standard deviations; NaN before there are 32 rows."""
-        known = [value for value in self.differences.tolist() if not math.isnan(value)]
-        return max(known, default=math.nan)
+        return max([value for value in self.differences.tolist() if not math.isnan(value)], default=math.nan)
 
     @property
     def sentence(self) -> str:

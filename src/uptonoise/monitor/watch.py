@@ -208,9 +208,7 @@ class Monitor:
         values = [table.values for table in (mine, theirs) if table is not None]
         seen = now.seen.with_batch(name, version, digest(*values) if len(values[0]) >= _RECOGNISED else "")
         number = 1 + (0 if now.state is None else now.state.batch)
-        spreads = now.spreads
-        if theirs is not None and len(theirs.values) >= _ENOUGH:
-            spreads = spreads_of(theirs.values)
+        spreads = now.spreads if theirs is None or len(theirs.values) < _ENOUGH else spreads_of(theirs.values)
         units, reference = batch_units(now, self._settings.seed, mine, theirs, paired, number)
         assert now.process is not None
         process = now.process.after(units, spreads, number)
@@ -254,8 +252,7 @@ class Monitor:
         assert fresh.process is not None
         numbers = np.full_like(fresh.process.evidence.low_batches, now.state.batch)
         process = replace(fresh.process, evidence=replace(fresh.process.evidence, low_batches=numbers))
-        state = replace(now.state, alarm=False, alarm_batch=None, since=None)
-        self._now = now._replace(process=process, state=state)
+        self._now = now._replace(process=process, state=replace(now.state, alarm=False, alarm_batch=None, since=None))
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Plot the timeline and return the Axes; :func:`uptonoise.plots.plot_timeline` says how."""

@@ -183,8 +183,7 @@ class BagNet(SavedNetwork):
     def frequencies_(self) -> Floats:
         """The frequencies that were learnt, of shape (m, d), in the units of the data."""
         check_is_fitted(self)
-        learnt = self.network_.layer.frequencies.detach().double().numpy()
-        return np.asarray(learnt / self.scale_)
+        return np.asarray(self.network_.layer.frequencies.detach().double().numpy() / self.scale_)
 
     @documented
     def amplitudes(self, X: Any) -> Floats:

@@ -109,8 +109,7 @@ def _phase_differences(comparison: Comparison) -> Picture:
     W = result.frequencies
     units = np.sqrt(np.mean(W**2, axis=0))
     lengths = np.linalg.norm(np.divide(W, units, out=np.zeros_like(W), where=units > 0), axis=1)
-    signs = np.where(np.count_nonzero(W, axis=1) == 1, np.sign(W.sum(axis=1)), 1.0)
-    differences = signs * result.phase_differences
+    differences = np.where(np.count_nonzero(W, axis=1) == 1, np.sign(W.sum(axis=1)), 1.0) * result.phase_differences
     errors = np.where(np.isfinite(result.standard_errors), result.standard_errors, np.pi)
     far = int(np.count_nonzero(np.abs(differences) > 2 * errors))
     clearest = np.argsort(errors, kind="stable")[:_MOST_PHASES]

@@ -205,8 +205,7 @@ def pairs_as_given(samples: Samples) -> Pairs:
         check_same_clusters(samples.clusters)
 
     def differences(generator: np.random.Generator) -> RowSource:
-        rows = z if samples.clusters is None else z[samples.one_row_each(generator)[0]]
-        return as_rows(rows, name=_DIFFERENCES)
+        return as_rows(z if samples.clusters is None else z[samples.one_row_each(generator)[0]], name=_DIFFERENCES)
 
     return Pairs(differences, True, samples.sizes, samples.columns, samples.n_units[0], samples.n_clusters)
 

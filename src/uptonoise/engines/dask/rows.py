@@ -225,6 +225,5 @@ class RemoteRows(RowSource):
                 remote = [part.data, *remote]
             else:
                 call = partial(call, part.data)
-            task = delayed(call, pure=False, traverse=False)
-            calls.append(task(*remote, dask_key_name=task_key(function.__name__)))
+            calls.append(delayed(call, pure=False, traverse=False)(*remote, dask_key_name=task_key(function.__name__)))
         return calls

@@ -88,8 +88,7 @@ class CleanedBytes(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer with the next bytes."""
         if not self._ready:
-            lines = self._text.read(_BLOCK_CHARACTERS) + self._text.readline()
-            self._ready = self._clean(lines).encode()
+            self._ready = self._clean(self._text.read(_BLOCK_CHARACTERS) + self._text.readline()).encode()
         size = min(len(buffer), len(self._ready))
         buffer[:size], self._ready = self._ready[:size], self._ready[size:]
         return size
