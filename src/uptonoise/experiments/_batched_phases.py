@@ -178,13 +178,13 @@ def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, varian
     parts: dict[tuple[float, ...], _Parts] = {}
     traces: dict[tuple[float, ...], list[Floats]] = {}
     rows = []
-    weights = _weights(left, right, columns)
     for constants in variants:
+        weights = _weights(left, right, columns, constants.heard)
         width = left.cos.shape[-1] if weights is None else weights.shape[-1]
         lam = max(_LEAST_RIDGE, constants.ridge * width / freedom)
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
         guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
-        of_parts = (constants.own_phase, *guard)
+        of_parts = (constants.own_phase, *guard, *(() if columns is None else (constants.heard,)))
         if of_parts not in parts:
             parts[of_parts] = _parts(left, right, weights, constants)
         if (*of_parts, lam) not in traces:
@@ -217,11 +217,15 @@ def _pvalues(
     return np.where(trace > _NO_RANK, np.maximum(tail, _TINY), 1.0)
 
 
-def _weights(left: Moments, right: Moments, columns: Tensor | None) -> Tensor | None:
+def _weights(left: Moments, right: Moments, columns: Tensor | None, least: float) -> Tensor | None:
     """Return what combines S: nothing, or the skewness of each column."""
     if columns is None:
         return None
     a = left.phi.abs() * right.phi.abs()
+    for sample in (left, right):
+        variances = _diagonal(sample.covariance)
+        errors = (variances[:, : a.shape[1]] + variances[:, a.shape[1] :]) / sample.size
+        a = a * (sample.phi.abs() ** 2 > least**2 * errors)
     w = columns / columns.abs().amax(dim=1, keepdim=True)
     of_shift, of_skewness = a[:, :, None] * w, a[:, :, None] * w**3
     slopes = (of_shift * of_skewness).sum(1) / (of_shift**2).sum(1).clamp(min=_TINY)

@@ -28,6 +28,7 @@ OFF = {
     "cleaner": 100.0,
     "borrowed": 0.0,
     "own_phase": 0.0,
+    "heard": 0.0,
 }
 """The value of each constant that takes away what it does."""
 

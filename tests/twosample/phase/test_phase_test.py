@@ -60,7 +60,8 @@ class TestSums:
         assert cauchy_combination(np.array([1e-20, 0.5]), np.array([0.1, 0.9])) == pytest.approx(1e-19)
         assert cauchy_combination(np.array([0.0, 0.5]), half) < 1e-300
         assert cauchy_combination(np.array([1.0, 1.0]), half) == pytest.approx(1.0)
-        assert cauchy_combination(np.array([1.0, 1e-3]), half) == pytest.approx(2e-3, rel=0.2)  # nothing has a veto
+        assert cauchy_combination(np.array([0.9999, 1e-3]), half) == pytest.approx(2e-3, rel=0.2)  # nothing has a veto
+        assert cauchy_combination(np.array([1.0, 1e-3]), half) == pytest.approx(1e-3)  # nothing was tested there
 
 
 class TestParts:

@@ -7,6 +7,9 @@ cumulant by -k w^3/6. S turns by as much times both amplitudes a(w). So in each 
 
 give a sum of S that a difference in skewness moves most, and a shift hardly at all. These sums, one per column, are far
 fewer than the frequencies: what most signals differ in is tested without what the other directions add to the noise.
+
+Where noise hides the signal, abs(phi) is error, and S is large where the weights are. So a frequency counts only where
+both amplitudes are several times their sampling errors; a column without two of them has no such sum.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ def skewness_contrasts(frequencies: Floats, amplitudes: Floats) -> Floats:
     frequencies : array of shape (m, d)
         Frequencies, those on one column among them.
     amplitudes : array of shape (..., m)
-        The products of both samples' amplitudes.
+        The products of both samples' amplitudes; 0 where one is not heard.
 
     Returns
     -------

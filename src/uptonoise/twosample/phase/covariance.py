@@ -73,6 +73,8 @@ class Constants(NamedTuple):
     """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
     own_phase: float = 0.85
     """How much a sample's own phase counts beside the other one's, where its covariance is taken across their phase."""
+    heard: float = 3.0
+    """Sampling errors that both amplitudes must have at a frequency that tells the skewness of a column."""
 
 
 CONSTANTS: Constants = Constants()

@@ -279,7 +279,11 @@ def decomposed(
         X, Y = (None if features is None else features[:, block.place] for features in rows)
         rows = X, Y
         if block.columns is not None:  # which a shift does not move
-            weights, nuisance = skewness_contrasts(block.columns, np.abs(left.phi) * np.abs(right.phi)), None
+            amplitudes = np.abs(left.phi) * np.abs(right.phi)
+            for sample in (left, right):
+                squares = np.abs(sample.phi) ** 2
+                amplitudes = amplitudes * (squares > constants.heard**2 * (squares - sample.squared_amplitudes))
+            weights, nuisance = skewness_contrasts(block.columns, amplitudes), None
     of_X = covariance_part(left, right, constants, rows, weights)
     of_Y = covariance_part(right, left, constants, rows[::-1], weights)
     variances = np.linalg.diagonal(of_X.covariance) + np.linalg.diagonal(of_Y.covariance)

@@ -174,7 +174,7 @@ def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
 def cauchy_combination(pvalues: Floats, weights: Floats) -> Floats:
     """Merge p-values along the last axis into one that is valid, nearly, however they depend (Liu and Xie 2020).
 
-    The weights sum to 1.
+    The weights sum to 1. A p-value of 1 is that of a block in which nothing can be tested, and does not count.
 
     Examples
     --------
@@ -183,9 +183,12 @@ def cauchy_combination(pvalues: Floats, weights: Floats) -> Floats:
     >>> cauchy_combination(np.array([0.5, 0.01]), np.array([0.5, 0.5])).round(4)
     np.float64(0.02)
     """
-    cotangents = np.tan((0.5 - np.clip(pvalues, 1e-14, _NO_VETO)) * np.pi) @ weights
+    tiny = np.finfo(np.float64).tiny
+    weights = weights * (pvalues < 1)
+    weights = weights / np.maximum(np.sum(weights, axis=-1, keepdims=True), tiny)
+    cotangents = np.sum(np.tan((0.5 - np.clip(pvalues, 1e-14, _NO_VETO)) * np.pi) * weights, axis=-1)
     # Where tan loses its digits the combination is that of the inverses.
-    inverses = (1 / np.maximum(pvalues, np.finfo(np.float64).tiny)) @ weights
+    inverses = np.maximum(np.sum(weights / np.maximum(pvalues, tiny), axis=-1), tiny)
     smallest = pvalues.min(axis=-1)
     merged = np.where(smallest < 1e-14, 1 / inverses, 0.5 - np.arctan(cotangents) / np.pi)
-    return np.where(smallest >= _NO_VETO, smallest, np.minimum(merged, 1.0))
+    return np.asarray(np.where(smallest >= _NO_VETO, smallest, np.minimum(merged, 1.0)))
