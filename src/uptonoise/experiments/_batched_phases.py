@@ -29,6 +29,7 @@ _LEAST_RIDGE = 0.1
 _ALL_ERROR = 1 / 3
 _MOST_ERROR = 10.0
 _FEW_ROWS = 1_000
+_LEAST_ROWS = 15
 _NUMBERS, _GPU_NUMBERS = 3e6, 3e8  # that a batch may hold
 _MATRICES = 20  # of the squared number of frequencies, at a time
 _PAIRS = 3e6  # of rows, at a time
@@ -221,7 +222,7 @@ def _weights(left: Moments, right: Moments, columns: Tensor | None, least: float
     """Return what combines S: nothing, or the skewness of each column."""
     if columns is None:
         return None
-    a = left.phi.abs() * right.phi.abs()
+    a = left.phi.abs() * right.phi.abs() * (min(left.size, right.size) >= _LEAST_ROWS)
     for sample in (left, right):
         variances = _diagonal(sample.covariance)
         errors = (variances[:, : a.shape[1]] + variances[:, a.shape[1] :]) / sample.size

@@ -59,6 +59,12 @@ def test_the_block_of_skewness_sees_skewness_and_not_a_shift():
     assert min(pvalue for name, pvalue in moved.items() if name != SKEWNESS) < 1e-3
 
 
+def test_few_rows_do_not_tell_skewness():
+    rng = np.random.default_rng(0)
+    assert pvalues(rng.normal(size=(14, 2)), rng.exponential(size=(200, 2)))[SKEWNESS] == 1
+    assert pvalues(rng.normal(size=(15, 2)), rng.exponential(size=(200, 2)))[SKEWNESS] < 1
+
+
 @pytest.mark.parametrize("column", [0, 1])
 def test_the_block_of_skewness_sees_any_column(column: int):
     rng = np.random.default_rng(1)

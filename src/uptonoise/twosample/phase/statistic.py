@@ -64,6 +64,7 @@ _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _NO_DIRECTION = 1e-10  # of the largest size: what rounding leaves of a nuisance that others span
 _LEAST_RIDGE = 0.1  # in units of a correlation: where there are many rows
+_LEAST_ROWS = 15  # that tell the skewness of a column: of fewer, the weights and the covariance are not known
 _STEPS = 4  # towards the ridge of the noncentrality, each of which leaves less than a tenth of the error
 _TINY = np.finfo(np.float64).tiny
 
@@ -279,7 +280,8 @@ def decomposed(
         X, Y = (None if features is None else features[:, block.place] for features in rows)
         rows = X, Y
         if block.columns is not None:  # which a shift does not move
-            amplitudes = np.abs(left.phi) * np.abs(right.phi)
+            enough = np.minimum(left.size, right.size) >= _LEAST_ROWS
+            amplitudes = np.abs(left.phi) * np.abs(right.phi) * enough[..., None]
             for sample in (left, right):
                 squares = np.abs(sample.phi) ** 2
                 amplitudes = amplitudes * (squares > constants.heard**2 * (squares - sample.squared_amplitudes))
