@@ -16,8 +16,8 @@ VARIANTS = [
     CONSTANTS,
     CONSTANTS._replace(own_phase=0.0),
     CONSTANTS._replace(tolerance=0.0, unequal_ridge=0.0),
-    CONSTANTS._replace(borrowed=0.0, caution=0.0, cleaner=100.0),
-    CONSTANTS._replace(ridge=0.0),
+    CONSTANTS._replace(borrowed=0.0, caution=0.0),
+    CONSTANTS._replace(ridge=0.0, least_ridge=0.02),
 ]
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from scipy.special import chdtrc, fdtrc
+from scipy.special import fdtrc
 from torch import Tensor
 
 from uptonoise._util.typing import Floats
@@ -21,11 +21,11 @@ from uptonoise.fourier import BLOCK_WEIGHTS, SKEWNESS, default_design, lengths_a
 from uptonoise.twosample import Constants, cauchy_combination
 
 _TINY = float(np.finfo(np.float64).tiny)
-_MANY_ROWS = 1e5
+_CHI_SQUARED = 1e5
+_LEAST_SPREAD = 1e-4
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12
 _NO_RANK = 1e-9
-_LEAST_RIDGE = 0.1
 _ALL_ERROR = 1 / 3
 _MOST_ERROR = 10.0
 _FEW_ROWS = 1_000
@@ -182,19 +182,19 @@ def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, varian
     for constants in variants:
         weights = _weights(left, right, columns, constants.heard)
         width = left.cos.shape[-1] if weights is None else weights.shape[-1]
-        lam = max(_LEAST_RIDGE, constants.ridge * width / freedom)
+        lam = max(constants.least_ridge, constants.ridge * width / freedom)
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
-        guard = (constants.tolerance, constants.cleaner, constants.borrowed) if smaller < larger else ()
+        guard = (constants.tolerance, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard, *(() if columns is None else (constants.heard,)))
         if of_parts not in parts:
             parts[of_parts] = _parts(left, right, weights, constants)
         if (*of_parts, lam) not in traces:
             traces[*of_parts, lam] = [trace.cpu().numpy() for trace in _traces(parts[of_parts], lam)]
-        T, trace, squares, bent, bent_variance, nu, excess, *skewness = traces[*of_parts, lam]
+        T, trace, squares, bent, bent_variance, nu, own_nu, excess, *skewness = traces[*of_parts, lam]
         balance = np.minimum(1, nu / (smaller + larger - 2))
         caution = 1 - constants.caution * (1 - balance)
         less = bent, 2 * balance * excess + bent_variance
-        rows.append(_pvalues(T, (trace, squares), less, skewness, caution * nu, (smaller - 1) ** 2))
+        rows.append(_pvalues(T, (trace, squares), less, skewness, caution * nu, caution * own_nu))
     return np.stack(rows)
 
 
@@ -204,17 +204,20 @@ def _pvalues(
     less: Sequence[Floats],
     skewness: Sequence[Floats],
     nu: Floats,
-    few_rows: float,
+    own_nu: Floats,
 ) -> Floats:
     """Return the p-values of statistics."""
     trace, squares = of_H
-    c = np.maximum(1 - trace / np.maximum(nu, _TINY), _SMALLEST_C)
+    used = (trace + squares / np.maximum(trace, _TINY)) / np.maximum(nu, _TINY)
+    c = np.maximum(1 - used, _SMALLEST_C)
     mean = np.maximum((np.maximum(trace - less[0], _ALL_ERROR * trace) + skewness[0]) / c, _TINY)
     gaussian = np.maximum(2 * (trace / c**3 - (trace - squares) / c**4), 2 * squares / c**2)
-    variance = np.maximum(gaussian - less[1] / c**3, _ALL_ERROR**2 * gaussian)
-    variance = np.maximum(variance + skewness[1] / c**2, _TINY)
-    freedom, ratio = 2 * mean**2 / variance, T / mean
-    tail = fdtrc(freedom, few_rows, ratio) if few_rows < _MANY_ROWS else chdtrc(freedom, ratio * freedom)
+    variance = np.maximum(gaussian - less[1] / c**3, _ALL_ERROR**2 * gaussian) + skewness[1] / c**2
+    own = np.maximum(own_nu - trace + 1, 4)
+    spread = variance / mean**2 + 2 / own - 2 / np.maximum(nu - trace + 1, 4)
+    denominator = np.maximum(np.minimum(own_nu - trace + 1, _CHI_SQUARED), 4 + 4 / spread.clip(min=_LEAST_SPREAD))
+    numerator = 2 * (denominator - 2) / (spread.clip(min=_LEAST_SPREAD) * (denominator - 4) - 2)
+    tail = fdtrc(numerator, denominator, T / mean * (denominator / (denominator - 2)))
     return np.where(trace > _NO_RANK, np.maximum(tail, _TINY), 1.0)
 
 
@@ -273,24 +276,32 @@ def _parts(left: Moments, right: Moments, weights: Tensor | None, constants: Con
 
 
 def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
-    """Return T, tr H and tr H^2, what bent phases take off, nu, the excess, and what skewness adds."""
-    A, B, z, sizes = parts.A, parts.B, parts.S, parts.sizes
-    K = torch.linalg.inv(A + B + lam * torch.eye(z.shape[-1], dtype=z.dtype, device=z.device))
-    G, rest = A @ K, B @ K
-    H = G + rest
-    whole, from_A, from_B = (_square_trace(part) + _trace(part) ** 2 for part in (H, G, rest))
-    nu = whole / (from_A / parts.freedoms[0] + from_B / parts.freedoms[1]).clamp(min=_TINY)
+    """Return T, tr H and tr H^2, what bent phases take off, both nu, the excess, and what skewness adds."""
+    A, C, z, sizes = parts.A, parts.covariance, parts.S, parts.sizes
+    identity = torch.eye(z.shape[-1], dtype=z.dtype, device=z.device)
+    K = torch.cholesky_inverse(torch.linalg.cholesky(A + parts.B + lam * identity))
+    H, G = identity - lam * K, A @ K  # H is (A + B) K, and the part from B is H - G
+    trace, of_G = _trace(H), _trace(G)
+    square, of_G_square, mixed = ((left * right.mT).sum((-2, -1)) for left, right in ((H, H), (G, G), (H, G)))
+    of_X = of_G, of_G_square
+    of_Y = trace - of_G, square - 2 * mixed + of_G_square
+    whole, from_A, from_B = (squares + of**2 for of, squares in ((trace, square), of_X, of_Y))
+    nu, own_nu = (
+        whole / (from_A / freedom_A + from_B / freedom_B).clamp(min=_TINY)
+        for freedom_A, freedom_B in (parts.freedoms, (sizes[0] - 1, sizes[1] - 1))
+    )
     excess = torch.zeros_like(nu)
-    for of_rows, part, size in zip(parts.influences, (G, rest), sizes, strict=True):
+    for of_rows, (of_part, squares), size in zip(parts.influences, (of_X, of_Y), sizes, strict=True):
         if of_rows is not None:
             lengths = ((of_rows @ K) * of_rows).sum(-1)
-            expected = torch.maximum(lengths.mean(-1), size * _trace(part))
+            expected = torch.maximum(lengths.mean(-1), size * of_part)
             kappa = ((lengths**2).mean(-1) / (expected**2).clamp(min=_TINY)).clamp(min=1)
-            excess += ((kappa - 1) * _trace(part) ** 2 - 2 * _square_trace(part)) / size
-    C, KH = parts.covariance, K @ H
-    through = ((K if parts.L is None else parts.L @ K) * C).sum(-1)
-    back = ((C @ K) * C).sum(-1) / parts.variances.clamp(min=_TINY)
-    twice = ((KH if parts.L is None else parts.L @ KH) * C).sum(-1)
+            excess += ((kappa - 1) * of_part**2 - 2 * squares) / size
+    LK, LKH = (K, None) if parts.L is None else (parts.L @ K, parts.L @ (K @ H))
+    # Where no sample guards the other, C is A + B, and its product with K is H.
+    CK = H if parts.L is None and sizes[0] == sizes[1] else C @ K
+    through, back = (LK * C).sum(-1), (CK * C).sum(-1) / parts.variances.clamp(min=_TINY)
+    twice = through - lam * (K * CK).sum(-1) if LKH is None else (LKH * C).sum(-1)
     bent = (parts.bending[0] * through).sum(-1), (parts.bending[1] * (through * back + twice)).sum(-1)
     T, skewness = (z * (K @ z[:, :, None])[:, :, 0]).sum(-1), torch.zeros(2, *nu.shape, dtype=z.dtype, device=z.device)
     if parts.borrowed is not None:
@@ -299,22 +310,24 @@ def _traces(parts: _Parts, lam: float) -> tuple[Tensor, ...]:
         for start in range(0, len(unguarded), at_once):
             some = unguarded[start : start + at_once]
             skewness[:, some] = _skewness(parts.borrowed[some], K[some], H[some], min(sizes))
-    return T, _trace(H), _square_trace(H), *bent, nu, excess, *(parts.unguarded * skewness)
+    return T, trace, square, *bent, nu, own_nu, excess, *(parts.unguarded * skewness)
 
 
 def _skewness(rows: Tensor, K: Tensor, H: Tensor, size: int) -> Tensor:
-    """Return what skewed rows add to the mean and variance of T."""
-    towards = rows @ K
-    t, s = towards @ rows.mT, towards @ (H @ rows.mT)
+    """Return what skewed rows add to the mean and variance of T; sums over pairs of rows do with single precision."""
+    towards, moved = rows @ K, rows @ H
+    rows, towards, moved = (part.to(torch.float32) for part in (rows, towards, moved))
+    t, s = towards @ rows.mT, towards @ moved.mT
     t_own, s_own = _diagonal(t), _diagonal(s)
     of_t, of_s = ((own[:, None] @ rows)[:, 0] for own in (t_own, s_own))
-    by_K = (K @ of_t[:, :, None])[:, :, 0]
+    by_K, by_KH = ((t_own[:, None] @ towards)[:, 0], (t_own[:, None] @ (towards @ H.to(torch.float32)))[:, 0])
     diagonal, mixed_diagonal = (t_own**3).sum(-1), (t_own**2 * s_own).sum(-1)
-    cubes, mixed = (t**3).sum((-2, -1)) - diagonal, (t**2 * s).sum((-2, -1)) - mixed_diagonal
+    squares = t * t
+    cubes, mixed = (squares * t).sum((-2, -1)) - diagonal, (squares * s).sum((-2, -1)) - mixed_diagonal
     own, own_s = (of_t * by_K).sum(-1) - diagonal, (of_s * by_K).sum(-1) - mixed_diagonal
-    own_H = (of_t * (K @ (H @ of_t[:, :, None]))[:, :, 0]).sum(-1) - mixed_diagonal
+    own_H = (of_t * by_KH).sum(-1) - mixed_diagonal
     variance = 16 * mixed + 4 * own_H + 12 * own_s - 4 * cubes - 4 * own
-    return torch.stack([cubes + own, variance]).clamp(min=0) * (size / rows.shape[1]) ** 2
+    return torch.stack([cubes + own, variance]).clamp(min=0).to(torch.float64) * (size / rows.shape[1]) ** 2
 
 
 def _across(sample: Moments, other: Moments, constants: Constants) -> Tensor:
@@ -346,8 +359,7 @@ def _covariance_part(
             together = torch.maximum(together, _fourth_and_third_moments(own, 0.0)[1])
     gap = wanted - variances
     alike = (constants.tolerance * error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
-    not_cleaner = (constants.cleaner * error / (-gap).clamp(min=_TINY)).clamp(max=1) ** 2
-    borrowed = constants.borrowed * unequal * (alike * not_cleaner).mean(-1)
+    borrowed = constants.borrowed * unequal * alike.mean(-1)
     unguarded = unequal * torch.where(gap < 0, 1 - alike, torch.zeros_like(gap)).mean(-1)
     of_own, of_others = _scaled(covariance, variances.rsqrt()), _scaled(expected, wanted.rsqrt())
     mixed = (1 - borrowed)[:, None, None] * of_own + borrowed[:, None, None] * of_others
@@ -384,8 +396,3 @@ def _diagonal(matrices: Tensor) -> Tensor:
 
 def _trace(matrices: Tensor) -> Tensor:
     return _diagonal(matrices).sum(-1)
-
-
-def _square_trace(matrices: Tensor) -> Tensor:
-    """Return the traces of the squares."""
-    return (matrices * matrices.mT).sum((-2, -1))

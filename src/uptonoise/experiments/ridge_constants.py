@@ -22,10 +22,10 @@ from uptonoise.twosample import CONSTANTS, Constants
 
 OFF = {
     "ridge": 0.0,
+    "least_ridge": 0.0,
     "unequal_ridge": 0.0,
     "caution": 0.0,
     "tolerance": 0.0,
-    "cleaner": 100.0,
     "borrowed": 0.0,
     "own_phase": 0.0,
     "heard": 0.0,

@@ -59,16 +59,16 @@ Weights = Floats | None
 class Constants(NamedTuple):
     """The numbers in the statistic that no theorem gives; docs/results/constants.md has what each one is worth."""
 
-    ridge: float = 0.5
+    ridge: float = 0.7
     """The ridge lam, in units of a correlation, per frequency and degree of freedom that the sizes give."""
-    unequal_ridge: float = 4.0
+    least_ridge: float = 0.1
+    """The least that it is, where rows are many."""
+    unequal_ridge: float = 2.5
     """How much more ridge there is at sizes as unequal as can be."""
-    caution: float = 0.3
+    caution: float = 0.1
     """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
     tolerance: float = 2.0
     """Standard errors of a variance of the smaller sample by which the larger sample's may differ from it."""
-    cleaner: float = 0.5
-    """Standard errors by which the larger one's may be smaller before less is borrowed: it may have less noise."""
     borrowed: float = 0.6
     """The share of the correlations that comes from the larger sample, at sizes as unequal as can be."""
     own_phase: float = 0.85
@@ -129,11 +129,9 @@ def covariance_part(
         if own is not None:
             together = np.maximum(together, _fourth_and_third_moments(own, weights, unknown=0.0)[1])
     gap = wanted - variances
-    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller. Less noise means
-    # stronger correlations: those of a larger sample with less noise would be too strong.
+    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller.
     alike = np.minimum(1, constants.tolerance * error / np.maximum(np.abs(gap), _TINY)) ** 2
-    not_cleaner = np.minimum(1, constants.cleaner * error / np.maximum(-gap, _TINY)) ** 2
-    borrowed = constants.borrowed * unequal * np.mean(alike * not_cleaner, axis=-1)
+    borrowed = constants.borrowed * unequal * np.mean(alike, axis=-1)
     unguarded = unequal * np.mean(np.where(gap < 0, 1 - alike, 0.0), axis=-1)
     share = borrowed[..., None, None]
     mixed = (1 - share) * scaled(covariance, 1 / np.sqrt(variances)) + share * scaled(expected, 1 / np.sqrt(wanted))

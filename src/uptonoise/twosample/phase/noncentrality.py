@@ -213,8 +213,8 @@ def reference_power(pair: Pair, statistics: Iterable[Ridge], level: float) -> fl
         powers, pair.blocks.tested.values(), statistics, pair.blocks.weights, strict=True
     ):
         if block.has_rank:
-            s1, s2, mean, variance, denominator = (float(number) for number in block.null)
-            needed = fdtri(2 * mean**2 / variance, min(float(block.few_rows), _MANY_ROWS), 1 - level * weight) * mean
+            s1, s2, _, _, denominator = (float(number) for number in block.null)
+            needed = float(block.critical_value(level * weight))
             for column, effect in enumerate(effects[tested.place].T):
                 scores = block.root.T @ effect
                 noncentrality = float(scores @ scores)

@@ -32,14 +32,12 @@ from uptonoise.rows import (
 class SampleMoments(NamedTuple):
     """The characteristic function at m frequencies, and the covariance of cosines and sines over rows or clusters.
 
-    Arrays may have leading dimensions: one sample each. `size` is the effective number of rows or clusters, and
-    `evenness` that of clusters over their number: 1 where all weigh the same, and for rows.
+    Arrays may have leading dimensions: one sample each. `size` is the effective number of rows or clusters.
     """
 
     phi: Complex
     covariance: Floats
     size: Floats
-    evenness: Floats = np.asarray(1.0)
     centre: Floats = np.zeros(())  # that phases are about
 
     @classmethod
@@ -53,9 +51,7 @@ class SampleMoments(NamedTuple):
         if centre is None:
             centre = np.zeros(sketch.n_columns) if sketch.centre is None else sketch.centre
         mean, covariance = sketch.moments_about(centre, block)
-        evenness = sketch.effective_size / sketch.n_clusters if sketch.n_clusters else 1.0
-        size = np.asarray(sketch.effective_size * worth)
-        return cls(as_complex(mean), covariance, size, np.asarray(evenness), centre)
+        return cls(as_complex(mean), covariance, np.asarray(sketch.effective_size * worth), centre)
 
     @property
     def squared_amplitudes(self) -> Floats:

@@ -7,15 +7,19 @@ each column, which is a combination of them (:mod:`uptonoise.twosample.phase.con
 The statistic of a block is T = S'(R + lam)^-1 S, with R = A + B and S in correlation form. With (w, V) the eigenpairs
 of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)). With s1 = tr H and s2 = tr H^2,
 
-    T = |z|^2        E T = M = s1/c        Var T = 2 (s1/c^3 - (s1 - s2)/c^4)        c = 1 - s1/nu
+    T = |z|^2      E T = M = s1/c      Var T = 2 (s1/c^3 - (s1 - s2)/c^4)      c = 1 - (s1 + s2/s1)/nu
 
 are its mean and variance where R has nu degrees of freedom: the limit of random matrices for a regularised Hotelling
-statistic (Chen, Paul, Prentice and Wang 2011). nu is Satterthwaite's for the two samples' covariances, with G and H - G
+statistic (Chen, Paul, Prentice and Wang 2011), but for s2/s1, with which the mean of Hotelling's own statistic is exact
+for few rows. nu is Satterthwaite's for the two samples' covariances, with G and H - G
 the parts of H that come from A and from B:
 
     nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
 
-T is compared with a scaled chi-squared distribution of this mean and variance, less what follows.
+T is compared with a scaled F distribution of this mean and variance, less what follows. Its denominator has nu - s1 + 1
+degrees of freedom, as that of Hotelling's statistic, where nu is that of the samples' own rows: what one sample borrows
+from the other makes its correlations surer, not its variances. Where nu is larger by what is borrowed, the variance of
+T grows by as much as the denominators differ.
 
 Bent phases. Where the errors of phi are not small against it, S^2 is smaller than its variance says. So b_1 is taken
 off s1 in M, and b_2 off the variance (:mod:`uptonoise.twosample.phase.bending`).
@@ -31,9 +35,7 @@ For few directions of many rows the power of c would be 4, as T is T'/(1 - T'/nu
 about as many directions as rows, 2 is nearer to what is seen.
 
 Where one sample makes most of R, by its size or by its noise, its skewness does not cancel in S. So a part of nu is
-taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. With very few
-rows the distribution is an F, whose denominator is the smaller (n - 1)^2, times how even the weights of clusters are.
-lam grows with the number of frequencies per degree of freedom, which keeps the significance level for heavy tails, and
+taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. lam grows with the number of frequencies per degree of freedom, which keeps the significance level for heavy tails, and
 is larger at unequal sizes. Directions in which S may move for other reasons than a difference, such as an offset, are
 projected out of z. Then z is rotated so that its covariance H stays diagonal; G is projected and rotated alike.
 
@@ -47,7 +49,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc
+from scipy.special import fdtrc, fdtri
 
 from uptonoise._util.typing import Floats
 from uptonoise.twosample.phase.bending import ALL_ERROR, Bending
@@ -57,13 +59,14 @@ from uptonoise.twosample.phase.pair import Block, SampleMoments
 from uptonoise.twosample.phase.skewness import NOT_SKEWED, Skewness, borrowed_rows, skewness_of_rows
 from uptonoise.twosample.result import SMALLEST_PVALUE
 
-_MANY_ROWS = 1e5  # denominators from which on F is chi-squared
+_CHI_SQUARED = 1e5  # degrees of freedom of the denominator from which on F is chi-squared
+_LEAST_SPREAD = 1e-4  # variance of T over its squared mean: less takes more directions than there can be
 _SMALLEST_C = 0.05
 _TWO_PAIRS = 0.5  # two of the four ways to flip the signs of two pairs give the same statistic
 _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are good to 1e-7
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
+_LEAST_MEAN = ALL_ERROR * _NO_RANK  # which s1 and the mean of T exceed wherever anything is left to test
 _NO_DIRECTION = 1e-10  # of the largest size: what rounding leaves of a nuisance that others span
-_LEAST_RIDGE = 0.1  # in units of a correlation: where there are many rows
 _LEAST_ROWS = 15  # that tell the skewness of a column: of fewer, the weights and the covariance are not known
 _STEPS = 4  # towards the ridge of the noncentrality, each of which leaves less than a tenth of the error
 _TINY = np.finfo(np.float64).tiny
@@ -105,16 +108,18 @@ class Ridge:
         (tr G, tr G^2) of X's part of H, and of Y's.
     nu : array
         Degrees of freedom of H.
-    few_rows : array
-        The denominator of the F distribution of T: large, but where there are few rows.
+    own_nu : array
+        The same without what one sample borrows from the other.
+    fewest : array
+        The size of the smaller sample.
     caution : array
         The part of the degrees of freedom that the null distribution counts on.
     excess : array
         By how much T varies less than with Gaussian influences: half of what c^3 Var T lacks.
     skewness : Skewness
         What skewed rows add to c times the mean and to c^2 Var T.
-    trace, shrinkage, has_rank : arrays
-        tr H, c, and whether anything is left to test.
+    trace, squares, shrinkage, has_rank : arrays
+        tr H, tr H^2, c, and whether anything is left to test.
     root, z, statistic : arrays
         What makes z of S, z, and T.
     """
@@ -127,14 +132,17 @@ class Ridge:
     bending: Bending
     parts: tuple[Traces, Traces]
     nu: Floats
-    few_rows: Floats
+    own_nu: Floats
+    fewest: Floats
     caution: Floats
     excess: Floats
     skewness: Skewness = NOT_SKEWED
 
     def __post_init__(self) -> None:
         self.trace = np.asarray(np.sum(self.variances, axis=-1))
-        self.shrinkage = np.asarray(np.maximum(1 - self.trace / np.maximum(self.caution * self.nu, _TINY), _SMALLEST_C))
+        self.squares = np.asarray(np.sum(self.variances**2, axis=-1))
+        used = (self.trace + self.squares / np.maximum(self.trace, _TINY)) / np.maximum(self.caution * self.nu, _TINY)
+        self.shrinkage = np.asarray(np.maximum(1 - used, _SMALLEST_C))
         self.has_rank = np.asarray(self.trace > _NO_RANK)
         self.root = np.asarray(self.basis * self.whitening[..., None, :])
         self.z = np.asarray(self.whitening * np.einsum("...mr,...m->...r", self.basis, self.S))
@@ -144,7 +152,7 @@ class Ridge:
     @cached_property
     def null(self) -> Null:
         """The distribution of T under the null hypothesis."""
-        trace, squares, c = self.trace, np.sum(self.variances**2, axis=-1), self.shrinkage
+        trace, squares, c = self.trace, self.squares, self.shrinkage
         # What bent phases take off.
         moved = self.covariance @ self.root
         through = np.sum(self.root * moved, axis=-1)
@@ -158,9 +166,10 @@ class Ridge:
         gaussian = np.maximum(2 * (trace / c**3 - (trace - squares) / c**4), 2 * squares / c**2)
         variance = np.maximum(gaussian - (2 * self.excess + off_variance) / c**3, ALL_ERROR**2 * gaussian)
         variance = variance + self.skewness.variance / c**2
-        least = ALL_ERROR * _NO_RANK  # which s1 and the mean exceed wherever anything is left to test
-        numerator = 2 * s2 / np.maximum(s1, least) ** 2
-        more = (variance / np.maximum(mean, least) ** 2 - numerator) / (1 + numerator)
+        own, with_borrowed = (np.maximum(self.caution * nu - trace + 1, 4.0) for nu in (self.own_nu, self.nu))
+        variance = variance + mean**2 * 2 * (1 / own - 1 / with_borrowed)
+        numerator = 2 * s2 / np.maximum(s1, _LEAST_MEAN) ** 2
+        more = (variance / np.maximum(mean, _LEAST_MEAN) ** 2 - numerator) / (1 + numerator)
         return Null(s1, s2, mean, variance, np.asarray(np.minimum(4 + 2 / np.maximum(more, _TINY), 1e7)))
 
     @property
@@ -169,18 +178,34 @@ class Ridge:
         ones, zeros = np.ones_like(self.caution), np.zeros_like(self.excess)
         return replace(self, caution=ones, excess=zeros, skewness=NOT_SKEWED)
 
+    @cached_property
+    def freedoms(self) -> tuple[Floats, Floats]:
+        """The degrees of freedom of numerator and denominator of the F distribution of T.
+
+        Given the mean and variance of T, fewer in the denominator are more in the numerator: but for two at most as many.
+        """
+        spread = self.null.variance / np.maximum(self.null.mean, _LEAST_MEAN) ** 2
+        spread = np.clip(spread, _LEAST_SPREAD, 1 / _LEAST_SPREAD)
+        own = np.minimum(self.caution * self.own_nu - self.trace + 1, _CHI_SQUARED)
+        denominator = np.maximum(own, 4 + 4 / spread)
+        return 2 * (denominator - 2) / (spread * (denominator - 4) - 2), denominator
+
     def pvalue(self, statistic: Floats | None = None) -> Floats:
         """Return the p-value of T, or that another statistic would have.
 
         It is 1 where neither sample varies at any frequency that the other lets through.
         """
-        mean, variance = np.maximum(self.null.mean, _TINY), np.maximum(self.null.variance, _TINY)
-        freedom, ratio = 2 * mean**2 / variance, (self.statistic if statistic is None else statistic) / mean
-        with_few = fdtrc(freedom, np.minimum(self.few_rows, _MANY_ROWS), ratio)
-        pvalue = np.where(self.few_rows < _MANY_ROWS, with_few, chdtrc(freedom, ratio * freedom))
+        numerator, denominator = self.freedoms
+        ratio = (self.statistic if statistic is None else statistic) / np.maximum(self.null.mean, _LEAST_MEAN)
+        pvalue = fdtrc(numerator, denominator, ratio * (denominator / (denominator - 2)))
         # Two rows hardly tell their own covariance; the exact test of two pairs has no smaller p-value than this.
-        least = np.where(self.few_rows <= 1, _TWO_PAIRS, SMALLEST_PVALUE)
+        least = np.where(self.fewest <= 2, _TWO_PAIRS, SMALLEST_PVALUE)
         return np.asarray(np.where(self.has_rank, np.maximum(pvalue, least), 1.0))
+
+    def critical_value(self, level: float) -> Floats:
+        """Return the statistic whose p-value is `level`, where there are more than two rows."""
+        numerator, denominator = self.freedoms
+        return np.asarray(fdtri(numerator, denominator, 1 - level) * ((denominator - 2) / denominator) * self.null.mean)
 
 
 class Decomposition(NamedTuple):
@@ -195,7 +220,6 @@ class Decomposition(NamedTuple):
     bending: Bending
     freedoms: tuple[Floats, Floats]
     sizes: tuple[Floats, Floats]
-    few_rows: Floats  # the denominator of the F distribution
     constants: Constants
     influences: tuple[Floats | None, Floats | None]  # of rows on S, where they are at hand
     borrowed: Floats | None  # of the larger sample's rows, as if they were the smaller one's
@@ -206,7 +230,7 @@ class Decomposition(NamedTuple):
         """Return the statistic of the test, with the ridge that these sizes ask for."""
         n, k = self.sizes
         freedom = (1 / n + 1 / k) ** 2 / (1 / n**3 + 1 / k**3)  # Welch's, of samples that vary alike
-        lam = np.maximum(_LEAST_RIDGE, self.constants.ridge * self.w.shape[-1] / freedom)
+        lam = np.maximum(self.constants.least_ridge, self.constants.ridge * self.w.shape[-1] / freedom)
         unequal = 1 - np.minimum(n, k) / np.maximum(n, k)
         plain = self.ridge(lam * (1 + self.constants.unequal_ridge * unequal))
         # Where both samples make the covariance alike, their skewness cancels in S.
@@ -251,10 +275,14 @@ class Decomposition(NamedTuple):
         )
         of_H = np.sum(variances, axis=-1), np.sum(variances**2, axis=-1)
         whole, of_A, of_B = (square + trace**2 for trace, square in (of_H, from_A, from_B))
-        nu = np.asarray(whole / np.maximum(of_A / self.freedoms[0] + of_B / self.freedoms[1], _TINY))
+        n, k = self.sizes
+        nu, own_nu = (
+            np.asarray(whole / np.maximum(of_A / of_X + of_B / of_Y, _TINY))
+            for of_X, of_Y in (self.freedoms, (n - 1, k - 1))
+        )
         ones, none = np.ones_like(nu), np.zeros_like(nu)
         of_S = self.S, basis, whitening, variances, self.covariance, self.bending
-        return Ridge(*of_S, (from_A, from_B), nu, self.few_rows, ones, none)
+        return Ridge(*of_S, (from_A, from_B), nu, own_nu, np.minimum(n, k), ones, none)
 
     def noncentral(self) -> Ridge:
         """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c, which some steps find."""
@@ -310,7 +338,6 @@ def decomposed(
         bending=Bending.of(left, right),
         freedoms=(of_X.freedom, of_Y.freedom),
         sizes=(left.size, right.size),
-        few_rows=np.minimum(*((sample.size - 1) ** 2 * sample.evenness for sample in (left, right))),
         constants=constants,
         influences=(of_X.influences, of_Y.influences),
         borrowed=borrowed,
