@@ -26,6 +26,7 @@ _LEAST_SPREAD = 1e-4
 _SMALLEST_C = 0.05
 _ROUNDING = 1e-12
 _NO_RANK = 1e-9
+_LEAST_MEAN = 1e-9 / 3
 _ALL_ERROR = 1 / 3
 _MOST_ERROR = 10.0
 _FEW_ROWS = 1_000
@@ -210,7 +211,7 @@ def _pvalues(
     trace, squares = of_H
     used = (trace + squares / np.maximum(trace, _TINY)) / np.maximum(nu, _TINY)
     c = np.maximum(1 - used, _SMALLEST_C)
-    mean = np.maximum((np.maximum(trace - less[0], _ALL_ERROR * trace) + skewness[0]) / c, _TINY)
+    mean = np.maximum((np.maximum(trace - less[0], _ALL_ERROR * trace) + skewness[0]) / c, _LEAST_MEAN)
     gaussian = np.maximum(2 * (trace / c**3 - (trace - squares) / c**4), 2 * squares / c**2)
     variance = np.maximum(gaussian - less[1] / c**3, _ALL_ERROR**2 * gaussian) + skewness[1] / c**2
     own = np.maximum(own_nu - trace + 1, 4)

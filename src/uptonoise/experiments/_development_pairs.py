@@ -149,6 +149,8 @@ _FURTHER = (
     ("events 0.03", (120, 2_400), 1, (0.0, 0.0), "logistic"),
     ("Weibull(0.7)", (100, 100), 100, (0.0, 0.0), "logistic"),
     ("skew normal", (200, 200), 150, (0.7, 0.0), "triangular"),
+    ("Pareto(1.5)", (60, 60), 40, (1.0, 0.0), "slash"),
+    ("Weibull(0.7)", (60, 60), 40, (1.5, 0.0), "slash"),
     # Much noise at equal sizes.
     ("Weibull(0.7)", (150, 150), 3, (4.0, 0.0), "slash"),
     ("skew normal", (300, 300), 3, (4.0, 4.0), "slash"),
@@ -178,6 +180,16 @@ _FURTHER = (
     ("events 0.05", (100, 2_000), 6, (0.0, 1.0), "triangular"),
     ("events 0.05", (100, 2_000), 6, (0.0, 0.0), "triangular"),
 )
+
+_FEW_AGAINST_MANY = [
+    DevelopmentPair(
+        distribution, sizes, 2 - place % 2, (0.7, 0.0) if distribution == "80 % zeros" else (0.0, 0.0), "logistic"
+    )
+    for sizes in ((10, 500), (15, 500), (20, 400), (30, 300), (60, 300), (40, 120), (300, 60))
+    for place, distribution in enumerate(
+        ("Weibull(0.7)", "skew normal", "two exponentials", "beta(0.5, 2)", "80 % zeros")
+    )
+]
 
 _DIFFERENT = (
     ("Weibull, 1 or 1.3", (250, 250), 1, (0.0, 0.0), "triangular"),
@@ -223,7 +235,8 @@ _DIFFERENT = (
 
 def alike() -> Sequence[DevelopmentPair]:
     """Return pairs that differ at most by noise: a sparse design of all settings, and further ones that are hard."""
-    return [*_design(_EQUAL, 32), *_design(_UNEQUAL, 48), *(DevelopmentPair(*setting) for setting in _FURTHER)]
+    further = [DevelopmentPair(*setting) for setting in _FURTHER]
+    return [*_design(_EQUAL, 32), *_design(_UNEQUAL, 48), *further, *_FEW_AGAINST_MANY]
 
 
 def different() -> Sequence[DevelopmentPair]:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import fdtr, fdtri, ncfdtr
+from scipy.special import fdtr, ncfdtr
 
 from uptonoise._util.results import Result, computed
 from uptonoise._util.solvers import nonnegative_least_squares, root

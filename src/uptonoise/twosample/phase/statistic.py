@@ -10,9 +10,9 @@ of R, z = (w + lam)^-1/2 V'S has the covariance H = diag(w/(w + lam)). With s1 =
     T = |z|^2      E T = M = s1/c      Var T = 2 (s1/c^3 - (s1 - s2)/c^4)      c = 1 - (s1 + s2/s1)/nu
 
 are its mean and variance where R has nu degrees of freedom: the limit of random matrices for a regularised Hotelling
-statistic (Chen, Paul, Prentice and Wang 2011), but for s2/s1, with which the mean of Hotelling's own statistic is exact
-for few rows. nu is Satterthwaite's for the two samples' covariances, with G and H - G
-the parts of H that come from A and from B:
+statistic (Chen, Paul, Prentice and Wang 2011). The term s2/s1 is no part of the limit: without a ridge it makes the
+mean exact for few rows. nu is Satterthwaite's for the two samples' covariances, with G and H - G the parts of H that
+come from A and from B:
 
     nu = (s2 + s1^2) / ((|G|^2 + tr(G)^2)/(n - 1) + (|H - G|^2 + tr(H - G)^2)/(k - 1))
 
@@ -35,9 +35,10 @@ For few directions of many rows the power of c would be 4, as T is T'/(1 - T'/nu
 about as many directions as rows, 2 is nearer to what is seen.
 
 Where one sample makes most of R, by its size or by its noise, its skewness does not cancel in S. So a part of nu is
-taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. lam grows with the number of frequencies per degree of freedom, which keeps the significance level for heavy tails, and
-is larger at unequal sizes. Directions in which S may move for other reasons than a difference, such as an offset, are
-projected out of z. Then z is rotated so that its covariance H stays diagonal; G is projected and rotated alike.
+taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. lam grows
+with the number of frequencies per degree of freedom, which keeps the significance level for heavy tails, and is larger
+at unequal sizes. Directions in which S may move for other reasons than a difference, such as an offset, are projected
+out of z. Then z is rotated so that its covariance H stays diagonal; G is projected and rotated alike.
 
 All arrays may have leading dimensions, one test each.
 """
@@ -182,7 +183,7 @@ class Ridge:
     def freedoms(self) -> tuple[Floats, Floats]:
         """The degrees of freedom of numerator and denominator of the F distribution of T.
 
-        Given the mean and variance of T, fewer in the denominator are more in the numerator: but for two at most as many.
+        T has its mean and variance with any number of them in the denominator that is two more than in the numerator.
         """
         spread = self.null.variance / np.maximum(self.null.mean, _LEAST_MEAN) ** 2
         spread = np.clip(spread, _LEAST_SPREAD, 1 / _LEAST_SPREAD)
