@@ -11,7 +11,7 @@ from uptonoise._util.typing import Floats
 from uptonoise.experiments import noise_level, noise_power
 from uptonoise.experiments._batched_phases import PairCell
 from uptonoise.experiments._development_pairs import alike, different
-from uptonoise.experiments._fresh_pairs import FreshPair, pairs, second_pairs
+from uptonoise.experiments._fresh_pairs import FreshPair, pairs
 from uptonoise.experiments._noisy_distributions import NoisyPair
 
 UNEQUAL = [
@@ -52,7 +52,6 @@ def level_cells() -> Sequence[PairCell]:
     return [
         *(PairCell({"grid": "present"} | cell.settings, cell.draw) for cell in sampled),
         *(_cell("unequal sizes", pair) for pair in UNEQUAL),
-        *(_cell("second", pair) for pair in second_pairs()),
         *(_cell("fresh", pair) for pair in pairs()),
         *many,
     ]

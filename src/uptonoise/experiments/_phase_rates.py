@@ -22,12 +22,12 @@ _QUICK_ROWS = 300
 class PhaseRates(Experiment):
     """A table of rates at several significance levels, one row a cell.
 
-    Where samples do not differ, the rates are run again in fresh runs if one of the first two is above its band.
+    Where cells are judged, a cell is run again in fresh runs if one of its first two rates is above its band.
     """
 
     grid: Callable[[], Sequence[PairCell]]
     alphas: Sequence[float]
-    differ: bool
+    judged: bool
     quick: bool = False
     repetitions: int = field(default=1_000, kw_only=True)
     draw: Draw | None = field(default=strips(["phase"]), kw_only=True)
@@ -50,14 +50,14 @@ class PhaseRates(Experiment):
         """Return the rates of each cell, and those of fresh runs where one was above its band."""
         cells = self.cells()
         first = self._pvalues(runner, cells, range(repetitions))
-        above = [] if self.differ else [place for place, pvalues in enumerate(first) if self._is_above(pvalues)]
+        above = [place for place, pvalues in enumerate(first) if self.judged and self._is_above(pvalues)]
         fresh = range(repetitions, (1 + _AGAIN) * repetitions)
         again = dict(zip(above, self._pvalues(runner, [cells[place] for place in above], fresh), strict=True))
         return [
             cell.settings
             | {("phase" if place == 0 else f"phase at {a:g}"): _rate(pvalues, a) for place, a in enumerate(self.alphas)}
             | {"repetitions": repetitions}
-            | ({} if self.differ else {"again": self._judged(again[number]) if number in again else ""})
+            | ({"again": self._verdict(again[number]) if number in again else ""} if self.judged else {})
             for number, (cell, pvalues) in enumerate(zip(cells, first, strict=True))
         ]
 
@@ -68,7 +68,7 @@ class PhaseRates(Experiment):
     def _is_above(self, pvalues: Floats) -> bool:
         return any(np.mean(pvalues <= alpha) > wald_band(alpha, len(pvalues))[1] for alpha in self.alphas[:2])
 
-    def _judged(self, pvalues: Floats) -> str:
+    def _verdict(self, pvalues: Floats) -> str:
         """Return the rates of fresh runs, and whether they are above their bands."""
         verdicts = []
         for alpha in self.alphas[:2]:

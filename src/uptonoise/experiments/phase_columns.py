@@ -8,4 +8,4 @@ from __future__ import annotations
 from uptonoise.experiments._phase_cells import column_cells
 from uptonoise.experiments._phase_rates import PhaseRates
 
-EXPERIMENT = PhaseRates("phase-columns", __doc__.splitlines()[0], column_cells, (0.05, 0.01), differ=True)
+EXPERIMENT = PhaseRates("phase-columns", __doc__.splitlines()[0], column_cells, (0.05, 0.01), judged=False)

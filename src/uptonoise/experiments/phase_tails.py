@@ -26,5 +26,5 @@ def cells() -> Sequence[PairCell]:
 
 
 EXPERIMENT = PhaseRates(
-    "phase-tails", __doc__.splitlines()[0], cells, (0.05, 0.01, 0.001, 0.0001), differ=False, repetitions=100_000
+    "phase-tails", __doc__.splitlines()[0], cells, (0.05, 0.01, 0.001, 0.0001), judged=False, repetitions=100_000
 )
