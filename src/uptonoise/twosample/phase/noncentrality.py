@@ -213,7 +213,7 @@ def reference_power(pair: Pair, statistics: Iterable[Ridge], level: float) -> fl
         powers, pair.blocks.tested.values(), statistics, pair.blocks.weights, strict=True
     ):
         if block.has_rank:
-            s1, s2, _, _, denominator = (float(number) for number in block.null)
+            s1, s2, denominator = (float(n) for n in (block.null.s1, block.null.s2, block.null.denominator))
             needed = float(block.critical_value(level * weight))
             for column, effect in enumerate(effects[tested.place].T):
                 scores = block.root.T @ effect

@@ -85,6 +85,7 @@ class Null(NamedTuple):
     mean: Floats  # of T
     variance: Floats
     denominator: Floats  # degrees of freedom of the F that adds to the variance of T what estimating H adds
+    freedoms: tuple[Floats, Floats]  # those of the F distribution of T, with this mean and variance
 
 
 @dataclass(eq=False)
@@ -170,8 +171,13 @@ class Ridge:
         own, with_borrowed = (np.maximum(self.caution * nu - trace + 1, 4.0) for nu in (self.own_nu, self.nu))
         variance = variance + mean**2 * 2 * (1 / own - 1 / with_borrowed)
         numerator = 2 * s2 / np.maximum(s1, _LEAST_MEAN) ** 2
-        more = (variance / np.maximum(mean, _LEAST_MEAN) ** 2 - numerator) / (1 + numerator)
-        return Null(s1, s2, mean, variance, np.asarray(np.minimum(4 + 2 / np.maximum(more, _TINY), 1e7)))
+        spread = variance / np.maximum(mean, _LEAST_MEAN) ** 2
+        more = np.maximum((spread - numerator) / (1 + numerator), _TINY)
+        # The denominator of the F of T has at least two degrees of freedom more than its numerator.
+        spread = np.clip(spread, _LEAST_SPREAD, 1 / _LEAST_SPREAD)
+        own = np.maximum(np.minimum(own, _CHI_SQUARED), 4 + 4 / spread)
+        freedoms = 2 * (own - 2) / (spread * (own - 4) - 2), own
+        return Null(s1, s2, mean, variance, np.asarray(np.minimum(4 + 2 / more, 1e7)), freedoms)
 
     @property
     def without_caution(self) -> Ridge:
@@ -179,24 +185,12 @@ class Ridge:
         ones, zeros = np.ones_like(self.caution), np.zeros_like(self.excess)
         return replace(self, caution=ones, excess=zeros, skewness=NOT_SKEWED)
 
-    @cached_property
-    def freedoms(self) -> tuple[Floats, Floats]:
-        """The degrees of freedom of numerator and denominator of the F distribution of T.
-
-        T has its mean and variance with any number of them in the denominator that is two more than in the numerator.
-        """
-        spread = self.null.variance / np.maximum(self.null.mean, _LEAST_MEAN) ** 2
-        spread = np.clip(spread, _LEAST_SPREAD, 1 / _LEAST_SPREAD)
-        own = np.minimum(self.caution * self.own_nu - self.trace + 1, _CHI_SQUARED)
-        denominator = np.maximum(own, 4 + 4 / spread)
-        return 2 * (denominator - 2) / (spread * (denominator - 4) - 2), denominator
-
     def pvalue(self, statistic: Floats | None = None) -> Floats:
         """Return the p-value of T, or that another statistic would have.
 
         It is 1 where neither sample varies at any frequency that the other lets through.
         """
-        numerator, denominator = self.freedoms
+        numerator, denominator = self.null.freedoms
         ratio = (self.statistic if statistic is None else statistic) / np.maximum(self.null.mean, _LEAST_MEAN)
         pvalue = fdtrc(numerator, denominator, ratio * (denominator / (denominator - 2)))
         # Two rows hardly tell their own covariance; the exact test of two pairs has no smaller p-value than this.
@@ -205,7 +199,7 @@ class Ridge:
 
     def critical_value(self, level: float) -> Floats:
         """Return the statistic whose p-value is `level`, where there are more than two rows."""
-        numerator, denominator = self.freedoms
+        numerator, denominator = self.null.freedoms
         return np.asarray(fdtri(numerator, denominator, 1 - level) * ((denominator - 2) / denominator) * self.null.mean)
 
 
