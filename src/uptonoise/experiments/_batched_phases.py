@@ -360,7 +360,7 @@ def _covariance_part(
             together = torch.maximum(together, _fourth_and_third_moments(own, 0.0)[1])
     gap = wanted - variances
     alike = (constants.tolerance * error / gap.abs().clamp(min=_TINY)).clamp(max=1) ** 2
-    borrowed = constants.borrowed * unequal * alike.mean(-1)
+    borrowed = constants.borrowed * unequal * torch.where(gap < 0, torch.zeros_like(alike), alike).mean(-1)
     unguarded = unequal * torch.where(gap < 0, 1 - alike, torch.zeros_like(gap)).mean(-1)
     of_own, of_others = _scaled(covariance, variances.rsqrt()), _scaled(expected, wanted.rsqrt())
     mixed = (1 - borrowed)[:, None, None] * of_own + borrowed[:, None, None] * of_others

@@ -63,6 +63,7 @@ DISTRIBUTIONS: dict[str, tuple[Sampler, float]] = {
     "Pareto(1.5)": (lambda generator, shape: generator.pareto(1.5, shape), 5.0),
     "events 0.03": (_events(0.03), 0.17),
     "Pareto(0.6)": (lambda generator, shape: generator.pareto(0.6, shape), 1.0),
+    "two values": (_two_values(0.25, 2.0, -0.5), 1.15),
 }
 """Distributions, each with the unit of its noise: its standard deviation, where that is finite."""
 
@@ -89,7 +90,7 @@ ALTERNATIVES: dict[str, tuple[Sampler, Sampler]] = {
         lambda generator, shape: generator.exponential(1.55, size=shape),
     ),
     "skew normal, more or less": (_skew_normal(0.97, 0.25), _skew_normal(0.485, 0.8, 0.38)),
-    "two values": (_two_values(0.25, 2.0, -0.5), _two_values(0.4, 1.3, -0.8)),
+    "two values, or others": (_two_values(0.25, 2.0, -0.5), _two_values(0.4, 1.3, -0.8)),
     "shared part or none": (_shared, lambda generator, shape: generator.exponential(size=shape)),
     "shocks, early or late": (
         _shocks,
@@ -170,6 +171,10 @@ _FURTHER = (
     ("beta(0.5, 2)", (1_000, 100), 2, (0.0, 0.5), "logistic"),
     ("skew normal", (100, 1_500), 2, (0.4, 0.0), "triangular"),
     ("binomial(5, 0.2)", (100, 1_000), 2, (0.5, 0.0), "symmetric Weibull(0.8)"),
+    ("two values", (2_000, 100), 2, (0.0, 1.0), "slash"),
+    ("two values", (900, 100), 2, (0.0, 1.0), "slash"),
+    ("two values", (150, 1_500), 4, (0.7, 0.0), "slash"),
+    ("skew normal", (2_000, 100), 2, (0.0, 1.0), "slash"),
     # Noise in the larger sample.
     ("beta(0.5, 2)", (1_000, 100), 5, (0.5, 0.0), "logistic"),
     ("binomial(5, 0.2)", (1_000, 100), 3, (2.0, 0.0), "triangular"),
@@ -206,7 +211,7 @@ _DIFFERENT = (
     ("two exponentials or one", (200, 200), 2, (0.3, 0.3), "symmetric Weibull(0.8)"),
     ("skew normal, more or less", (150, 150), 1, (0.0, 0.0), "triangular"),
     ("skew normal, more or less", (300, 300), 2, (0.5, 0.0), "logistic"),
-    ("two values", (150, 150), 2, (0.5, 0.0), "triangular"),
+    ("two values, or others", (150, 150), 2, (0.5, 0.0), "triangular"),
     ("Weibull, 1 or 1.3", (800, 80), 4, (0.0, 0.0), "triangular"),
     ("Weibull, 1 or 1.3", (100, 2_000), 4, (0.5, 0.0), "triangular"),
     ("Weibull, 1 or 1.3", (1_000, 100), 20, (0.0, 0.0), "triangular"),
@@ -214,7 +219,7 @@ _DIFFERENT = (
     ("two exponentials or one", (800, 80), 1, (0.0, 0.0), "triangular"),
     ("Weibull, 1.5 or 2.5", (80, 800), 1, (0.0, 0.0), "triangular"),
     ("skew normal, more or less", (1_000, 150), 3, (0.0, 0.0), "triangular"),
-    ("two values", (600, 60), 1, (0.0, 0.0), "triangular"),
+    ("two values, or others", (600, 60), 1, (0.0, 0.0), "triangular"),
     # Columns that differ in how they depend, and shifts and scales.
     ("shared part or none", (100, 100), 5, (0.0, 0.0), "triangular"),
     ("shared part or none", (200, 200), 5, (0.3, 0.3), "logistic"),

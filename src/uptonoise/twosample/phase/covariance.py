@@ -22,9 +22,9 @@ own_phase n abs(phi_X) phi_X + k abs(phi_Y) phi_Y.
 
 At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its rows are skewed or mostly equal, B may by
 chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
-sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' and B differ by no more than the
-error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is taken
-from it. The error of a variance b over k rows is b sqrt((kappa - 1)/k), with kappa the kurtosis of what rows move S by.
+sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' is the larger one by no more than
+the error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is
+taken from it. The error of a variance b over k rows is b sqrt((kappa - 1)/k), with kappa the kurtosis of what rows move S by.
 How much of it comes with S itself is told by their skewness gamma: the squared correlation of S and its variance is
 gamma^2/(kappa - 1), 1 for rare events and 0 for symmetric rows. Variances are raised in that proportion, that of the
 sample in which it is larger. Where the rows of the larger sample are not at hand it counts as 1, and a bound as kappa.
@@ -129,9 +129,10 @@ def covariance_part(
         if own is not None:
             together = np.maximum(together, _fourth_and_third_moments(own, weights, unknown=0.0)[1])
     gap = wanted - variances
-    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller.
+    # Beyond the error the samples differ in noise, and the larger one says nothing about the smaller. Where it varies
+    # less it may have less noise, and stronger correlations than the smaller one: nothing is borrowed there.
     alike = np.minimum(1, constants.tolerance * error / np.maximum(np.abs(gap), _TINY)) ** 2
-    borrowed = constants.borrowed * unequal * np.mean(alike, axis=-1)
+    borrowed = constants.borrowed * unequal * np.mean(np.where(gap < 0, 0.0, alike), axis=-1)
     unguarded = unequal * np.mean(np.where(gap < 0, 1 - alike, 0.0), axis=-1)
     share = borrowed[..., None, None]
     mixed = (1 - share) * scaled(covariance, 1 / np.sqrt(variances)) + share * scaled(expected, 1 / np.sqrt(wanted))
