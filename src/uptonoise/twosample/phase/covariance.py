@@ -24,9 +24,9 @@ At unequal sizes the smaller sample, say Y, makes nearly all of R. Where its row
 chance be too small just where S is large, and the significance level is lost. Under the null hypothesis the larger
 sample says what B should be, up to noise: with C_X in place of C_Y it is B'. Where B' is the larger one by no more than
 the error of B can explain, variances that are too small are raised to those of B', and a part of the correlations is
-taken from it. The error of a variance b over k rows is b sqrt((kappa - 1)/k), with kappa the kurtosis of what rows move S by.
-How much of it comes with S itself is told by their skewness gamma: the squared correlation of S and its variance is
-gamma^2/(kappa - 1), 1 for rare events and 0 for symmetric rows. Variances are raised in that proportion, that of the
+taken from it. The error of a variance b over k rows is b sqrt((kappa - 1)/k), with kappa the kurtosis of what rows move
+S by. How much of it comes with S itself is told by their skewness gamma: the squared correlation of S and its variance
+is gamma^2/(kappa - 1), 1 for rare events and 0 for symmetric rows. Variances are raised in that proportion, that of the
 sample in which it is larger. Where the rows of the larger sample are not at hand it counts as 1, and a bound as kappa.
 Where the larger sample has less noise than that, B has no such guard, and the skewness of rows counts in the null
 distribution of T (:mod:`uptonoise.twosample.phase.skewness`).
