@@ -173,6 +173,19 @@ def test_each_part_of_the_ridge_takes_off_directions(name: str, off: float, size
     assert as_it_is < 0.85 * without
 
 
+def test_nothing_is_borrowed_from_a_larger_sample_with_less_noise():
+    rng = np.random.default_rng(0)
+    noisy, clean = rng.weibull(0.7, (80, 2)) + 2 * triangular(rng, (80, 2)), rng.weibull(0.7, (800, 2))
+    noise = 2 * triangular(rng, (800, 2))
+    borrowed = []
+    for larger in (clean, clean + noise):
+        left = un.Sketch.for_samples(noisy, larger, random_state=0).update(noisy)
+        pair = Pair.of(left, un.Sketch.like(left).update(larger))
+        place = pair.blocks.largest
+        borrowed.append(float(decomposed(pair.left.at(place), pair.right.at(place)).freedoms[0]) - 79)
+    assert borrowed[0] < 0.2 * borrowed[1]
+
+
 def test_rows_that_are_all_equal_have_the_variance_of_the_larger_sample():
     rng = np.random.default_rng(0)
     without_events, rare = np.zeros((50, 1)), (rng.random((10_000, 1)) < 0.03).astype(float)

@@ -62,7 +62,7 @@ class Constants(NamedTuple):
     ridge: float = 0.7
     """The ridge lam, in units of a correlation, per frequency and degree of freedom that the sizes give."""
     least_ridge: float = 0.1
-    """The least that it is, where rows are many."""
+    """The smallest ridge, which counts where rows are many."""
     unequal_ridge: float = 2.5
     """How much more ridge there is at sizes as unequal as can be."""
     caution: float = 0.1

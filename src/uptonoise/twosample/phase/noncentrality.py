@@ -35,7 +35,6 @@ from uptonoise.twosample.phase.statistic import Decomposition, Ridge
 
 _CONFIDENCE = 0.95
 _RELIABLE = 3.0  # times its sampling error, for an amplitude whose phase describes a difference
-_MANY_ROWS = 1e5  # denominators from which on F is chi-squared
 _TINY = np.finfo(np.float64).tiny
 _UNBOUNDED = 1e3  # times the value of a statistic: no noncentrality is looked for beyond
 

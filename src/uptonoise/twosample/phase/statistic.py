@@ -111,7 +111,7 @@ class Ridge:
     nu : array
         Degrees of freedom of H.
     own_nu : array
-        The same without what one sample borrows from the other.
+        Degrees of freedom of H without those that one sample borrows from the other.
     fewest : array
         The size of the smaller sample.
     caution : array
