@@ -16,8 +16,8 @@ VARIANTS = [
     CONSTANTS,
     CONSTANTS._replace(own_phase=0.0),
     CONSTANTS._replace(tolerance=0.0, unequal_ridge=0.0),
-    CONSTANTS._replace(borrowed=0.0, caution=0.0),
-    CONSTANTS._replace(ridge=0.0, least_ridge=0.02),
+    CONSTANTS._replace(borrowed=0.0, merging=0.0),
+    CONSTANTS._replace(least_ridge=1.0, least_ridge=0.02),
 ]
 
 
@@ -41,4 +41,4 @@ def test_batches_agree_with_the_statistic(sizes: tuple[int, int], signal: str) -
             float(decomposed(pair.left, pair.right, constants, pair.features, block=block).test().pvalue())
             for block in blocks.tested.values()
         ]
-        assert pvalue == pytest.approx(cauchy_combination(np.array(single), blocks.weights), rel=1e-5)
+        assert pvalue == pytest.approx(cauchy_combination(np.array(single), blocks.weights, constants), rel=1e-5)

@@ -171,7 +171,8 @@ def pvalues(
         _block_pvalues(left.at(place), right.at(place), W[:, place] if name == SKEWNESS else None, variants)
         for name, place in blocks.items()
     ]
-    return np.asarray(cauchy_combination(np.stack(of_blocks, axis=-1), weights))
+    merged = zip(np.stack(of_blocks, axis=-1), variants, strict=True)
+    return np.stack([cauchy_combination(pvalues, weights, constants) for pvalues, constants in merged])
 
 
 def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, variants: Sequence[Constants]) -> Floats:
@@ -183,7 +184,8 @@ def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, varian
     for constants in variants:
         weights = _weights(left, right, columns, constants.heard)
         width = left.cos.shape[-1] if weights is None else weights.shape[-1]
-        lam = max(constants.least_ridge, constants.ridge * width / freedom)
+        crowded = width / freedom
+        lam = max(constants.least_ridge, crowded, crowded**2)
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
         guard = (constants.tolerance, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard, *(() if columns is None else (constants.heard,)))
@@ -193,9 +195,8 @@ def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, varian
             traces[*of_parts, lam] = [trace.cpu().numpy() for trace in _traces(parts[of_parts], lam)]
         T, trace, squares, bent, bent_variance, nu, own_nu, excess, *skewness = traces[*of_parts, lam]
         balance = np.minimum(1, nu / (smaller + larger - 2))
-        caution = 1 - constants.caution * (1 - balance)
         less = bent, 2 * balance * excess + bent_variance
-        rows.append(_pvalues(T, (trace, squares), less, skewness, caution * nu, caution * own_nu))
+        rows.append(_pvalues(T, (trace, squares), less, skewness, nu, own_nu))
     return np.stack(rows)
 
 
@@ -227,10 +228,11 @@ def _weights(left: Moments, right: Moments, columns: Tensor | None, least: float
     if columns is None:
         return None
     a = left.phi.abs() * right.phi.abs() * (min(left.size, right.size) >= _LEAST_ROWS)
-    for sample in (left, right):
+    along = (left.phi * right.phi.conj()).real.clamp(min=0)
+    for sample, other in ((left, right), (right, left)):
         variances = _diagonal(sample.covariance)
         errors = (variances[:, : a.shape[1]] + variances[:, a.shape[1] :]) / sample.size
-        a = a * (sample.phi.abs() ** 2 > least**2 * errors)
+        a = a * (along**2 > least**2 * errors * other.phi.abs() ** 2)
     w = columns / columns.abs().amax(dim=1, keepdim=True)
     of_shift, of_skewness = a[:, :, None] * w, a[:, :, None] * w**3
     slopes = (of_shift * of_skewness).sum(1) / (of_shift**2).sum(1).clamp(min=_TINY)

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from uptonoise._util.typing import Floats
-from uptonoise.experiments import noise_level, noise_power
+from uptonoise.experiments import _seen_pairs, noise_level, noise_power
 from uptonoise.experiments._batched_phases import PairCell
 from uptonoise.experiments._development_pairs import alike, different
 from uptonoise.experiments._fresh_pairs import FreshPair, pairs
@@ -85,5 +85,7 @@ def column_cells() -> Sequence[PairCell]:
 
 def development_cells() -> tuple[Sequence[PairCell], Sequence[PairCell]]:
     """Return the cells that chose the constants: those of the level, and those of power."""
-    level, power = ([_cell("development", pair) for pair in pairs] for pairs in (alike(), different()))
+    level, power = (
+        [_cell("development", pair) for pair in pairs] for pairs in ([*alike(), *_seen_pairs.pairs()], different())
+    )
     return level, power

@@ -21,14 +21,13 @@ from uptonoise.experiments._phase_cells import level_cells, power_cells
 from uptonoise.twosample import CONSTANTS, Constants
 
 OFF = {
-    "ridge": 0.0,
     "least_ridge": 0.0,
     "unequal_ridge": 0.0,
-    "caution": 0.0,
     "tolerance": 0.0,
     "borrowed": 0.0,
     "own_phase": 0.0,
     "heard": 0.0,
+    "merging": 0.0,
 }
 """The value of each constant that takes away what it does."""
 

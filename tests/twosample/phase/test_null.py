@@ -26,7 +26,6 @@ def hotelling(p: int, nu: float) -> Ridge:
         nu=nu * one,
         own_nu=nu * one,
         fewest=(nu + 1) * one,
-        caution=one,
         excess=none,
     )
 

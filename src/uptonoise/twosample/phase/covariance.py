@@ -59,14 +59,10 @@ Weights = Floats | None
 class Constants(NamedTuple):
     """The numbers in the statistic that no theorem gives; docs/results/constants.md has what each one is worth."""
 
-    ridge: float = 0.7
-    """The ridge lam, in units of a correlation, per frequency and degree of freedom that the sizes give."""
     least_ridge: float = 0.1
-    """The smallest ridge, which counts where rows are many."""
-    unequal_ridge: float = 2.5
+    """The smallest ridge, in units of a correlation, which counts where rows are many."""
+    unequal_ridge: float = 1.0
     """How much more ridge there is at sizes as unequal as can be."""
-    caution: float = 0.1
-    """What is taken off the degrees of freedom where one sample makes all of the covariance: its skewness shows."""
     tolerance: float = 2.0
     """Standard errors of a variance of the smaller sample by which the larger sample's may differ from it."""
     borrowed: float = 0.6
@@ -75,6 +71,8 @@ class Constants(NamedTuple):
     """How much a sample's own phase counts beside the other one's, where its covariance is taken across their phase."""
     heard: float = 3.0
     """Sampling errors that both amplitudes must have at a frequency that tells the skewness of a column."""
+    merging: float = 1 / 24
+    """The power of the number of blocks that merged p-values are raised by, as blocks are correlated."""
 
 
 CONSTANTS: Constants = Constants()

@@ -309,9 +309,8 @@ def _from_means(
         block_pvalues = []
         for block in blocks.tested.values():
             ridge = decomposed(X, Y, block=block).test()
-            plain = ridge.without_caution
-            spread = (plain.null.denominator - 2) / generator.chisquare(plain.null.denominator)
-            block_pvalues.append(ridge.pvalue(ridge.statistic / plain.shrinkage * spread))
+            spread = (ridge.null.denominator - 2) / generator.chisquare(ridge.null.denominator)
+            block_pvalues.append(ridge.pvalue(ridge.statistic / ridge.shrinkage * spread))
         merged = cauchy_combination(np.stack(block_pvalues, axis=-1), blocks.weights).tolist()
         if positivity:
             merged = [positivity_test(*parts).merged for parts in zip(merged, X.each(), Y.each(), strict=True)]

@@ -114,8 +114,6 @@ class Ridge:
         Degrees of freedom of H without those that one sample borrows from the other.
     fewest : array
         The size of the smaller sample.
-    caution : array
-        The part of the degrees of freedom that the null distribution counts on.
     excess : array
         By how much T varies less than with Gaussian influences: half of what c^3 Var T lacks.
     skewness : Skewness
@@ -136,14 +134,13 @@ class Ridge:
     nu: Floats
     own_nu: Floats
     fewest: Floats
-    caution: Floats
     excess: Floats
     skewness: Skewness = NOT_SKEWED
 
     def __post_init__(self) -> None:
         self.trace = np.asarray(np.sum(self.variances, axis=-1))
         self.squares = np.asarray(np.sum(self.variances**2, axis=-1))
-        used = (self.trace + self.squares / np.maximum(self.trace, _TINY)) / np.maximum(self.caution * self.nu, _TINY)
+        used = (self.trace + self.squares / np.maximum(self.trace, _TINY)) / np.maximum(self.nu, _TINY)
         self.shrinkage = np.asarray(np.maximum(1 - used, _SMALLEST_C))
         self.has_rank = np.asarray(self.trace > _NO_RANK)
         self.root = np.asarray(self.basis * self.whitening[..., None, :])
@@ -168,7 +165,7 @@ class Ridge:
         gaussian = np.maximum(2 * (trace / c**3 - (trace - squares) / c**4), 2 * squares / c**2)
         variance = np.maximum(gaussian - (2 * self.excess + off_variance) / c**3, ALL_ERROR**2 * gaussian)
         variance = variance + self.skewness.variance / c**2
-        own, with_borrowed = (np.maximum(self.caution * nu - trace + 1, 4.0) for nu in (self.own_nu, self.nu))
+        own, with_borrowed = (np.maximum(nu - trace + 1, 4.0) for nu in (self.own_nu, self.nu))
         variance = variance + mean**2 * 2 * (1 / own - 1 / with_borrowed)
         numerator = 2 * s2 / np.maximum(s1, _LEAST_MEAN) ** 2
         spread = variance / np.maximum(mean, _LEAST_MEAN) ** 2
@@ -178,12 +175,6 @@ class Ridge:
         own = np.maximum(np.minimum(own, _CHI_SQUARED), 4 + 4 / spread)
         freedoms = 2 * (own - 2) / (spread * (own - 4) - 2), own
         return Null(s1, s2, mean, variance, np.asarray(np.minimum(4 + 2 / more, 1e7)), freedoms)
-
-    @property
-    def without_caution(self) -> Ridge:
-        """The same statistic, with the null distribution for Gaussian influence functions."""
-        ones, zeros = np.ones_like(self.caution), np.zeros_like(self.excess)
-        return replace(self, caution=ones, excess=zeros, skewness=NOT_SKEWED)
 
     def pvalue(self, statistic: Floats | None = None) -> Floats:
         """Return the p-value of T, or that another statistic would have.
@@ -225,12 +216,12 @@ class Decomposition(NamedTuple):
         """Return the statistic of the test, with the ridge that these sizes ask for."""
         n, k = self.sizes
         freedom = (1 / n + 1 / k) ** 2 / (1 / n**3 + 1 / k**3)  # Welch's, of samples that vary alike
-        lam = np.maximum(self.constants.least_ridge, self.constants.ridge * self.w.shape[-1] / freedom)
+        crowded = self.w.shape[-1] / freedom
+        lam = np.maximum(self.constants.least_ridge, np.maximum(crowded, crowded**2))
         unequal = 1 - np.minimum(n, k) / np.maximum(n, k)
         plain = self.ridge(lam * (1 + self.constants.unequal_ridge * unequal))
-        # Where both samples make the covariance alike, their skewness cancels in S.
+        # Where both samples make the covariance alike, their skewness cancels in S, and kurtosis alone counts.
         balance = np.minimum(1, plain.nu / (n + k - 2))
-        caution = np.asarray(1 - self.constants.caution * (1 - balance))
         # By how much less than Gaussian influences those of the rows at hand make T vary.
         excess = np.zeros_like(plain.nu)
         for influences, (trace, square), size in zip(self.influences, plain.parts, self.sizes, strict=True):
@@ -244,10 +235,10 @@ class Decomposition(NamedTuple):
         if self.borrowed is not None:  # nothing guards against the skewness of rows
             whole = skewness_of_rows(self.borrowed @ plain.root, plain.variances, np.minimum(n, k))
             skewness = Skewness(self.unguarded * whole.mean, self.unguarded * whole.variance)
-        return replace(plain, caution=caution, excess=balance * excess, skewness=skewness)
+        return replace(plain, excess=balance * excess, skewness=skewness)
 
     def ridge(self, lam: Floats) -> Ridge:
-        """Return the statistic with a given ridge, and no caution."""
+        """Return the statistic with a given ridge, and the null distribution for Gaussian rows."""
         whitening = 1 / np.sqrt(self.w + lam[..., None])
         variances, basis, A = self.w * whitening**2, self.basis, self.A
         if self.nuisance is not None:
@@ -275,9 +266,8 @@ class Decomposition(NamedTuple):
             np.asarray(whole / np.maximum(of_A / of_X + of_B / of_Y, _TINY))
             for of_X, of_Y in (self.freedoms, (n - 1, k - 1))
         )
-        ones, none = np.ones_like(nu), np.zeros_like(nu)
         of_S = self.S, basis, whitening, variances, self.covariance, self.bending
-        return Ridge(*of_S, (from_A, from_B), nu, own_nu, np.minimum(n, k), ones, none)
+        return Ridge(*of_S, (from_A, from_B), nu, own_nu, np.minimum(n, k), np.zeros_like(nu))
 
     def noncentral(self) -> Ridge:
         """Return the statistic whose c T - s1 estimates the noncentrality: its ridge is c, which some steps find."""
@@ -305,9 +295,11 @@ def decomposed(
         if block.columns is not None:  # which a shift does not move
             enough = np.minimum(left.size, right.size) >= _LEAST_ROWS
             amplitudes = np.abs(left.phi) * np.abs(right.phi) * enough[..., None]
-            for sample in (left, right):
-                squares = np.abs(sample.phi) ** 2
-                amplitudes = amplitudes * (squares > constants.heard**2 * (squares - sample.squared_amplitudes))
+            # What counts lies along the other's phase: errors across it move S, and must not choose where it is taken.
+            along = np.maximum((left.phi * right.phi.conj()).real, 0.0)
+            for sample, other in ((left, right), (right, left)):
+                errors = np.abs(sample.phi) ** 2 - sample.squared_amplitudes
+                amplitudes = amplitudes * (along**2 > constants.heard**2 * errors * np.abs(other.phi) ** 2)
             weights, nuisance = skewness_contrasts(block.columns, amplitudes), None
     of_X = covariance_part(left, right, constants, rows, weights)
     of_Y = covariance_part(right, left, constants, rows[::-1], weights)

@@ -19,6 +19,7 @@ from uptonoise._util.typing import Floats
 from uptonoise._util.validation import checked_flag
 from uptonoise.rows import Coding, two_coded
 from uptonoise.twosample.docs import explained
+from uptonoise.twosample.phase.covariance import CONSTANTS, Constants
 from uptonoise.twosample.phase.effect import EffectSize, Phases
 from uptonoise.twosample.phase.noncentrality import noncentrality_of, reference_power
 from uptonoise.twosample.phase.offset import fitted_shift
@@ -171,24 +172,28 @@ def pair_pvalue(pair: Pair, *, positivity: bool = True) -> float:
     return positivity_test(of_phases, pair.left, pair.right, pair.doubt).merged if positivity else of_phases
 
 
-def cauchy_combination(pvalues: Floats, weights: Floats) -> Floats:
+def cauchy_combination(pvalues: Floats, weights: Floats, constants: Constants = CONSTANTS) -> Floats:
     """Merge p-values along the last axis into one that is valid, nearly, however they depend (Liu and Xie 2020).
 
     The weights sum to 1. A p-value of 1 is that of a block in which nothing can be tested, and does not count.
+    Where p-values are not very small and correlated, as those of blocks are, what Cauchy's distribution makes of them
+    is too small by some 5 % for two blocks and 9 % for four. Two thirds of that are made good.
 
     Examples
     --------
     >>> import numpy as np
     >>> from uptonoise.twosample.phase.test import cauchy_combination
     >>> cauchy_combination(np.array([0.5, 0.01]), np.array([0.5, 0.5])).round(4)
-    np.float64(0.02)
+    np.float64(0.0206)
     """
     tiny = np.finfo(np.float64).tiny
-    weights = weights * (pvalues < 1)
+    tested = pvalues < 1
+    weights = weights * tested
     weights = weights / np.maximum(np.sum(weights, axis=-1, keepdims=True), tiny)
     cotangents = np.sum(np.tan((0.5 - np.clip(pvalues, 1e-14, _NO_VETO)) * np.pi) * weights, axis=-1)
     # Where tan loses its digits the combination is that of the inverses.
     inverses = np.maximum(np.sum(weights / np.maximum(pvalues, tiny), axis=-1), tiny)
     smallest = pvalues.min(axis=-1)
     merged = np.where(smallest < 1e-14, 1 / inverses, 0.5 - np.arctan(cotangents) / np.pi)
+    merged = merged * np.maximum(np.sum(tested, axis=-1), 1) ** constants.merging
     return np.asarray(np.where(smallest >= _NO_VETO, smallest, np.minimum(merged, 1.0)))
