@@ -71,7 +71,7 @@ class Constants(NamedTuple):
     """How much a sample's own phase counts beside the other one's, where its covariance is taken across their phase."""
     heard: float = 3.0
     """Sampling errors that both amplitudes must have at a frequency that tells the skewness of a column."""
-    merging: float = 1 / 24
+    merging: float = 1 / 20
     """The power of the number of blocks that merged p-values are raised by, as blocks are correlated."""
 
 
