@@ -172,7 +172,7 @@ def pvalues(
         for name, place in blocks.items()
     ]
     merged = zip(np.stack(of_blocks, axis=-1), variants, strict=True)
-    return np.stack([cauchy_combination(pvalues, weights, constants) for pvalues, constants in merged])
+    return np.stack([cauchy_combination(block, weights, constants) for block, constants in merged])
 
 
 def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, variants: Sequence[Constants]) -> Floats:
@@ -194,8 +194,7 @@ def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, varian
         if (*of_parts, lam) not in traces:
             traces[*of_parts, lam] = [trace.cpu().numpy() for trace in _traces(parts[of_parts], lam)]
         T, trace, squares, bent, bent_variance, nu, own_nu, excess, *skewness = traces[*of_parts, lam]
-        balance = np.minimum(1, nu / (smaller + larger - 2))
-        less = bent, 2 * balance * excess + bent_variance
+        less = bent, 2 * np.minimum(1, nu / (smaller + larger - 2)) * excess + bent_variance
         rows.append(_pvalues(T, (trace, squares), less, skewness, nu, own_nu))
     return np.stack(rows)
 

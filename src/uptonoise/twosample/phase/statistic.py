@@ -34,10 +34,10 @@ of H,
 For few directions of many rows the power of c would be 4, as T is T'/(1 - T'/nu) with T' taken about 0; where there are
 about as many directions as rows, 2 is nearer to what is seen.
 
-Where one sample makes most of R, by its size or by its noise, its skewness does not cancel in S. So a part of nu is
-taken off, in proportion to what nu lacks of n + k - 2, and e counts in the proportion of nu to n + k - 2. lam grows
-with the number of frequencies per degree of freedom, which keeps the significance level for heavy tails, and is larger
-at unequal sizes. Directions in which S may move for other reasons than a difference, such as an offset, are projected
+Where one sample makes most of R, by its size or by its noise, its skewness does not cancel in S. So e counts in the
+proportion of nu to n + k - 2. lam grows with the number of frequencies per degree of freedom, and with its square where
+that is more than 1, which keeps the significance level for heavy tails and for few skewed rows. It is larger at unequal
+sizes. Directions in which S may move for other reasons than a difference, such as an offset, are projected
 out of z. Then z is rotated so that its covariance H stays diagonal; G is projected and rotated alike.
 
 All arrays may have leading dimensions, one test each.
