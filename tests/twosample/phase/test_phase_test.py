@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.stats import norm
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
 from uptonoise.fourier.designs import BLOCK_WEIGHTS, SKEWNESS, default_design, joint_frequencies
+from uptonoise.twosample.phase.covariance import CONSTANTS
 from uptonoise.twosample.phase.pair import SampleMoments
 from uptonoise.twosample.phase.test import cauchy_combination
 
@@ -54,14 +56,21 @@ class TestSums:
         assert "c " in repr(result)
 
     def test_cauchy_combination(self):
-        half = np.array([0.5, 0.5])
+        half, two_blocks = np.array([0.5, 0.5]), 2**CONSTANTS.merging
         assert cauchy_combination(np.array([0.3]), np.ones(1)) == pytest.approx(0.3)
-        assert cauchy_combination(np.array([1e-20, 0.5]), half) == pytest.approx(2e-20)
-        assert cauchy_combination(np.array([1e-20, 0.5]), np.array([0.1, 0.9])) == pytest.approx(1e-19)
+        small = [cauchy_combination(np.array([1e-20, 0.5]), np.array([w, 1 - w])) for w in (0.5, 0.1)]
+        assert small == pytest.approx([2e-20 * two_blocks, 1e-19 * two_blocks], abs=0)
         assert cauchy_combination(np.array([0.0, 0.5]), half) < 1e-300
         assert cauchy_combination(np.array([1.0, 1.0]), half) == pytest.approx(1.0)
         assert cauchy_combination(np.array([0.9999, 1e-3]), half) == pytest.approx(2e-3, rel=0.2)  # nothing has a veto
         assert cauchy_combination(np.array([1.0, 1e-3]), half) == pytest.approx(1e-3)  # nothing was tested there
+
+    def test_correlated_pvalues_are_merged_into_one_that_is_hardly_too_small(self, rng):
+        correlations = [[1, 0.62, 0.74, 0.49], [0.62, 1, 0.77, 0.29], [0.74, 0.77, 1, 0.37], [0.49, 0.29, 0.37, 1]]
+        scores = rng.multivariate_normal(np.zeros(4), correlations, 200_000)
+        pvalues, weights = norm.sf(scores), np.array([0.2, 0.2, 0.4, 0.2])
+        without = cauchy_combination(pvalues, weights, CONSTANTS._replace(merging=0.0))
+        assert np.mean(cauchy_combination(pvalues, weights) <= 0.05) < 0.0545 < 0.056 < np.mean(without <= 0.05)
 
 
 class TestParts:
