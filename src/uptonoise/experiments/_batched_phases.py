@@ -185,7 +185,7 @@ def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, varian
         weights = _weights(left, right, columns, constants.heard)
         width = left.cos.shape[-1] if weights is None else weights.shape[-1]
         crowded = width / freedom
-        lam = max(constants.least_ridge, crowded, crowded**2)
+        lam = max(constants.least_ridge, constants.ridge * max(crowded, crowded**2))
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
         guard = (constants.tolerance, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard, *(() if columns is None else (constants.heard,)))

@@ -21,6 +21,7 @@ from uptonoise.experiments._phase_cells import level_cells, power_cells
 from uptonoise.twosample import CONSTANTS, Constants
 
 OFF = {
+    "ridge": 0.0,
     "least_ridge": 0.0,
     "unequal_ridge": 0.0,
     "tolerance": 0.0,

@@ -167,6 +167,8 @@ def sketched(sizes: tuple[int, int], d: int) -> Pair:
 @pytest.mark.parametrize(
     ("name", "off", "sizes", "d"),
     [
+        ("ridge", 0.0, (60, 60), 2),
+        ("ridge", 0.0, (60, 60), 5),
         ("least_ridge", 0.0, (1_500, 1_500), 2),
         ("unequal_ridge", 0.0, (50, 500), 2),
     ],
@@ -186,7 +188,7 @@ def test_the_ridge_grows_with_the_frequencies_for_each_degree_of_freedom():
     place = pair.blocks.largest
     block = decomposed(pair.left.at(place), pair.right.at(place)).test()
     assert place.stop > 120  # so that some eigenvalues are 0, and the ridge is all that is left
-    assert 1 / block.whitening.max() ** 2 == pytest.approx((place.stop / 120) ** 2, rel=1e-3)
+    assert 1 / block.whitening.max() ** 2 == pytest.approx(CONSTANTS.ridge * (place.stop / 120) ** 2, rel=1e-3)
 
 
 def test_many_frequencies_of_few_rows_keep_the_level():

@@ -59,9 +59,11 @@ Weights = Floats | None
 class Constants(NamedTuple):
     """The numbers in the statistic that no theorem gives; docs/results/constants.md has what each one is worth."""
 
+    ridge: float = 0.7
+    """The ridge lam, in units of a correlation, per frequency and degree of freedom, or per square of that above 1."""
     least_ridge: float = 0.1
-    """The smallest ridge, in units of a correlation, which counts where rows are many."""
-    unequal_ridge: float = 1.0
+    """The smallest ridge, which counts where rows are many."""
+    unequal_ridge: float = 2.0
     """How much more ridge there is at sizes as unequal as can be."""
     tolerance: float = 2.0
     """Standard errors of a variance of the smaller sample by which the larger sample's may differ from it."""

@@ -217,7 +217,7 @@ class Decomposition(NamedTuple):
         n, k = self.sizes
         freedom = (1 / n + 1 / k) ** 2 / (1 / n**3 + 1 / k**3)  # Welch's, of samples that vary alike
         crowded = self.w.shape[-1] / freedom
-        lam = np.maximum(self.constants.least_ridge, np.maximum(crowded, crowded**2))
+        lam = np.maximum(self.constants.least_ridge, self.constants.ridge * np.maximum(crowded, crowded**2))
         unequal = 1 - np.minimum(n, k) / np.maximum(n, k)
         plain = self.ridge(lam * (1 + self.constants.unequal_ridge * unequal))
         # Where both samples make the covariance alike, their skewness cancels in S, and kurtosis alone counts.
