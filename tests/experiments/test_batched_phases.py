@@ -17,7 +17,7 @@ VARIANTS = [
     CONSTANTS._replace(own_phase=0.0),
     CONSTANTS._replace(tolerance=0.0, unequal_ridge=0.0),
     CONSTANTS._replace(borrowed=0.0, merging=0.0),
-    CONSTANTS._replace(own_phase=0.5, least_ridge=1.5),
+    CONSTANTS._replace(ridge=0.0, least_ridge=0.02),
 ]
 
 

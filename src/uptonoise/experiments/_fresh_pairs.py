@@ -1,8 +1,8 @@
 """Pairs of samples that differ at most by noise, of distributions and noises that chose no constant.
 
-They were written down when the present statistic was final, before any of them was run. None of their distributions
-and kinds of noise occurs in the grid of `noise-level`, nor among those that chose a constant, nor in a grid that judged
-an earlier version. Sizes are equal, 4 to 1, 20 to 1 and 100 to 1.
+They were written down before any of them was run. None of their distributions and kinds of noise occurs in the grid of
+`noise-level`, nor among those that chose a constant, nor in a grid that judged an earlier version. Sizes are equal, 4
+to 1, 20 to 1 and 100 to 1.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from scipy.stats import norm
 
 import uptonoise as un
 from uptonoise.datasets import make_chi2_samples
@@ -68,7 +67,7 @@ class TestSums:
     def test_correlated_pvalues_are_merged_into_one_that_is_hardly_too_small(self, rng):
         correlations = [[1, 0.62, 0.74, 0.49], [0.62, 1, 0.77, 0.29], [0.74, 0.77, 1, 0.37], [0.49, 0.29, 0.37, 1]]
         scores = rng.multivariate_normal(np.zeros(4), correlations, 200_000)
-        pvalues, weights = norm.sf(scores), np.array([0.2, 0.2, 0.4, 0.2])
+        pvalues, weights = stats.norm.sf(scores), np.array([0.2, 0.2, 0.4, 0.2])
         without = cauchy_combination(pvalues, weights, CONSTANTS._replace(merging=0.0))
         assert np.mean(cauchy_combination(pvalues, weights) <= 0.05) < 0.0545 < 0.056 < np.mean(without <= 0.05)
 
