@@ -30,7 +30,7 @@ _LEAST_MEAN = 1e-9 / 3
 _ALL_ERROR = 1 / 3
 _MOST_ERROR = 10.0
 _FEW_ROWS = 1_000
-_LEAST_ROWS = 15
+_LEAST_ROWS, _MOST_CROWDED = 15, 3.5
 _NUMBERS, _GPU_NUMBERS = 3e6, 3e8  # that a batch may hold
 _MATRICES = 20  # of the squared number of frequencies, at a time
 _PAIRS = 3e6  # of rows, at a time
@@ -185,7 +185,7 @@ def _block_pvalues(left: Moments, right: Moments, columns: Tensor | None, varian
         weights = _weights(left, right, columns, constants.heard)
         width = left.cos.shape[-1] if weights is None else weights.shape[-1]
         crowded = width / freedom
-        lam = max(constants.least_ridge, constants.ridge * max(crowded, crowded**2))
+        lam = max(constants.least_ridge, constants.ridge * max(crowded, min(crowded, _MOST_CROWDED) ** 2))
         lam *= 1 + constants.unequal_ridge * (1 - smaller / larger)
         guard = (constants.tolerance, constants.borrowed) if smaller < larger else ()
         of_parts = (constants.own_phase, *guard, *(() if columns is None else (constants.heard,)))

@@ -68,6 +68,7 @@ _ROUNDING = 1e-12  # of the variance of a row's influence: cosines and sines are
 _NO_RANK = 1e-9  # of s1: what rounding leaves where nothing is left to test
 _LEAST_MEAN = ALL_ERROR * _NO_RANK  # which s1 and the mean of T exceed wherever anything is left to test
 _NO_DIRECTION = 1e-10  # of the largest size: what rounding leaves of a nuisance that others span
+_MOST_CROWDED = 3.5  # frequencies per degree of freedom whose square counts: a handful of rows stands no such ridge
 _LEAST_ROWS = 15  # that tell the skewness of a column: of fewer, the weights and the covariance are not known
 _STEPS = 4  # towards the ridge of the noncentrality, each of which leaves less than a tenth of the error
 _TINY = np.finfo(np.float64).tiny
@@ -217,7 +218,8 @@ class Decomposition(NamedTuple):
         n, k = self.sizes
         freedom = (1 / n + 1 / k) ** 2 / (1 / n**3 + 1 / k**3)  # Welch's, of samples that vary alike
         crowded = self.w.shape[-1] / freedom
-        lam = np.maximum(self.constants.least_ridge, self.constants.ridge * np.maximum(crowded, crowded**2))
+        crowded = np.maximum(crowded, np.minimum(crowded, _MOST_CROWDED) ** 2)
+        lam = np.maximum(self.constants.least_ridge, self.constants.ridge * crowded)
         unequal = 1 - np.minimum(n, k) / np.maximum(n, k)
         plain = self.ridge(lam * (1 + self.constants.unequal_ridge * unequal))
         # Where both samples make the covariance alike, their skewness cancels in S, and kurtosis alone counts.
